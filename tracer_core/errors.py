@@ -1,0 +1,31 @@
+"""What the engine raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.reasons import REASONS, Reason
+
+
+class TracewalkError(Exception):
+    """Base of all errors of this package."""
+
+
+class Unsupported(TracewalkError):
+    """The graph cannot go on here. With `fullgraph=True` the user sees it, else the graph breaks.
+
+    Args:
+        reason_id: a key of `tracer_core.reasons.REASONS`.
+        details: what the reason's sentence is filled with.
+    """
+
+    def __init__(self, reason_id: str, /, **details: Any) -> None:
+        self.reason: Reason = REASONS[reason_id]
+        self.reason_id = reason_id
+        self.details = details
+        self.message = self.reason.sentence.format(**details)
+        super().__init__(self.message)
+
+
+class InternalError(TracewalkError):
+    """The engine itself failed; the user's program is not to blame."""

@@ -1,0 +1,55 @@
+"""What frame evaluation hands to tracing, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import CellType, CodeType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracer_core.guards import Guard
+
+
+@dataclass(slots=True)
+class Config:
+    """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic."""
+
+    backend: Callable[..., Callable[..., Any]]
+    dynamic: bool | None = None
+    fullgraph: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class FrameInput:
+    """A Python frame about to start. `locals` has arguments and free variables by name. `history` belongs to the
+    code: the tracer notes there what sizes each source had, so that what varies becomes a symbol next time."""
+
+    code: CodeType
+    locals: Mapping[str, Any]
+    globals: dict[str, Any]
+    builtins: dict[str, Any]
+    closure: tuple[CellType, ...]
+    version: int
+    history: dict[str, Any]
+    config: Config
+
+
+@dataclass(slots=True)
+class CompiledFrame:
+    """Code to run instead, as long as all `guards` hold (checked in the given order)."""
+
+    code: CodeType
+    guards: list[Guard]
+
+
+@dataclass(slots=True)
+class SkippedFrame:
+    """The frame is left to plain Python. Frames it calls are still looked at unless `recursive`. `forever` says
+    whether to ask again for other frames of the same code."""
+
+    reason_id: str
+    message: str
+    recursive: bool = False
+    forever: bool = True

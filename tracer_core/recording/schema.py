@@ -1,0 +1,367 @@
+"""The recording as data: what a trace file holds and what the explorer is sent. No torch, no behaviour.
+
+Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`), except tracker ids, which index
+`Trace.histories`. Step numbers count from 0 over the whole recording. "Text" is for people and is never parsed.
+The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+SCHEMA_VERSION = 1
+
+
+class Instr(msgspec.Struct, array_like=True, frozen=True):
+    """One instruction of a code object, as CPython calls it (`opname`) and as we do (`op`)."""
+
+    offset: int
+    opname: str
+    op: str
+    arg: str
+    line: int | None
+    end_line: int | None
+    column: int | None
+    end_column: int | None
+    target: int | None  # index of the instruction jumped to
+
+
+class Code(msgspec.Struct):
+    """A code object that was stepped through, generated, or called."""
+
+    id: int
+    name: str
+    qualname: str
+    filename: str
+    first_line: int
+    source: str  # the text of lines first_line, first_line + 1, ...; empty when it cannot be had
+    locals: list[str]
+    cells: list[str]
+    instructions: list[Instr]
+    kind: str  # user | resume | generated
+    resumes: int | None = None  # for `resume`: the code it goes on with
+    resumes_at: int | None = None  # ... and at which instruction's index there
+
+
+class Frame(msgspec.Struct):
+    """A symbolic frame: one activation of a code, the root of an attempt or inlined."""
+
+    id: int
+    code: int
+    attempt: int
+    parent: int | None
+    call_step: int | None  # the step in the parent that called it
+    depth: int
+    first_step: int
+    last_step: int  # the last step of this frame itself; first_step - 1 if none
+    end_step: int  # the last step of this frame and all it inlined
+
+
+class Attempt(msgspec.Struct):
+    """One walk through a root frame. All but the last of a compilation were restarted."""
+
+    id: int
+    compilation: int
+    number: int
+    first_step: int
+    last_step: int
+    outcome: str  # compiled | restarted | skipped | fault
+    message: str
+
+
+class Compilation(msgspec.Struct):
+    """One frame turned into guarded code: a version of `code`."""
+
+    id: int
+    code: int
+    version: int
+    attempts: list[int]
+    outcome: str  # compiled | skipped | fault
+    graph: int | None
+    generated: int | None
+    seconds: float
+    during_step: int | None = None  # reserved for a compilation that starts inside another
+
+
+class FakeMeta(msgspec.Struct, frozen=True):
+    """What is known of a tensor without its data. Sizes and strides as text, since they may be symbols."""
+
+    type: str  # Tensor | Parameter | SymInt | ...
+    dtype: str
+    shape: list[str]
+    stride: list[str]
+    device: str
+    requires_grad: bool
+    hints: dict[str, str]  # symbol -> example value
+
+
+class Node(msgspec.Struct):
+    """A node of a graph. `inputs` are the nodes it uses."""
+
+    id: int
+    graph: int
+    name: str
+    op: str  # placeholder | call_function | call_method | call_module | get_attr | output
+    target: str
+    args: str  # text of all arguments
+    inputs: list[int]
+    step: int | None  # the step that added it
+    source: str | None  # for placeholders: the source's name
+    fakes: list[FakeMeta]
+    live: bool = True  # still there when the graph was complete
+
+
+class Graph(msgspec.Struct):
+    """The graph of one attempt; `code` is its Python text once complete."""
+
+    id: int
+    attempt: int
+    name: str
+    nodes: list[int]
+    code: str
+
+
+class Guard(msgspec.Struct):
+    """Something that must still hold to reuse a version. `path` is the chain of source names from the root to
+    `source`, so that guards can be shown as a tree."""
+
+    id: int
+    attempt: int
+    kind: str
+    source: str
+    path: list[str]
+    text: str
+    step: int | None
+    code: int | None
+    line: int | None
+
+
+class Break(msgspec.Struct):
+    """A place where the graph ended early, or a frame was given up."""
+
+    id: int
+    attempt: int
+    reason_id: str
+    message: str
+    explanation: str
+    hints: list[str]
+    step: int | None  # the step that could not be done
+    code: int  # of the innermost frame
+    line: int | None
+    root_code: int
+    root_line: int | None
+    action: str  # what was done instead, in words
+    resumes: list[int]  # codes of the resume functions
+
+
+class Check(msgspec.Struct):
+    """One version tried at a call. `failed` names the guard of that version that did not hold."""
+
+    version: int
+    reused: bool
+    failed: int | None  # id of the guard, when its compilation is in this recording
+    text: str  # the guard's text; empty when reused
+    seen: str
+
+
+class Call(msgspec.Struct):
+    """A frame of a known code started."""
+
+    id: int
+    code: int
+    number: int  # the how-manieth call of this code in the recording, from 1
+    checks: list[Check]
+    outcome: str  # reused | compiled | skipped | fault
+    version: int | None  # the version that ran
+    compilation: int | None  # if this call caused one
+    message: str = ""
+
+
+class Symbol(msgspec.Struct):
+    """A size (or other number) kept symbolic."""
+
+    name: str
+    hint: str
+    source: str
+    step: int | None
+    attempt: int
+
+
+class SideEffect(msgspec.Struct):
+    """A change to something that outlives the trace."""
+
+    id: int
+    attempt: int
+    kind: str
+    tracker: int
+    message: str
+    step: int | None
+
+
+class Generated(msgspec.Struct):
+    """What runs instead of a frame."""
+
+    id: int
+    compilation: int
+    original: int  # code
+    code: int  # code, of kind `generated`
+    listing: str
+    resumes: list[int]
+
+
+class Fault(msgspec.Struct):
+    """An error of the engine itself."""
+
+    attempt: int | None
+    step: int | None
+    text: str
+
+
+class Snapshot(msgspec.Struct):
+    """A tracker as it was from `step` on until its next snapshot."""
+
+    tracker: int
+    step: int
+    kind: str  # plain words
+    cls: str  # the VariableTracker's class
+    py_type: str
+    text: str  # one short line
+    source: str | None
+    node: int | None
+    fake: FakeMeta | None
+    parts: list[tuple[str, int]]  # (label, tracker)
+    guards: list[int] = []
+
+
+class Raised(msgspec.Struct):
+    """A step that raised a Python exception in the traced program."""
+
+    step: int
+    tracker: int
+    text: str
+
+
+class Columns(msgspec.Struct):
+    """The steps, column by column (little-endian, one entry a step unless said otherwise).
+
+    State after a step = state of the same frame before it, with the top `pops` stack items removed, then `pushes`
+    trackers pushed, then local slots set. Before a frame's first step its state is that frame's entry keyframe.
+    Local slots number `Code.locals` then `Code.cells`; tracker 0xFFFFFFFF means unbound.
+    """
+
+    frame: bytes  # u32: frame id
+    instruction: bytes  # u32: index into the code's instructions
+    delta: bytes  # variable: see recording/columns.py
+    delta_at: bytes  # u32 offset of each step's delta, one per 64 steps
+    keyframes: bytes  # see recording/columns.py
+    started: bytes  # bit per step: 0 if the step never ended (it broke, or raised)
+
+
+class Stage(msgspec.Struct):
+    """Time spent, by part of the work."""
+
+    name: str
+    seconds: float
+
+
+class Trace(msgspec.Struct):
+    """A whole recording."""
+
+    version: int
+    created: str  # ISO 8601, UTC
+    producer: str
+    python: str
+    torch: str
+    label: str
+    steps: int
+    columns: Columns
+    codes: list[Code]
+    frames: list[Frame]
+    attempts: list[Attempt]
+    compilations: list[Compilation]
+    graphs: list[Graph]
+    nodes: list[Node]
+    guards: list[Guard]
+    breaks: list[Break]
+    calls: list[Call]
+    symbols: list[Symbol]
+    side_effects: list[SideEffect]
+    generated: list[Generated]
+    faults: list[Fault]
+    raised: list[Raised]
+    histories: list[list[int]]  # tracker id -> ids of its snapshots, oldest first
+    snapshots: list[Snapshot]
+    dispatches: list[tuple[int, str]]  # (step, handler)
+    timings: list[Stage]
+
+
+# --- what the explorer is sent -----------------------------------------------------------------------------
+
+
+class Meta(msgspec.Struct):
+    """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
+    `Columns` in base64, so that finding the next line, call or node needs no question to the kernel."""
+
+    version: int
+    label: str
+    summary: str
+    steps: int
+    window: int  # steps in a Window
+    chunk: int  # trackers in a TrackerChunk
+    frame: str
+    instruction: str
+    codes: list[Code]
+    frames: list[Frame]
+    attempts: list[Attempt]
+    compilations: list[Compilation]
+    graphs: list[Graph]
+    nodes: list[Node]
+    guards: list[Guard]
+    breaks: list[Break]
+    calls: list[Call]
+    symbols: list[Symbol]
+    side_effects: list[SideEffect]
+    generated: list[Generated]
+    faults: list[Fault]
+    raised: list[Raised]
+    timings: list[Stage]
+
+
+class State(msgspec.Struct, array_like=True):
+    """A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where
+    unbound."""
+
+    stack: list[int]
+    locals: list[int | None]
+    cells: list[int | None]
+
+
+class StepView(msgspec.Struct):
+    """One step: state before and after (`after` is null where the step did not end), and its sentence."""
+
+    before: State
+    after: State | None
+    sentence: str
+    handlers: list[str]
+
+
+class Window(msgspec.Struct):
+    """Steps `first`, `first + 1`, ... and the current snapshot id, at each step, of what they show is found with
+    TrackerChunk."""
+
+    first: int
+    steps: list[StepView]
+
+
+class TrackerView(msgspec.Struct):
+    """A tracker's snapshots, oldest first, and the steps that touched it."""
+
+    snapshots: list[Snapshot]
+    touched: list[int]
+
+
+class TrackerChunk(msgspec.Struct):
+    """Trackers `first`, `first + 1`, ..."""
+
+    first: int
+    trackers: list[TrackerView]
