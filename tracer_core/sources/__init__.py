@@ -1,0 +1,71 @@
+"""Where a value came from: a tree of `Source` nodes, each able to name, find and rebuild it.
+
+Comes in: roots (a frame's local, global, cell) and steps from a value to a part of it. Goes out: a name people read
+(`L['x'].weight`), the value itself (`find`), an expression over variables (`expr`, for compiled guards), and the
+instructions that load it again (`rebuild`). Sources compare by value, so that one place is one node.
+"""
+
+from tracer_core.sources.base import ById, Scope, Source, Step
+from tracer_core.sources.parts import (
+    AttrSource,
+    CellContentsSource,
+    ClosureSource,
+    DefaultsSource,
+    DictKeySource,
+    DictKeysSource,
+    DictValueSource,
+    DictValuesSource,
+    FunctionPartSource,
+    GradSource,
+    InstanceDictSource,
+    ItemSource,
+    KwDefaultsSource,
+    LenSource,
+    MemberSource,
+    ObjectAttrSource,
+    OffsetSource,
+    SizeSource,
+    StrideSource,
+    TypeSource,
+)
+from tracer_core.sources.roots import (
+    BuiltinSource,
+    CellSource,
+    ConstSource,
+    GlobalSource,
+    GlobalStateSource,
+    LocalSource,
+)
+
+__all__ = [
+    "AttrSource",
+    "BuiltinSource",
+    "ById",
+    "CellContentsSource",
+    "CellSource",
+    "ClosureSource",
+    "ConstSource",
+    "DefaultsSource",
+    "DictKeySource",
+    "DictKeysSource",
+    "DictValueSource",
+    "DictValuesSource",
+    "FunctionPartSource",
+    "GlobalSource",
+    "GlobalStateSource",
+    "GradSource",
+    "InstanceDictSource",
+    "ItemSource",
+    "KwDefaultsSource",
+    "LenSource",
+    "LocalSource",
+    "MemberSource",
+    "ObjectAttrSource",
+    "OffsetSource",
+    "Scope",
+    "SizeSource",
+    "Source",
+    "Step",
+    "StrideSource",
+    "TypeSource",
+]

@@ -1,0 +1,128 @@
+"""What every `Source` can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from types import CellType
+from typing import Any
+
+from tracer_core.bytecode import Instruction
+
+Const = Callable[[Any], str]
+"""Gives a name for an object that generated code needs."""
+
+Load = Callable[["Source"], list[Instruction]]
+"""Gives the instructions that push a source's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the roots are looked up in: a frame's locals and free variables by name, its globals, its builtins, and
+    the cell objects of its closure by name."""
+
+    locals: Mapping[str, Any]
+    globals: Mapping[str, Any]
+    builtins: Mapping[str, Any]
+    cells: Mapping[str, CellType] = field(default_factory=dict)
+
+
+class ById:
+    """Holds an object and compares by its identity, for fields that may be unhashable or have their own `==`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ById) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __repr__(self) -> str:
+        return f"<{type(self.value).__name__} at {id(self.value):#x}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A place a value can be found again. `base` is the source it hangs from, None for roots.
+
+    Subclasses are `@dataclass(frozen=True, eq=False)`; two sources are equal when their class and their fields
+    (those with `compare=True`) are. The hash is computed once, as sources are keys everywhere.
+    """
+
+    @property
+    def base(self) -> Source | None:
+        return None
+
+    @property
+    def name(self) -> str:
+        """Its text in guards and listings, e.g. `L['x'].size(0)`."""
+        raise NotImplementedError
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        """The value here, given the value at `base` (None for roots). Raises what the access raises."""
+        raise NotImplementedError
+
+    def expr(self, base: str, const: Const) -> str:
+        """A Python expression for the value, given the expression of `base`. `const(obj)` gives a name for an
+        object the expression needs. Roots use the names `L` (the frame's locals and free variables), `G` (its
+        globals) and `B` (its builtins)."""
+        raise NotImplementedError
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        """Instructions that push the value; `load(source)` gives those that push another source's."""
+        raise NotImplementedError
+
+    def find(self, scope: Scope) -> Any:
+        """The value now. Raises what the accesses raise (AttributeError, KeyError, ...)."""
+        base = self.base
+        return self.step(base.find(scope) if base is not None else None, scope)
+
+    def path(self) -> list[Source]:
+        """From the root to this source."""
+        chain: list[Source] = []
+        at: Source | None = self
+        while at is not None:
+            chain.append(at)
+            at = at.base
+        return chain[::-1]
+
+    @property
+    def root(self) -> Source:
+        return self.path()[0]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @cached_property
+    def _identity(self) -> tuple[Any, ...]:
+        return (type(self), *(getattr(self, f.name) for f in fields(self) if f.compare))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._identity)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Source):
+            return NotImplemented
+        return self._hash == other._hash and self._identity == other._identity
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Source):
+    """A source that hangs from another, `of`."""
+
+    of: Source
+
+    @property
+    def base(self) -> Source | None:
+        return self.of

@@ -1,0 +1,384 @@
+"""Sources that hang from another: attributes, items, sizes, contents of cells, what functions carry."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.sources.base import Const, Load, Scope, Source, Step
+
+
+def _subscript(key: Any) -> list[Instruction]:
+    return [Instruction("LOAD_CONST", key), Instruction("BINARY_SUBSCR")]
+
+
+def _call(function: list[Instruction], *args: list[Instruction]) -> list[Instruction]:
+    pushed = [instruction for arg in args for instruction in arg]
+    return [Instruction("PUSH_NULL"), *function, *pushed, Instruction("CALL", CallShape(len(args)))]
+
+
+def _method(base: list[Instruction], name: str, *args: Any) -> list[Instruction]:
+    return _call([*base, Instruction("LOAD_ATTR", name)], *([Instruction("LOAD_CONST", arg)] for arg in args))
+
+
+def _is_literal(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(_is_literal(part) for part in key)
+    return type(key) in (int, str, bool, bytes, type(None))
+
+
+def dict_keys(mapping: dict[Any, Any]) -> list[Any]:
+    """The keys in order, past what a subclass overrides."""
+    return list(OrderedDict.keys(mapping) if isinstance(mapping, OrderedDict) else dict.keys(mapping))
+
+
+def dict_values(mapping: dict[Any, Any]) -> list[Any]:
+    """The values in order, past what a subclass overrides."""
+    return list(OrderedDict.values(mapping) if isinstance(mapping, OrderedDict) else dict.values(mapping))
+
+
+@dataclass(frozen=True, eq=False)
+class AttrSource(Step):
+    """`of.attr` as Python reads it: may run descriptors and `__getattr__`."""
+
+    attr: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.{self.attr}"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return getattr(base, self.attr)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}.{self.attr}" if self.attr.isidentifier() else f"getattr({base}, {self.attr!r})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.of), Instruction("LOAD_ATTR", self.attr)]
+
+
+@dataclass(frozen=True, eq=False)
+class InstanceDictSource(Step):
+    """The `__dict__` of an object."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.__dict__"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return object.__getattribute__(base, "__dict__")
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}.__dict__"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.of), Instruction("LOAD_ATTR", "__dict__")]
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectAttrSource(Step):
+    """An attribute stored in the instance's `__dict__`, read there without running descriptors or `__getattr__`."""
+
+    attr: str
+
+    @property
+    def base(self) -> Source:
+        return InstanceDictSource(self.of)
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.{self.attr}"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.attr]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{self.attr!r}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(InstanceDictSource(self.of)), *_subscript(self.attr)]
+
+
+@dataclass(frozen=True, eq=False)
+class MemberSource(Step):
+    """A parameter, buffer or submodule of an `nn.Module`, read from the dict that holds it: `table` is
+    `_parameters`, `_buffers` or `_modules`. Its name is that of the attribute, or of the item in a container."""
+
+    table: str
+    member: str
+
+    @property
+    def base(self) -> Source:
+        return ObjectAttrSource(self.of, self.table)
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}[{self.member}]" if self.member.isdigit() else f"{self.of.name}.{self.member}"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.member]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{self.member!r}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.base), *_subscript(self.member)]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemSource(Step):
+    """`of[key]`, for sequences and for dicts whose key is hashable. On a dict that makes missing values
+    (`defaultdict`), guard that the key is there first: reading it would add it."""
+
+    key: Any
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}[{self.key!r}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.key]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{repr(self.key) if _is_literal(self.key) else const(self.key)}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.of), *_subscript(self.key)]
+
+
+@dataclass(frozen=True, eq=False)
+class DictKeysSource(Step):
+    """The list of a dict's keys."""
+
+    @property
+    def name(self) -> str:
+        return f"list({self.of.name})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return dict_keys(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(dict_keys)}({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _call([Instruction("LOAD_CONST", dict_keys)], load(self.of))
+
+
+@dataclass(frozen=True, eq=False)
+class DictKeySource(Step):
+    """The `index`-th key of a dict, where the key is not a literal."""
+
+    index: int
+
+    @property
+    def base(self) -> Source:
+        return DictKeysSource(self.of)
+
+    @property
+    def name(self) -> str:
+        return f"list({self.of.name})[{self.index}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.index]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{self.index}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.base), *_subscript(self.index)]
+
+
+@dataclass(frozen=True, eq=False)
+class DictValuesSource(Step):
+    """The list of a dict's values."""
+
+    @property
+    def name(self) -> str:
+        return f"list({self.of.name}.values())"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return dict_values(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(dict_values)}({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _call([Instruction("LOAD_CONST", dict_values)], load(self.of))
+
+
+@dataclass(frozen=True, eq=False)
+class DictValueSource(Step):
+    """The value at the `index`-th key of a dict, where the key is not a literal."""
+
+    index: int
+
+    @property
+    def base(self) -> Source:
+        return DictValuesSource(self.of)
+
+    @property
+    def name(self) -> str:
+        return f"list({self.of.name}.values())[{self.index}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.index]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{self.index}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.base), *_subscript(self.index)]
+
+
+@dataclass(frozen=True, eq=False)
+class TypeSource(Step):
+    """The class of a value."""
+
+    @property
+    def name(self) -> str:
+        return f"type({self.of.name})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return type(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"type({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _call([Instruction("LOAD_CONST", type)], load(self.of))
+
+
+@dataclass(frozen=True, eq=False)
+class LenSource(Step):
+    """The length of a container."""
+
+    @property
+    def name(self) -> str:
+        return f"len({self.of.name})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return len(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"len({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _call([Instruction("LOAD_CONST", len)], load(self.of))
+
+
+@dataclass(frozen=True, eq=False)
+class SizeSource(Step):
+    """One size of a tensor."""
+
+    dim: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.size({self.dim})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base.size(self.dim)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}.size({self.dim})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _method(load(self.of), "size", self.dim)
+
+
+@dataclass(frozen=True, eq=False)
+class StrideSource(Step):
+    """One stride of a tensor, in elements."""
+
+    dim: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.stride({self.dim})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base.stride(self.dim)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}.stride({self.dim})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _method(load(self.of), "stride", self.dim)
+
+
+@dataclass(frozen=True, eq=False)
+class OffsetSource(Step):
+    """Where a tensor starts in its storage, in elements."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.storage_offset()"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base.storage_offset()
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}.storage_offset()"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _method(load(self.of), "storage_offset")
+
+
+class GradSource(AttrSource):
+    """The `.grad` of a tensor."""
+
+    def __init__(self, of: Source) -> None:
+        super().__init__(of, "grad")
+
+
+class CellContentsSource(AttrSource):
+    """What a cell object holds. Finding it in an empty cell raises ValueError."""
+
+    def __init__(self, of: Source) -> None:
+        super().__init__(of, "cell_contents")
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionPartSource(Step):
+    """An item of something a function carries in attribute `carrier`."""
+
+    key: int | str
+
+    carrier = ""
+
+    @property
+    def base(self) -> Source:
+        return AttrSource(self.of, self.carrier)
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.{self.carrier}[{self.key!r}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.key]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{self.key!r}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.base), *_subscript(self.key)]
+
+
+class DefaultsSource(FunctionPartSource):
+    """The `key`-th positional default of a function."""
+
+    carrier = "__defaults__"
+
+
+class KwDefaultsSource(FunctionPartSource):
+    """The default of the keyword-only parameter named `key`."""
+
+    carrier = "__kwdefaults__"
+
+
+class ClosureSource(FunctionPartSource):
+    """The `key`-th cell of a function's closure (the cell object; see `CellContentsSource`)."""
+
+    carrier = "__closure__"

@@ -1,0 +1,145 @@
+"""Sources that hang from nothing: a frame's variables, its globals and builtins, objects known for sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracer_core import global_state
+from tracer_core.bytecode import Instruction
+from tracer_core.sources.base import ById, Const, Load, Scope, Source
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSource(Source):
+    """A local of the frame, or the content of a free variable (`free=True`): the hook gives both by name."""
+
+    local: str
+    free: bool = field(default=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"L[{self.local!r}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return scope.locals[self.local]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"L[{self.local!r}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [Instruction("LOAD_DEREF" if self.free else "LOAD_FAST", self.local)]
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalSource(Source):
+    """A global variable: of the root frame, or, with `module`, of another function's globals (see `of_function`)."""
+
+    variable: str
+    module: ById | None = None
+
+    @staticmethod
+    def of_function(variable: str, function_globals: dict[str, Any], frame_globals: dict[str, Any]) -> GlobalSource:
+        """The global as code with `function_globals` sees it, inlined into a frame with `frame_globals`."""
+        return GlobalSource(variable, None if function_globals is frame_globals else ById(function_globals))
+
+    @property
+    def name(self) -> str:
+        if self.module is None:
+            return f"G[{self.variable!r}]"
+        return f"G({self.module.value.get('__name__', '?')})[{self.variable!r}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return (scope.globals if self.module is None else self.module.value)[self.variable]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{'G' if self.module is None else const(self.module.value)}[{self.variable!r}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        if self.module is None:
+            return [Instruction("LOAD_GLOBAL", self.variable)]
+        load_dict = Instruction("LOAD_CONST", self.module.value)
+        return [load_dict, Instruction("LOAD_CONST", self.variable), Instruction("BINARY_SUBSCR")]
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltinSource(Source):
+    """A builtin that no global of the frame hides."""
+
+    builtin: str
+
+    @property
+    def name(self) -> str:
+        return f"builtins.{self.builtin}"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return scope.builtins[self.builtin]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"B[{self.builtin!r}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [Instruction("LOAD_GLOBAL", self.builtin)]
+
+
+@dataclass(frozen=True, eq=False)
+class CellSource(Source):
+    """The cell object of a variable of the frame itself. It cannot be guarded (guards see contents, through
+    `LocalSource`), only rebuilt and written through."""
+
+    cell: str
+
+    @property
+    def name(self) -> str:
+        return f"cell({self.cell})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return scope.cells[self.cell]
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [Instruction("LOAD_CLOSURE", self.cell)]
+
+
+@dataclass(frozen=True, eq=False)
+class ConstSource(Source):
+    """An object known for sure (a class, module or function met while tracing), embedded in the generated code."""
+
+    value: ById
+    label: str = field(compare=False)
+
+    @staticmethod
+    def of_object(value: Any, label: str | None = None) -> ConstSource:
+        return ConstSource(ById(value), label or getattr(value, "__qualname__", None) or repr(value))
+
+    @property
+    def name(self) -> str:
+        return self.label
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return self.value.value
+
+    def expr(self, base: str, const: Const) -> str:
+        return const(self.value.value)
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [Instruction("LOAD_CONST", self.value.value)]
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalStateSource(Source):
+    """A setting of torch: a key of `tracer_core.global_state.PROPERTIES`."""
+
+    setting: str
+
+    @property
+    def name(self) -> str:
+        return global_state.PROPERTIES[self.setting].text
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return global_state.PROPERTIES[self.setting].read()
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(global_state.PROPERTIES[self.setting].read)}()"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        raise TypeError(f"{self.name} is a setting, not a value of the program: it cannot be rebuilt")
