@@ -1,7 +1,7 @@
 """The recording as data: what a trace file holds and what the explorer is sent. No torch, no behaviour.
 
-Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`), except tracker ids, which index
-`Trace.histories`. Step numbers count from 0 over the whole recording. "Text" is for people and is never parsed.
+Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`). Trackers are numbered from 0 in
+the order they were first seen; their snapshots are packed (`recording/snapshots.py`). Step numbers count from 0 over the whole recording. "Text" is for people and is never parsed.
 The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
 """
 
@@ -24,6 +24,7 @@ class Instr(msgspec.Struct, array_like=True, frozen=True):
     column: int | None
     end_column: int | None
     target: int | None  # index of the instruction jumped to
+    count: int | None = None  # the operand as a number, where it is a count of stack items (BUILD_LIST, CALL, ...)
 
 
 class Code(msgspec.Struct):
@@ -55,6 +56,7 @@ class Frame(msgspec.Struct):
     first_step: int
     last_step: int  # the last step of this frame itself; first_step - 1 if none
     end_step: int  # the last step of this frame and all it inlined
+    suspended: bool = False  # its steps are not all inside one step of its parent (an inlined generator)
 
 
 class Attempt(msgspec.Struct):
@@ -80,7 +82,7 @@ class Compilation(msgspec.Struct):
     graph: int | None
     generated: int | None
     seconds: float
-    during_step: int | None = None  # reserved for a compilation that starts inside another
+    during_step: int | None = None  # the step that was being done, when it started inside another compilation
 
 
 class FakeMeta(msgspec.Struct, frozen=True):
@@ -92,7 +94,7 @@ class FakeMeta(msgspec.Struct, frozen=True):
     stride: list[str]
     device: str
     requires_grad: bool
-    hints: dict[str, str]  # symbol -> example value
+    hints: dict[str, str]  # text of a size that is not a plain number -> example value
 
 
 class Node(msgspec.Struct):
@@ -106,6 +108,7 @@ class Node(msgspec.Struct):
     args: str  # text of all arguments
     inputs: list[int]
     step: int | None  # the step that added it
+    after: int  # the last step that had started when it was added; later than `step` only after an inlined call
     source: str | None  # for placeholders: the source's name
     fakes: list[FakeMeta]
     live: bool = True  # still there when the graph was complete
@@ -152,6 +155,7 @@ class Break(msgspec.Struct):
     root_line: int | None
     action: str  # what was done instead, in words
     resumes: list[int]  # codes of the resume functions
+    final_step: int | None = None  # where the last attempt stopped because of it, when `attempt` was restarted
 
 
 class Check(msgspec.Struct):
@@ -218,7 +222,8 @@ class Fault(msgspec.Struct):
 
 
 class Snapshot(msgspec.Struct):
-    """A tracker as it was from `step` on until its next snapshot."""
+    """A tracker as it was once `step` had done its work, until its next snapshot. What a step shows *before* it ran
+    is the last snapshot with a smaller `step`; -1 is before any step."""
 
     tracker: int
     step: int
@@ -230,6 +235,7 @@ class Snapshot(msgspec.Struct):
     node: int | None
     fake: FakeMeta | None
     parts: list[tuple[str, int]]  # (label, tracker)
+    more: int = 0  # how many further parts there are that were not recorded
     guards: list[int] = []
 
 
@@ -242,19 +248,36 @@ class Raised(msgspec.Struct):
 
 
 class Columns(msgspec.Struct):
-    """The steps, column by column (little-endian, one entry a step unless said otherwise).
+    """The steps, column by column (numbers little-endian). See `recording/columns.py`."""
 
-    State after a step = state of the same frame before it, with the top `pops` stack items removed, then `pushes`
-    trackers pushed, then local slots set. Before a frame's first step its state is that frame's entry keyframe.
-    Local slots number `Code.locals` then `Code.cells`; tracker 0xFFFFFFFF means unbound.
-    """
+    frame: bytes  # u32 per step: frame id
+    instruction: bytes  # u32 per step: index into the code's instructions
+    ended: bytes  # u8 per step: 0 if it never ended (it broke, raised, or was cut off by a restart)
+    delta: bytes  # varints: what changed in the step's frame since that frame's previous step
+    delta_at: bytes  # u32 per block of steps: where its deltas start
+    keyframes: bytes  # varints: the state of every live frame at the start of each block
+    keyframe_at: bytes  # u32 per block of steps: where its entry starts
+    exits: bytes  # varints: what changed between a frame's last step and its exit
+    exit_at: bytes  # u32 per frame: where its entry starts; 0xFFFFFFFF if it was never left
 
-    frame: bytes  # u32: frame id
-    instruction: bytes  # u32: index into the code's instructions
-    delta: bytes  # variable: see recording/columns.py
-    delta_at: bytes  # u32 offset of each step's delta, one per 64 steps
-    keyframes: bytes  # see recording/columns.py
-    started: bytes  # bit per step: 0 if the step never ended (it broke, or raised)
+
+class Snapshots(msgspec.Struct):
+    """All snapshots of all trackers. See `recording/snapshots.py`."""
+
+    strings: list[str]  # what `first` and `later` refer to by number
+    fakes: list[FakeMeta]
+    first: list[bytes]  # packed blocks: the first snapshot of each tracker
+    later: list[bytes]  # packed blocks: all other snapshots
+    later_tracker: bytes  # u32 per later snapshot: its tracker
+    trackers: int
+
+
+class Dispatches(msgspec.Struct):
+    """Which handler functions were chosen, ordered by step."""
+
+    names: list[str]
+    step: bytes  # u32 each
+    name: bytes  # u32 each
 
 
 class Stage(msgspec.Struct):
@@ -289,9 +312,8 @@ class Trace(msgspec.Struct):
     generated: list[Generated]
     faults: list[Fault]
     raised: list[Raised]
-    histories: list[list[int]]  # tracker id -> ids of its snapshots, oldest first
-    snapshots: list[Snapshot]
-    dispatches: list[tuple[int, str]]  # (step, handler)
+    snapshots: Snapshots
+    dispatches: Dispatches
     timings: list[Stage]
 
 
@@ -300,7 +322,8 @@ class Trace(msgspec.Struct):
 
 class Meta(msgspec.Struct):
     """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
-    `Columns` in base64, so that finding the next line, call or node needs no question to the kernel."""
+    `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
+    kernel."""
 
     version: int
     label: str
@@ -308,6 +331,7 @@ class Meta(msgspec.Struct):
     steps: int
     window: int  # steps in a Window
     chunk: int  # trackers in a TrackerChunk
+    trackers: int
     frame: str
     instruction: str
     codes: list[Code]
@@ -339,15 +363,15 @@ class State(msgspec.Struct, array_like=True):
 class StepView(msgspec.Struct):
     """One step: state before and after (`after` is null where the step did not end), and its sentence."""
 
-    before: State
-    after: State | None
+    before: State  # its trackers as of `step - 1`
+    after: State | None  # its trackers as of `until`
+    until: int  # the last step of all it did: itself, or the last step of what it inlined
     sentence: str
     handlers: list[str]
 
 
 class Window(msgspec.Struct):
-    """Steps `first`, `first + 1`, ... and the current snapshot id, at each step, of what they show is found with
-    TrackerChunk."""
+    """Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`."""
 
     first: int
     steps: list[StepView]
@@ -357,6 +381,7 @@ class TrackerView(msgspec.Struct):
     """A tracker's snapshots, oldest first, and the steps that touched it."""
 
     snapshots: list[Snapshot]
+    made_by: int | None  # the step that made it; None for what was there before its attempt's first step
     touched: list[int]
 
 
