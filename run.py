@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""From a fresh checkout to the first notebook, or to all tests, in one command. Needs Python 3.11 and nothing else.
+
+    python3 run.py notebook          install, and open the first notebook in JupyterLab
+    python3 run.py tests [ARGS]      install, and run all tests (ARGS go to pytest)
+    python3 run.py install           install everything that the tests need, and stop there
+
+Everything goes into the folder `.venv` of the checkout. Debian packages are asked of apt only where a part is
+missing: python3.11-venv to make that folder, and for the tests the Chromium browser.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+WIDGETS = ROOT / "widgets"
+FIRST_NOTEBOOK = "notebooks/01_first_trace.ipynb"
+BROWSERS = ("chromium", "chromium-browser")
+OLDEST_NODE = 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["notebook", "tests", "install"])
+    command, rest = parser.parse_known_args()
+    if sys.version_info[:2] != (3, 11):
+        sys.exit(
+            f"tracewalk needs Python 3.11, and this is {sys.version_info[0]}.{sys.version_info[1]}: "
+            f"start it as `python3.11 run.py {command.command}`."
+        )
+    os.chdir(ROOT)
+    if command.command == "notebook":
+        install("notebook")
+        open_notebook(rest)
+    install("test")
+    install_for_tests()
+    if command.command == "tests":
+        sys.exit(front_end_tests() or python_tests(rest))
+
+
+# --- installing ------------------------------------------------------------------------------------------------
+
+
+def install(extra: str) -> None:
+    """Install this checkout with `extra` into `.venv`, unless that was done since pyproject.toml last changed."""
+    if not PYTHON.exists():
+        make_venv()
+    stamp = VENV / f"installed-{extra}"
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    say(f"installing tracewalk[{extra}] into {VENV.relative_to(ROOT)}; torch is by far the largest part")
+    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-e", f".[{extra}]")
+    stamp.write_text(wanted)
+
+
+def make_venv() -> None:
+    if importlib.util.find_spec("ensurepip") is None:  # Debian splits it off
+        apt_install("python3.11-venv")
+    say(f"making {VENV.relative_to(ROOT)}")
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+
+
+def install_for_tests() -> None:
+    """The parts that do not come with the `test` extra: a browser, and Node.js for the front end's own tests."""
+    if not any(map(shutil.which, BROWSERS)):
+        apt_install("chromium", "fonts-dejavu-core")
+    if node_version() < OLDEST_NODE:
+        install("node")
+
+
+def apt_install(*packages: str) -> None:
+    """Install Debian packages, as root or through sudo; say what to do where neither can be."""
+    names = " ".join(packages)
+    prefix = [] if os.geteuid() == 0 else ["sudo"]
+    if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
+        sys.exit(f"Missing: {names}. Install it with your system's package manager, then run this again.")
+    say(f"installing Debian's {names}")
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    run(*prefix, "apt-get", "update", "-q", env=env)
+    run(*prefix, "apt-get", "install", "-q", "-y", "--no-install-recommends", *packages, env=env)
+
+
+def node_version() -> int:
+    """The major version of the Node.js on the path that has npm beside it; 0 where there is none."""
+    path = tool_env()["PATH"]
+    node = shutil.which("node", path=path)
+    if node is None or shutil.which("npm", path=path) is None:
+        return 0
+    text = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(text.lstrip("v").split(".")[0])
+
+
+# --- doing -----------------------------------------------------------------------------------------------------
+
+
+def open_notebook(arguments: list[str]) -> None:
+    """Become JupyterLab, which opens the notebook in the browser (or prints the address where there is none)."""
+    as_root = ["--allow-root"] if os.geteuid() == 0 else []
+    lab = [str(PYTHON), "-m", "jupyterlab", *as_root, *arguments, FIRST_NOTEBOOK]
+    os.execve(PYTHON, lab, tool_env())
+
+
+def front_end_tests() -> int:
+    """The exit code of the front end's unit tests."""
+    say("the front end's tests")
+    installed, wanted = WIDGETS / "node_modules" / ".package-lock.json", WIDGETS / "package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
+        run("npm", "ci", "--no-audit", "--no-fund", cwd=WIDGETS)
+    return subprocess.run(["npm", "test"], cwd=WIDGETS, env=tool_env()).returncode
+
+
+def python_tests(arguments: list[str]) -> int:
+    """The exit code of pytest."""
+    say("the Python, notebook and browser tests")
+    workers = str(min(os.cpu_count() or 1, 8))
+    # One thread each: the workers already share the processors.
+    env = tool_env() | {"OMP_NUM_THREADS": "1"}
+    return subprocess.run([PYTHON, "-m", "pytest", "-n", workers, *arguments], env=env).returncode
+
+
+def tool_env() -> dict[str, str]:
+    """The environment with the programs of `.venv` first on the path."""
+    return os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> None:
+    """Run a program; end with its exit code where it fails (it has said why)."""
+    done = subprocess.run(command, cwd=cwd, env=env or tool_env())
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+def say(text: str) -> None:
+    print(f"== {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

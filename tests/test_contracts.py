@@ -1,0 +1,157 @@
+"""What may import what: the layers of docs/architecture.md, torch._dynamo kept out, and loading without torch."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MAY_IMPORT_DYNAMO = ("tracer_core/reference/", "tracer_core/frame_eval/backends.py")
+SOURCES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in (ROOT / "tracer_core", ROOT / "widgets" / "tracewalk")
+    for path in folder.rglob("*.py")
+)
+
+
+def run_python(program: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own that sees the checkout's two packages and no notebook."""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "widgets")])}
+    command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300)
+
+
+def imported_modules(tree: ast.AST) -> set[str]:
+    """Dotted names that any import statement in `tree` names, also inside functions and as `from a import b`."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+def dynamo_uses(source: str) -> list[str]:
+    """Where `source` gets at torch._dynamo: by import, as an attribute of torch, or by name through importlib."""
+    tree = ast.parse(source)
+    uses = [name for name in imported_modules(tree) if (name + ".").startswith("torch._dynamo.")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "_dynamo" and ast.unparse(node.value) == "torch":
+            uses.append(f"line {node.lineno}: {ast.unparse(node)}")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"importlib.import_module", "__import__"}:
+            uses += [f"line {node.lineno}" for a in node.args if "torch._dynamo" in ast.unparse(a)]
+    return uses
+
+
+def test_layers_hold() -> None:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "widgets")])}
+    lint = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([lint, "--no-cache"], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_no_import_of_dynamo(path: str) -> None:
+    if not path.startswith(MAY_IMPORT_DYNAMO):
+        assert dynamo_uses((ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch._dynamo",
+        "import torch._dynamo.config as c",
+        "from torch import _dynamo",
+        "from torch._dynamo import eval_frame",
+        "def f():\n    from torch._dynamo.utils import x",
+        "torch._dynamo.reset()",
+        "importlib.import_module('torch._dynamo')",
+    ],
+)
+def test_the_scan_sees_each_way_to_import_dynamo(source: str) -> None:
+    assert dynamo_uses(source)
+
+
+def test_the_scan_lets_the_c_hook_pass() -> None:
+    assert dynamo_uses("from torch._C._dynamo.eval_frame import set_eval_frame\nimport torch._dynamite") == []
+
+
+def test_tracing_loads_dynamo_through_no_import_of_ours(tmp_path: Path) -> None:
+    """torch itself may load torch._dynamo; then no file of ours is the one that asked for it."""
+    program = """
+        import importlib.abc, sys, traceback
+        ROOT = sys.argv[1]
+
+        class Watch(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path=None, target=None):
+                if name.startswith("torch._dynamo"):
+                    askers = [f.filename for f in traceback.extract_stack() if "importlib" not in f.filename]
+                    if askers[-2].startswith(ROOT) and "/site-packages/" not in askers[-2]:
+                        print("asked for by", askers[-2], name)
+
+        sys.meta_path.insert(0, Watch())
+        import torch
+        import tracewalk as tw
+
+        def f(x):
+            y = x + 1
+            print(y.shape)
+            return y * 2
+
+        t = tw.trace(f, torch.ones(3))
+        assert len(t.graphs) == 2, t.graphs
+        print("traced")
+    """
+    done = run_python(program, str(ROOT), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "traced"
+    assert [line for line in lines if line.startswith("asked for by")] == []
+
+
+def test_a_trace_loads_where_torch_is_not_installed(tmp_path: Path) -> None:
+    """Only msgspec and the recording's own files are needed: every other third-party package is refused."""
+    write = """
+        import sys, torch
+        import tracewalk as tw
+
+        def f(x):
+            return (x + 1).relu()
+
+        tw.trace(f, torch.ones(3)).save(sys.argv[1])
+    """
+    read = """
+        import importlib.abc, sys
+
+        ALLOWED = {"msgspec", "tracer_core"} | set(sys.stdlib_module_names)
+
+        class Refuse(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, path=None, target=None):
+                if name.split(".")[0] not in ALLOWED:
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+        sys.meta_path.insert(0, Refuse())
+        from tracer_core import recording
+
+        trace = recording.load(sys.argv[1])
+        assert "torch" not in sys.modules
+        print(len(trace.steps))
+        print([node.target for node in trace.nodes if node.op.startswith("call")])
+    """
+    saved = tmp_path / "f.trace"
+    written = run_python(write, str(saved), cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    done = run_python(read, str(saved), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    steps, targets = done.stdout.splitlines()
+    assert int(steps) >= 6  # load x, load 1, add, load relu, call it, return
+    assert "add" in targets
+    assert "relu" in targets
