@@ -1,0 +1,76 @@
+"""`python -m tests.conformance`: run programs and print the table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.conformance import not_yet, table
+from tests.conformance.compare import Verdict, explain, judge
+from tests.conformance.pool import run_all
+from tests.conformance.program import Listed, list_programs
+from tests.conformance.ways import Record
+
+
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="programs whose id contains NAME")
+    parser.add_argument("--row", action="append", default=[], metavar="ID", help="programs that show row ID, as I3")
+    parser.add_argument("--way", default="plain,torch,ours", help="which ways to run (default: %(default)s)")
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="programs at a time (default: %(default)s)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show what differs, line by line")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show rows that do not agree only")
+    parser.add_argument(
+        "--fresh", action="store_true", help="run plain Python and torch.compile anew, not from cache"
+    )
+    parser.add_argument("--update", action="store_true", help="write not_yet.txt from what was found")
+    return parser.parse_args(argv)
+
+
+def chosen(only: Sequence[str], rows: Sequence[str]) -> list[Listed]:
+    programs = list_programs()
+    if only:
+        programs = [each for each in programs if any(name in each.id for name in only)]
+    if rows:
+        programs = [each for each in programs if set(rows) & set(each.rows)]
+    return programs
+
+
+def main(argv: Sequence[str]) -> int:
+    options = arguments(argv)
+    ways = options.way.split(",")
+    unknown = [way for way in ways if way not in ("plain", "torch", "ours")]
+    if unknown:
+        print(f"unknown way {unknown[0]!r}: choose from plain, torch, ours")
+        return 2
+    programs = chosen(options.only, options.row)
+    if not programs:
+        print("no program has that name or row; run without --only and --row to see all")
+        return 2
+    started = time.perf_counter()
+    results = dict(run_all(programs, ways, jobs=options.jobs, use_cache=not options.fresh))
+    verdicts = [judge(program, results[program]) for program in programs]
+    show(verdicts, results, options)
+    print("\n".join(table.summary(verdicts, ways)))
+    print(f"time: {time.perf_counter() - started:.1f} s")
+    if options.update:
+        entries = {v.program.id: ", ".join(v.differs) for v in verdicts if v.differs and not v.wrong}
+        not_yet.write(entries, [program.id for program in programs])
+    return 0 if all(v.agrees for v in verdicts) else 1
+
+
+def show(verdicts: Sequence[Verdict], results: dict[Listed, dict[str, Record]], options: argparse.Namespace) -> None:
+    width = max(len(v.program.id) for v in verdicts)
+    print(table.header(results[verdicts[0].program], width))
+    for verdict in verdicts:
+        if options.quiet and verdict.agrees:
+            continue
+        print(table.row(verdict, results[verdict.program], width))
+        if options.verbose:
+            print("\n".join(f"    {line}" for line in explain(results[verdict.program])))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

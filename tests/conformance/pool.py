@@ -1,0 +1,159 @@
+"""Workers in processes of their own, so that a crash or a hang costs one program and not the table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.conformance.program import Listed
+from tests.conformance.ways import Record
+
+ROOT = Path(__file__).parents[2]
+CACHE = ROOT / ".pytest_cache" / "conformance"
+SECONDS = 60.0
+
+
+class Worker:
+    """A worker process, started when first needed and again after it died."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.seconds = seconds
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, program: Listed, way: str) -> Record:
+        """The record of one run; a dead or late process makes a record that says so."""
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        request = {"path": str(program.path), "name": program.name, "way": way}
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self.seconds, end)
+        timer.start()
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        finally:
+            timer.cancel()
+        if answer:
+            return Record.from_json(json.loads(answer))
+        code = process.wait()
+        self.close()
+        if late.is_set():
+            return Record(failure=f"timeout after {self.seconds:g} s")
+        name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return Record(failure=f"crash ({name})")
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.conformance.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=None if os.environ.get("CONFORMANCE_STDERR") else subprocess.DEVNULL,
+                text=True,
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
+            )
+        return self._process
+
+
+class Runner:
+    """Runs programs any way. Our engine has a process of its own: it and `torch.compile` share one C frame hook.
+
+    Records of plain Python and `torch.compile` are kept between runs for as long as the program's file, this
+    harness and torch stay the same.
+    """
+
+    def __init__(self, *, use_cache: bool = True) -> None:
+        self._use_cache = use_cache
+        self._workers = {"plain": Worker(), "ours": Worker()}
+        self._workers["torch"] = self._workers["plain"]
+
+    def run(self, program: Listed, way: str) -> Record:
+        if way == "ours" or not self._use_cache:
+            return self._workers[way].run(program, way)
+        kept = CACHE / f"{cache_key(program.path, program.name, way)}.json"
+        if kept.exists():
+            return Record.from_json(json.loads(kept.read_text()))
+        record = self._workers[way].run(program, way)
+        if not record.failure:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            temporary = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+            temporary.write_text(json.dumps(record.to_json()))
+            temporary.replace(kept)
+        return record
+
+    def close(self) -> None:
+        for worker in self._workers.values():
+            worker.close()
+
+
+@lru_cache
+def _harness_digest() -> bytes:
+    here = Path(__file__).parent
+    digest = hashlib.sha256(f"{version('torch')} {sys.version}".encode())
+    for name in ("program.py", "snapshot.py", "counting.py", "ways.py", "worker.py"):
+        digest.update((here / name).read_bytes())
+    return digest.digest()
+
+
+def cache_key(path: Path, name: str, way: str) -> str:
+    digest = hashlib.sha256(_harness_digest() + path.read_bytes())
+    digest.update(f"{path.stem}.{name} {way}".encode())
+    return digest.hexdigest()[:32]
+
+
+def run_all(
+    programs: Sequence[Listed], ways: Sequence[str], *, jobs: int, use_cache: bool
+) -> Iterator[tuple[Listed, dict[str, Record]]]:
+    """Records of all programs, as they come, on `jobs` threads with a `Runner` each."""
+    todo: queue.SimpleQueue[Listed] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Listed, dict[str, Record]]] = queue.SimpleQueue()
+    for program in programs:
+        todo.put(program)
+
+    def work() -> None:
+        runner = Runner(use_cache=use_cache)
+        try:
+            while True:
+                program = todo.get_nowait()
+                done.put((program, {way: runner.run(program, way) for way in ways}))
+        except queue.Empty:
+            pass
+        finally:
+            runner.close()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+    for thread in threads:
+        thread.start()
+    for _ in programs:
+        yield done.get()
+    for thread in threads:
+        thread.join()

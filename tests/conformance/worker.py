@@ -1,0 +1,33 @@
+"""A process that runs programs on request: one line of JSON in, one out. See `pool.Worker` for the other end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TextIO
+
+
+def serve(requests: TextIO, answers: TextIO) -> None:
+    from tests.conformance.ways import Record, run
+
+    for line in requests:
+        request = json.loads(line)
+        try:
+            record = run(Path(request["path"]), request["name"], request["way"])
+        except Exception:  # noqa: BLE001 - the other end shows it and goes on
+            record = Record(failure=f"harness: {traceback.format_exc()}")
+        answers.write(json.dumps(record.to_json()) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    # Programs may print to the real standard output; answers go to a descriptor of their own.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    import torch
+
+    torch.set_num_threads(1)
+    serve(sys.stdin, answers)
