@@ -28,7 +28,7 @@ class Origin(NamedTuple):
 class CallShape(NamedTuple):
     """Operand of CALL: how many arguments are on the stack, and the names of the last ones (keywords)."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     keywords: tuple[str, ...] = ()
 
 

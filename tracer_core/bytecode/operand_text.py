@@ -1,0 +1,68 @@
+"""Operands as `dis` prints them, without running code of the user's (a constant may be any object)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from tracer_core.bytecode.ops import OPS, Operand
+
+_LEAF_TYPES = frozenset({type(None), bool, int, float, complex, str, bytes, type(...), CodeType})
+_CONTAINER_TYPES = frozenset({tuple, frozenset})
+_CONVERSIONS = ("", "str", "repr", "ascii")
+_FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure")
+
+
+def constant_text(value: Any) -> str:
+    """`repr` for what Python's compiler itself stores as a constant; only the type's name for anything else."""
+    if not _is_plain(value):
+        return f"<{type(value).__qualname__} object>"
+    try:
+        return repr(value)
+    except ValueError:  # an int with more digits than sys.set_int_max_str_digits allows
+        return hex(value) if type(value) is int else f"<{type(value).__qualname__} with a huge int>"
+
+
+def operand_text(op: str, arg: Any, number: int, target: int | None) -> str:
+    """Args:
+    op: the canonical operation.
+    arg: its decoded operand.
+    number: the operand's number in the bytecode.
+    target: byte offset where it jumps, if it does.
+    """
+    if target is not None:
+        return f"to {target}"
+    if op in _BY_OP:
+        return _BY_OP[op](arg) or str(number)
+    return _BY_OPERAND.get(OPS[op].operand, lambda _arg: str(number))(arg)
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    return kind in _LEAF_TYPES or kind in _CONTAINER_TYPES and all(map(_is_plain, value))
+
+
+def _format_value_text(flags: int) -> str:
+    parts = [_CONVERSIONS[flags & 3], "with format" if flags & 4 else ""]
+    return ", ".join(filter(None, parts))
+
+
+def _make_function_text(flags: int) -> str:
+    return ", ".join(part for bit, part in enumerate(_FUNCTION_PARTS) if flags & 1 << bit)
+
+
+_BY_OP: dict[str, Callable[[Any], str]] = {
+    "FORMAT_VALUE": _format_value_text,
+    "MAKE_FUNCTION": _make_function_text,
+    "LOAD_GLOBAL_NULL": lambda name: f"NULL + {name}",
+}
+
+_BY_OPERAND: dict[Operand, Callable[[Any], str]] = {
+    Operand.NAME: str,
+    Operand.CONSTANT: constant_text,
+    Operand.LOCAL: str,
+    Operand.CELL: str,
+    Operand.COMPARISON: str,
+    Operand.BINARY: str,
+}

@@ -1,0 +1,91 @@
+"""Turning decoded operands back into numbers: the pools of names, constants and slots of a code object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.bytecode import cpython311 as cpython
+from tracer_core.bytecode.instruction import Instruction, Program
+from tracer_core.bytecode.ops import OPS, Operand
+
+_OWN_CELL_OPS = frozenset({"MAKE_CELL", "LOAD_CLOSURE"})
+"""In a class body inside a method, `__class__` is both a cell of its own and a free variable: these mean the cell."""
+
+
+class Pools:
+    """Starts from what the template has, in its order (the first constant is a function's docstring), and appends."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.names = list(program.template.co_names)
+        self.constants: list[Any] = list(program.template.co_consts)
+        self.varnames = _all_locals(program)
+        self._name_index = _first_index(self.names)
+        self._constant_index = _first_index(map(id, self.constants))
+        self._local_index = _first_index(self.varnames)
+        own_cells = [name for name in program.cellvars if name not in self._local_index]
+        free_start = len(self.varnames) + len(own_cells)
+        self._cell_index = {name: len(self.varnames) + index for index, name in enumerate(own_cells)}
+        self._cell_index |= {name: self._local_index[name] for name in program.cellvars if name in self._local_index}
+        self._free_index = {name: free_start + index for index, name in enumerate(program.freevars)}
+
+    def encode(self, instruction: Instruction) -> tuple[str, int]:
+        """CPython's name and operand of an instruction that is neither a jump nor a call."""
+        op, arg = instruction.op, instruction.arg
+        if op == "LOAD_GLOBAL":
+            return op, self.name(arg) << 1
+        if op == "LOAD_GLOBAL_NULL":
+            return "LOAD_GLOBAL", self.name(arg) << 1 | 1
+        if op == "COPY_FREE_VARS":
+            return op, len(self.program.freevars)
+        return op, _ENCODERS[OPS[op].operand](self, instruction)
+
+    def name(self, name: str) -> int:
+        index = self._name_index.setdefault(name, len(self.names))
+        if index == len(self.names):
+            self.names.append(name)
+        return index
+
+    def constant(self, value: Any) -> int:
+        if not self.constants and isinstance(value, str):
+            self.constants.append(None)  # a string in first place would become the function's docstring
+        index = self._constant_index.setdefault(id(value), len(self.constants))
+        if index == len(self.constants):
+            self.constants.append(value)
+        return index
+
+    def local(self, name: str) -> int:
+        return self._local_index[name]
+
+    def cell(self, op: str, name: str) -> int:
+        tables = [self._free_index, self._cell_index]
+        if op in _OWN_CELL_OPS:
+            tables.reverse()
+        return next(table[name] for table in tables if name in table)
+
+
+_ENCODERS: dict[Operand, Callable[[Pools, Instruction], int]] = {
+    Operand.NONE: lambda pools, instruction: 0,
+    Operand.COUNT: lambda pools, instruction: int(instruction.arg),
+    Operand.NAME: lambda pools, instruction: pools.name(instruction.arg),
+    Operand.CONSTANT: lambda pools, instruction: pools.constant(instruction.arg),
+    Operand.LOCAL: lambda pools, instruction: pools.local(instruction.arg),
+    Operand.CELL: lambda pools, instruction: pools.cell(instruction.op, instruction.arg),
+    Operand.COMPARISON: lambda pools, instruction: cpython.COMPARISONS.index(instruction.arg),
+    Operand.BINARY: lambda pools, instruction: cpython.BINARY_OPERATORS.index(instruction.arg),
+    Operand.IDENTITY: lambda pools, instruction: cpython.IDENTITIES.index(instruction.arg),
+    Operand.MEMBERSHIP: lambda pools, instruction: cpython.MEMBERSHIPS.index(instruction.arg),
+}
+
+
+def _all_locals(program: Program) -> list[str]:
+    used = [each.arg for each in program.instructions if OPS[each.op].operand is Operand.LOCAL]
+    return list(dict.fromkeys([*program.varnames, *used]))
+
+
+def _first_index(keys: Any) -> dict[Any, int]:
+    table: dict[Any, int] = {}
+    for index, key in enumerate(keys):
+        table.setdefault(key, index)
+    return table
