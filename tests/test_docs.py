@@ -1,0 +1,64 @@
+"""The documentation says what is true: the generated page is current, and what pages point at is there."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tracer_core.reasons import REASONS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_breaks_page_is_current() -> None:
+    written = (ROOT / "docs" / "breaks.md").read_text(encoding="utf-8")
+    assert written == load(ROOT / "docs" / "make_breaks.py").page(), "run `python docs/make_breaks.py` and commit"
+
+
+@pytest.mark.parametrize("reason_id", sorted(REASONS))
+def test_each_reason_is_explained_to_its_reader(reason_id: str) -> None:
+    reason = REASONS[reason_id]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", reason.id)
+    assert reason.sentence.endswith(".")
+    assert reason.explanation.endswith(".")
+    assert reason.hints, "each break needs at least one thing to try"
+    assert all(hint.endswith(".") for hint in reason.hints)
+    for text in (reason.sentence, reason.explanation, *reason.hints):
+        assert "Variable" not in text.replace("VariableTracker", "Variable"), f"{text!r} speaks of our classes"
+    # One entry, found by its heading.
+    assert (ROOT / "docs" / "breaks.md").read_text(encoding="utf-8").count(f"\n## {reason_id}\n") == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_files_named_in_the_documentation_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(r"`((?:tracer_core|widgets|tests|docs|notebooks|binder)/[\w./]*)`", page.read_text()):
+            assert (ROOT / name).exists(), f"{page.name} names {name}"
+
+
+def test_notebooks_are_committed_without_outputs() -> None:
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            assert not cell.get("outputs"), f"{path.name}: clear the outputs of cell {cell['id']}"
+            assert cell.get("execution_count") is None, path.name
