@@ -19,7 +19,8 @@ INTRODUCTION = """\
 Where the tracer cannot go on, it ends the graph, lets Python run what it could not trace, and goes on after it. Your
 program gives the same results, but what could have been one graph is now several. With `fullgraph=True` it raises
 `tracer_core.errors.Unsupported` instead. Each reason has a name, which the explorer's Breaks pane and
-`t.breaks[i].reason_id` show. These are all of them: what each says (in *italics* what it fills in), why, and what to try.
+`t.breaks[i].reason_id` show. These are all of them: what each says (in *italics* what it fills in), why, and what to
+try.
 
 <!-- Generated from tracer_core/reasons.py by docs/make_breaks.py; a test fails where they differ. -->
 """
