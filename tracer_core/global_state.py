@@ -24,8 +24,8 @@ def _deterministic() -> tuple[bool, bool]:
 
 
 def _autocast() -> tuple[tuple[str, torch.dtype], ...]:
-    devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
-    return tuple((d, torch.get_autocast_dtype(d)) for d in devices if torch.is_autocast_enabled(d))
+    """(device, dtype) for each device whose autocast is on."""
+    return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
 
 
 def _torch_function_modes() -> tuple[type, ...]:
@@ -91,6 +91,11 @@ PROPERTIES: dict[str, Property] = {
         "active TorchFunctionModes",
         _torch_function_modes,
         "call it always inside, or always outside, the same TorchFunctionMode blocks",
+    ),
+    "torch_dispatch_modes": Property(
+        "number of active TorchDispatchModes",
+        torch._C._len_torch_dispatch_stack,
+        "call it always inside, or always outside, the same TorchDispatchMode blocks",
     ),
     "functorch": Property(
         "depth of torch.func transforms",

@@ -1,0 +1,131 @@
+"""All guards of one compiled frame as one generated Python function, and what to say when one fails."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.guards.describe import describe
+from tracer_core.guards.guard import Guard
+from tracer_core.guards.kinds.tensors import Tensor
+from tracer_core.guards.tree import generate
+from tracer_core.sources import Scope, Source
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The first guard that did not hold, what was `expected`, what was `seen` instead, and what would avoid it."""
+
+    guard: Guard
+    expected: str
+    seen: str
+    advice: str
+
+    @property
+    def sentence(self) -> str:
+        name = self.guard.source.name
+        if self.guard.kind == "SHAPE":
+            return f"The code was compiled for {self.expected}, but {self.seen} now. To avoid this, {self.advice}."
+        return f"{name} was {self.expected} at compile time and is {self.seen} now. To avoid this, {self.advice}."
+
+
+class CompiledGuards:
+    """Guards in the order they are checked.
+
+    `holds(f_locals)` is the generated function: whether all hold. `text` is its source, which tracebacks show too.
+    """
+
+    def __init__(
+        self,
+        guards: list[Guard],
+        text: str,
+        namespace: dict[str, Any],
+        globals: Mapping[str, Any],
+        builtins: Mapping[str, Any],
+    ) -> None:
+        self.guards = guards
+        self.text = text
+        self._globals = globals
+        self._builtins = builtins
+        self._filename = f"<tracewalk guards {next(_numbers)}>"
+        exec(compile(text, self._filename, "exec"), namespace)
+        self.holds: Callable[[Mapping[str, Any]], bool] = namespace["guards_hold"]
+        linecache.cache[self._filename] = (len(text), None, text.splitlines(True), self._filename)
+        weakref.finalize(self, linecache.cache.pop, self._filename, None)
+
+    def check(self, f_locals: Mapping[str, Any]) -> int:
+        """-1 if all guards hold, else the index in `guards` of the first that does not."""
+        return -1 if self.holds(f_locals) else self._first_failing(f_locals)
+
+    def explain(self, f_locals: Mapping[str, Any]) -> Failure | None:
+        """Which guard fails first and why, in words; None if all hold."""
+        index = self.check(f_locals)
+        return None if index < 0 else self._explain(self.guards[index], self._scope(f_locals))
+
+    def mortals(self) -> Iterable[weakref.ref[Any]]:
+        """References to the objects without which these guards can never hold again."""
+        return {ref: None for guard in self.guards for ref in guard.rule.mortals(guard.expected)}
+
+    def _scope(self, f_locals: Mapping[str, Any]) -> Scope:
+        return Scope(f_locals, self._globals, self._builtins)
+
+    def _first_failing(self, f_locals: Mapping[str, Any]) -> int:
+        scope = self._scope(f_locals)
+        tensors: dict[int, int] = {}
+        for index, guard in enumerate(self.guards):
+            if not guard.holds(scope):
+                return index
+        for index, guard in enumerate(self.guards):
+            if isinstance(guard.rule, Tensor):
+                value = guard.look(scope)
+                if id(value) in tensors:
+                    return index
+                tensors[id(value)] = index
+        return next(iter(tensors.values()), 0)
+
+    def _explain(self, guard: Guard, scope: Scope) -> Failure:
+        rule, expected = guard.rule, guard.expected
+        try:
+            value = guard.look(scope)
+        except Exception as error:
+            missing = _first_missing(guard.sources, scope)
+            advice = f"have {missing} at each call"
+            return Failure(guard, rule.expected_text(expected), f"missing ({type(error).__name__}: {error})", advice)
+        was = rule.expected_text(expected)
+        if isinstance(rule, Tensor):
+            was = rule.expected_against(expected, value)
+        try:
+            seen = rule.seen_text(value, expected)
+        except Exception:
+            seen = describe(value)
+        return Failure(guard, was, seen, rule.advice(guard.source.name, expected, value))
+
+
+def _first_missing(sources: Iterable[Source], scope: Scope) -> str:
+    """The name of the first part, on the way to the sources, that cannot be reached."""
+    for source in sources:
+        for part in source.path():
+            try:
+                part.find(scope)
+            except Exception:
+                return part.name
+    return ""
+
+
+def compile_guards(
+    guards: Iterable[Guard], globals: Mapping[str, Any], builtins: Mapping[str, Any]
+) -> CompiledGuards:
+    """One function out of `guards`. Torch's settings and dispatcher modes must be now as the guards expect them, and
+    the tensors that were traced still alive: call it right after tracing.
+
+    Equal guards are checked once. What hangs from a source is read only after the source's own guards held.
+    """
+    ordered, text, namespace = generate(list(dict.fromkeys(guards)))
+    namespace |= {"G": globals, "B": builtins}
+    return CompiledGuards(ordered, text, namespace, globals, builtins)

@@ -1,0 +1,79 @@
+"""Short texts for values in guards and their failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from reprlib import Repr
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+_repr = Repr()
+_repr.maxstring = _repr.maxother = 60
+_repr.maxtuple = _repr.maxlist = _repr.maxdict = 8
+
+_DTYPES = {
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.int8: "i8",
+    torch.int16: "i16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+    torch.uint8: "u8",
+    torch.bool: "b8",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
+}
+
+
+def dtype_text(dtype: torch.dtype) -> str:
+    return _DTYPES.get(dtype, str(dtype).removeprefix("torch."))
+
+
+def sizes_text(sizes: Iterable[int | None]) -> str:
+    """`[4, *]`: a star where any size will do."""
+    return "[" + ", ".join("*" if size is None else str(size) for size in sizes) + "]"
+
+
+def class_text(cls: type) -> str:
+    """`int`, `torch.nn.Linear`: the shortest name that tells it."""
+    if cls.__module__ in ("builtins", "__main__"):
+        return cls.__qualname__
+    if cls is torch.Tensor:
+        return "Tensor"
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _tensor(value: torch.Tensor) -> str:
+    return f"{class_text(type(value))} {dtype_text(value.dtype)}{sizes_text(value.shape)}"
+
+
+def _named(what: str) -> Callable[[Any], str]:
+    return lambda value: f"{what} {getattr(value, '__qualname__', value.__name__)}"
+
+
+_BY_TYPE: list[tuple[type | tuple[type, ...], Callable[[Any], str]]] = [
+    (torch.Tensor, _tensor),
+    (type, lambda value: f"class {class_text(value)}"),
+    (ModuleType, _named("module")),
+    (FunctionType, _named("function")),
+    (BuiltinFunctionType, _named("builtin function")),
+    ((int, float, complex, str, bytes, type(None), type(...), torch.dtype, torch.device), _repr.repr),
+]
+
+
+def describe(value: Any) -> str:
+    """One short line for any value. Runs no `__repr__` of the user's."""
+    for types, text in _BY_TYPE:
+        if isinstance(value, types):
+            return text(value)
+    if type(value) in (tuple, list, set, frozenset, dict, range, slice):
+        if type(value) in (range, slice):
+            return repr(value)
+        if len(value) <= 8 and all(type(part) in (int, float, str, bool, type(None)) for part in value):
+            return _repr.repr(value) if type(value) is not dict else f"dict with keys {_repr.repr(list(value))}"
+        return f"{type(value).__name__} of {len(value)}"
+    return f"an object of {class_text(type(value))} at {id(value):#x}"

@@ -1,0 +1,152 @@
+"""One guard, and the table of kinds of guards."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from tracer_core.sources import Scope, Source
+
+Const = Callable[[Any], str]
+
+
+class Kind:
+    """How one kind of guard is checked, compiled, and explained. Subclasses register under `@kind(name, rank)`.
+
+    `rank` orders the guards of one source: cheap ones, and those that others rely on, first. `sees` is what a
+    check looks at: the value at the guard's source, or for relations the values at `Guard.sources`.
+    """
+
+    name = ""
+    rank = 0
+
+    def key(self, expected: Any) -> Hashable:
+        """What tells two guards of this kind on one source apart."""
+        return expected  # type: ignore[no-any-return]
+
+    def holds(self, value: Any, expected: Any) -> bool:
+        """Whether `value` passes. May raise what looking at the value raises: that counts as failing."""
+        raise NotImplementedError
+
+    def condition(self, value: str, expected: Any, const: Const) -> str:
+        """A Python expression, true where `holds` is. `value` may be mentioned several times, but its first mention
+        must always be evaluated."""
+        return f"{const(self.holds)}({value}, {const(expected)})"
+
+    def text(self, name: str, expected: Any) -> str:
+        """The guard as a user reads it; `name` is that of its source."""
+        raise NotImplementedError
+
+    def expected_text(self, expected: Any) -> str:
+        """What was seen at compile time, to follow `was`."""
+        raise NotImplementedError
+
+    def seen_text(self, value: Any, expected: Any) -> str:
+        """What came now, to follow `is`."""
+        raise NotImplementedError
+
+    def advice(self, name: str, expected: Any, value: Any) -> str:
+        """What would avoid the failure, to follow `To avoid this, `."""
+        raise NotImplementedError
+
+    def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
+        """Objects without which the guard can never hold again."""
+        return ()
+
+
+class Relation(Kind):
+    """A kind whose `expected` names more sources: `value` is the tuple of all their values."""
+
+    rank = 90
+
+    def sources(self, source: Source, expected: Any) -> tuple[Source, ...]:
+        raise NotImplementedError
+
+    def relation(self, values: Sequence[str], expected: Any, const: Const) -> str:
+        """As `condition`, over one expression for each source. Any of them may be left unevaluated."""
+        raise NotImplementedError
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def kind(name: str, rank: int) -> Callable[[type[Kind]], type[Kind]]:
+    def register(cls: type[Kind]) -> type[Kind]:
+        if name in KINDS:
+            raise ValueError(f"two kinds of guards are called {name}")
+        instance = cls()
+        instance.name = name
+        instance.rank = rank
+        KINDS[name] = instance
+        return cls
+
+    return register
+
+
+@dataclass(slots=True, eq=False)
+class Guard:
+    """What must hold at `source` for the compiled code to be reused.
+
+    Two guards are equal when they ask the same of the same source; where they were asked for (`step`, `line`,
+    `code`: number of the step, line and code of the user's that did) does not count. The code is held weakly.
+    """
+
+    source: Source
+    kind: str
+    expected: Any = None
+    step: int | None = None
+    line: int | None = None
+    _code: weakref.ref[CodeType] | None = None
+
+    @property
+    def code(self) -> CodeType | None:
+        return None if self._code is None else self._code()
+
+    @code.setter
+    def code(self, code: CodeType | None) -> None:
+        self._code = None if code is None else weakref.ref(code)
+
+    @property
+    def rule(self) -> Kind:
+        return KINDS[self.kind]
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All sources it looks at."""
+        rule = self.rule
+        return rule.sources(self.source, self.expected) if isinstance(rule, Relation) else (self.source,)
+
+    @property
+    def text(self) -> str:
+        return self.rule.text(self.source.name, self.expected)
+
+    @property
+    def key(self) -> tuple[Source, str, Hashable]:
+        return (self.source, self.kind, self.rule.key(self.expected))
+
+    def look(self, scope: Scope) -> Any:
+        """What the guard checks, as it is now. Raises what the accesses raise."""
+        if isinstance(self.rule, Relation):
+            return tuple(source.find(scope) for source in self.sources)
+        return self.source.find(scope)
+
+    def holds(self, scope: Scope) -> bool:
+        """Whether it holds now, checked in plain Python. A value that cannot be reached does not hold."""
+        try:
+            return self.rule.holds(self.look(scope), self.expected)
+        except Exception:
+            return False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Guard):
+            return NotImplemented
+        return self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,71 @@
+"""Objects that a guard compares with, held so that the guard does not keep the user's program in memory."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+CPYTHON_HEAP_TYPE = 1 << 9
+
+
+def lives_forever(value: Any) -> bool:
+    """Whether `value` stays alive without us: a static type, a loaded module, or something that an imported module
+    other than `__main__` has under its own name."""
+    if isinstance(value, ModuleType):
+        return sys.modules.get(value.__name__) is value
+    if isinstance(value, type) and not value.__flags__ & CPYTHON_HEAP_TYPE:
+        return True
+    module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if type(module) is not str or type(name) is not str or module == "__main__":
+        return False
+    return getattr(sys.modules.get(module), "__dict__", {}).get(name) is value
+
+
+class Held:
+    """One object: strongly if it lives forever or cannot be referenced weakly, else weakly. Equal by identity."""
+
+    __slots__ = ("__weakref__", "_hash", "label", "ref", "value")
+
+    def __init__(self, value: Any, label: str) -> None:
+        self.label = label
+        self._hash = id(value)
+        self.ref: weakref.ref[Any] | None = None
+        self.value: Any = value
+        if not lives_forever(value):
+            try:
+                self.ref = weakref.ref(value)
+            except TypeError:
+                return
+            self.value = None
+
+    def get(self) -> Any:
+        """The object, or None when it has died."""
+        return self.value if self.ref is None else self.ref()
+
+    def is_(self, value: Any) -> bool:
+        """Whether `value` is the object. False once it has died."""
+        return value is self.value if self.ref is None else value is not None and value is self.ref()
+
+    def condition(self, value: str, const: Callable[[Any], str]) -> str:
+        """`is_` as an expression."""
+        if self.ref is None:
+            return f"{value} is {const(self.value)}"
+        return f"{value} is {const(self.ref)}() is not None"
+
+    @property
+    def mortals(self) -> Sequence[weakref.ref[Any]]:
+        return () if self.ref is None else (self.ref,)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Held):
+            return NotImplemented
+        return other is self or (self.get() is not None and other.get() is self.get())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return self.label

@@ -1,0 +1,183 @@
+"""Guards on what a container or an object has: keys, attributes, contents of cells."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from tracer_core.guards.constants import constant_key, is_constant, same_constant
+from tracer_core.guards.describe import describe
+from tracer_core.guards.guard import Const, Kind, kind
+from tracer_core.guards.held import Held
+from tracer_core.sources.parts import dict_keys
+
+SHOWN_KEYS = 6
+
+
+def hold_key(key: Any) -> Any:
+    """A dict's key as a guard keeps it: a constant itself, anything else in a `Held`."""
+    return key if is_constant(key) else Held(key, describe(key))
+
+
+def _same_key(seen: Any, expected: Any) -> bool:
+    return expected.is_(seen) if type(expected) is Held else same_constant(seen, expected)
+
+
+def _same_keys(seen: Iterable[Any], expected: tuple[Any, ...]) -> bool:
+    return all(map(_same_key, seen, expected))
+
+
+def _key_of_key(key: Any) -> Hashable:
+    return key if type(key) is Held else constant_key(key)
+
+
+def _keys_text(keys: Sequence[Any]) -> str:
+    shown = ", ".join(
+        repr(key) if is_constant(key) or type(key) is Held else describe(key) for key in keys[:SHOWN_KEYS]
+    )
+    more = f", ... ({len(keys)} in all)" if len(keys) > SHOWN_KEYS else ""
+    return f"[{shown}{more}]"
+
+
+@kind("DICT_KEYS", rank=4)
+class DictKeys(Kind):
+    """The keys of a dict, in order: `expected` is a tuple of what `hold_key` gives."""
+
+    def key(self, expected: tuple[Any, ...]) -> Hashable:
+        return tuple(map(_key_of_key, expected))
+
+    def mortals(self, expected: tuple[Any, ...]) -> Sequence[weakref.ref[Any]]:
+        return [ref for key in expected if type(key) is Held for ref in key.mortals]
+
+    def holds(self, value: Any, expected: tuple[Any, ...]) -> bool:
+        return len(value) == len(expected) and _same_keys(dict_keys(value), expected)
+
+    def condition(self, value: str, expected: tuple[Any, ...], const: Const) -> str:
+        if not expected:
+            return f"not len({value})"
+        keys = const(expected)
+        same_objects = f"type({value}) is dict and all(map({const(operator.is_)}, {value}, {keys}))"
+        return f"len({value}) == {len(expected)} and ({same_objects} or {const(self.holds)}({value}, {keys}))"
+
+    def text(self, name: str, expected: tuple[Any, ...]) -> str:
+        return f"list({name}) == {_keys_text(expected)}"
+
+    def expected_text(self, expected: tuple[Any, ...]) -> str:
+        return f"a dict with keys {_keys_text(expected)}"
+
+    def seen_text(self, value: Any, expected: tuple[Any, ...]) -> str:
+        return f"a dict with keys {_keys_text(dict_keys(value))}" if isinstance(value, dict) else describe(value)
+
+    def advice(self, name: str, expected: tuple[Any, ...], value: Any) -> str:
+        return f"fill {name} with the same keys in the same order at each call"
+
+
+@kind("DICT_CONTAINS", rank=3)
+class DictContains(Kind):
+    """A key is there: `expected` is what `hold_key` gives."""
+
+    inside = True
+
+    def key(self, expected: Any) -> Hashable:
+        return _key_of_key(expected)
+
+    def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
+        return expected.mortals if type(expected) is Held else ()
+
+    def holds(self, value: Any, expected: Any) -> bool:
+        return ((expected.get() if type(expected) is Held else expected) in value) is self.inside
+
+    def condition(self, value: str, expected: Any, const: Const) -> str:
+        if type(expected) is not Held:
+            key = repr(expected) if type(expected) in (int, str, bool) else const(expected)
+        else:
+            key = const(expected.value) if expected.ref is None else f"{const(expected.ref)}()"
+        return (
+            f"{const(operator.contains)}({value}, {key})"
+            if self.inside
+            else (f"not {const(operator.contains)}({value}, {key})")
+        )
+
+    def text(self, name: str, expected: Any) -> str:
+        return f"{expected!r} {'in' if self.inside else 'not in'} {name}"
+
+    def expected_text(self, expected: Any) -> str:
+        return f"a container {'with' if self.inside else 'without'} {expected!r}"
+
+    def seen_text(self, value: Any, expected: Any) -> str:
+        return f"a container {'without' if self.inside else 'with'} {expected!r}"
+
+    def advice(self, name: str, expected: Any, value: Any) -> str:
+        return f"{'keep' if self.inside else 'do not put'} {expected!r} in {name}"
+
+
+@kind("DICT_LACKS", rank=3)
+class DictLacks(DictContains):
+    """A key is not there: `expected` is what `hold_key` gives."""
+
+    inside = False
+
+
+@kind("HASATTR", rank=4)
+class HasAttr(Kind):
+    """`hasattr(value, expected)`."""
+
+    there = True
+
+    def holds(self, value: Any, expected: str) -> bool:
+        return hasattr(value, expected) is self.there
+
+    def condition(self, value: str, expected: str, const: Const) -> str:
+        return f"{'' if self.there else 'not '}hasattr({value}, {expected!r})"
+
+    def text(self, name: str, expected: str) -> str:
+        return f"{'' if self.there else 'not '}hasattr({name}, {expected!r})"
+
+    def expected_text(self, expected: str) -> str:
+        return f"an object {'with' if self.there else 'without'} attribute {expected!r}"
+
+    def seen_text(self, value: Any, expected: str) -> str:
+        return f"{describe(value)} {'without' if self.there else 'with'} attribute {expected!r}"
+
+    def advice(self, name: str, expected: str, value: Any) -> str:
+        return f"set or leave out {expected!r} of {name} once, before the first call"
+
+
+@kind("LACKS_ATTR", rank=4)
+class LacksAttr(HasAttr):
+    """`not hasattr(value, expected)`."""
+
+    there = False
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+@kind("CELL", rank=2)
+class Cell(Kind):
+    """A cell object is filled, or is empty: `expected` says whether it is filled."""
+
+    def holds(self, value: Any, expected: bool) -> bool:
+        return _is_filled(value) is expected
+
+    def condition(self, value: str, expected: bool, const: Const) -> str:
+        return f"{const(_is_filled)}({value}) is {expected}"
+
+    def text(self, name: str, expected: bool) -> str:
+        return f"{name} is {'a filled' if expected else 'an empty'} cell"
+
+    def expected_text(self, expected: bool) -> str:
+        return f"{'a filled' if expected else 'an empty'} cell"
+
+    def seen_text(self, value: Any, expected: bool) -> str:
+        return f"{'an empty' if expected else 'a filled'} cell"
+
+    def advice(self, name: str, expected: bool, value: Any) -> str:
+        return "assign the variable that the closure reads before the function is called"

@@ -1,0 +1,156 @@
+"""Guards on which object a value is, and on its class."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from tracer_core.guards.describe import class_text, describe
+from tracer_core.guards.guard import Const, Kind, kind
+from tracer_core.guards.held import Held
+
+
+class _Holds(Kind):
+    """Kinds whose `expected` is a `Held`."""
+
+    def mortals(self, expected: Held) -> Sequence[weakref.ref[Any]]:
+        return expected.mortals
+
+    def expected_text(self, expected: Held) -> str:
+        return expected.label
+
+
+@kind("TYPE", rank=0)
+class Type(_Holds):
+    """`expected` holds the exact class."""
+
+    def holds(self, value: Any, expected: Held) -> bool:
+        return expected.is_(type(value))
+
+    def condition(self, value: str, expected: Held, const: Const) -> str:
+        return expected.condition(f"type({value})", const)
+
+    def text(self, name: str, expected: Held) -> str:
+        return f"type({name}) is {expected.label}"
+
+    def expected_text(self, expected: Held) -> str:
+        return f"of type {expected.label}"
+
+    def seen_text(self, value: Any, expected: Held) -> str:
+        return f"of type {class_text(type(value))}"
+
+    def advice(self, name: str, expected: Held, value: Any) -> str:
+        return f"give {name} the same type at each call"
+
+
+@kind("ID", rank=1)
+class Identity(_Holds):
+    """`expected` holds the object."""
+
+    def holds(self, value: Any, expected: Held) -> bool:
+        return expected.is_(value)
+
+    def condition(self, value: str, expected: Held, const: Const) -> str:
+        return expected.condition(value, const)
+
+    def text(self, name: str, expected: Held) -> str:
+        return f"{name} is {expected.label}"
+
+    def seen_text(self, value: Any, expected: Held) -> str:
+        seen = describe(value)
+        return f"another {seen}" if seen == expected.label else seen
+
+    def advice(self, name: str, expected: Held, value: Any) -> str:
+        return f"keep one object in {name} instead of making a new one for each call"
+
+
+@kind("FUNCTION_CODE", rank=2)
+class FunctionCode(_Holds):
+    """`expected` holds the code object of the function at the source."""
+
+    def holds(self, value: Any, expected: Held) -> bool:
+        return expected.is_(value.__code__)
+
+    def condition(self, value: str, expected: Held, const: Const) -> str:
+        return expected.condition(f"{value}.__code__", const)
+
+    def text(self, name: str, expected: Held) -> str:
+        return f"{name}.__code__ is {expected.label}"
+
+    def expected_text(self, expected: Held) -> str:
+        return f"a function with {expected.label}"
+
+    def seen_text(self, value: Any, expected: Held) -> str:
+        code = getattr(value, "__code__", None)
+        if code is None:
+            return describe(value)
+        return f"a function with code {code.co_name} at line {code.co_firstlineno} of {code.co_filename}"
+
+    def advice(self, name: str, expected: Held, value: Any) -> str:
+        return f"let {name} be the same function at each call"
+
+
+@kind("NONE", rank=0)
+class IsNone(Kind):
+    def holds(self, value: Any, expected: Any) -> bool:
+        return value is None
+
+    def condition(self, value: str, expected: Any, const: Const) -> str:
+        return f"{value} is None"
+
+    def text(self, name: str, expected: Any) -> str:
+        return f"{name} is None"
+
+    def expected_text(self, expected: Any) -> str:
+        return "None"
+
+    def seen_text(self, value: Any, expected: Any) -> str:
+        return describe(value)
+
+    def advice(self, name: str, expected: Any, value: Any) -> str:
+        return f"compile a function of its own for calls where {name} is not None"
+
+
+@kind("NOT_NONE", rank=0)
+class IsNotNone(Kind):
+    def holds(self, value: Any, expected: Any) -> bool:
+        return value is not None
+
+    def condition(self, value: str, expected: Any, const: Const) -> str:
+        return f"{value} is not None"
+
+    def text(self, name: str, expected: Any) -> str:
+        return f"{name} is not None"
+
+    def expected_text(self, expected: Any) -> str:
+        return "not None"
+
+    def seen_text(self, value: Any, expected: Any) -> str:
+        return "None"
+
+    def advice(self, name: str, expected: Any, value: Any) -> str:
+        return f"compile a function of its own for calls where {name} is None"
+
+
+@kind("WEAKREF_ALIVE", rank=2)
+class WeakrefAlive(Kind):
+    """The value is a weak reference; `expected` says whether what it refers to is alive."""
+
+    def holds(self, value: Any, expected: bool) -> bool:
+        return (value() is not None) is expected
+
+    def condition(self, value: str, expected: bool, const: Const) -> str:
+        return f"{value}() is {'not ' if expected else ''}None"
+
+    def text(self, name: str, expected: bool) -> str:
+        return f"{name}() is {'not ' if expected else ''}None"
+
+    def expected_text(self, expected: bool) -> str:
+        return f"a {'living' if expected else 'dead'} weak reference"
+
+    def seen_text(self, value: Any, expected: bool) -> str:
+        return f"a {'dead' if expected else 'living'} weak reference"
+
+    def advice(self, name: str, expected: bool, value: Any) -> str:
+        return f"keep what {name} refers to alive" if expected else f"clear {name} once its object is gone"

@@ -1,0 +1,123 @@
+"""Guards on plain values: constants, lengths."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from tracer_core.guards.constants import constant_key, same_constant
+from tracer_core.guards.describe import describe
+from tracer_core.guards.guard import Const, Kind, kind
+
+
+def _singleton(value: str, expected: Any, const: Const) -> str:
+    return f"{value} is {expected!r}"
+
+
+def _by_equality(value: str, expected: Any, const: Const) -> str:
+    return f"type({value}) is {const(type(expected))} and {value} == {expected!r}"
+
+
+def _int(value: str, expected: int, const: Const) -> str:
+    return f"type({value}) is int and {value} == {expected!r}"
+
+
+def _str(value: str, expected: str, const: Const) -> str:
+    known = const(expected)
+    return f"({value} is {known} or type({value}) is str and {value} == {known})"
+
+
+def _float(value: str, expected: float, const: Const) -> str:
+    if expected != expected or expected == 0.0 or expected in (float("inf"), float("-inf")):
+        return f"{const(same_constant)}({value}, {const(expected)})"
+    return f"type({value}) is float and {value} == {expected!r}"
+
+
+_CONDITIONS: dict[type, Callable[[str, Any, Const], str]] = {
+    bool: _singleton,
+    type(None): _singleton,
+    int: _int,
+    str: _str,
+    bytes: _by_equality,
+    float: _float,
+}
+
+_GROWS = (int, float)
+
+
+@kind("CONSTANT", rank=1)
+class Constant(Kind):
+    """Equal to `expected` and of the same type, all the way down."""
+
+    def key(self, expected: Any) -> Hashable:
+        return constant_key(expected)  # type: ignore[no-any-return]
+
+    def holds(self, value: Any, expected: Any) -> bool:
+        return same_constant(value, expected)
+
+    def condition(self, value: str, expected: Any, const: Const) -> str:
+        special = _CONDITIONS.get(type(expected))
+        if special is not None:
+            return special(value, expected, const)
+        return f"{const(same_constant)}({value}, {const(expected)})"
+
+    def text(self, name: str, expected: Any) -> str:
+        return f"{name} {'is' if expected is None or type(expected) is bool else '=='} {describe(expected)}"
+
+    def expected_text(self, expected: Any) -> str:
+        return describe(expected)
+
+    def seen_text(self, value: Any, expected: Any) -> str:
+        return describe(value)
+
+    def advice(self, name: str, expected: Any, value: Any) -> str:
+        if type(expected) in _GROWS and type(value) is type(expected):
+            return f"pass {name} as a tensor, or compile with dynamic=True if it varies from call to call"
+        return f"keep {name} the same, or compile a function of its own for each of its values"
+
+
+@kind("LENGTH", rank=3)
+class Length(Kind):
+    """`len(value) == expected`."""
+
+    def holds(self, value: Any, expected: int) -> bool:
+        return len(value) == expected
+
+    def condition(self, value: str, expected: int, const: Const) -> str:
+        return f"len({value}) == {expected}" if expected else f"not len({value})"
+
+    def text(self, name: str, expected: int) -> str:
+        return f"len({name}) == {expected}"
+
+    def expected_text(self, expected: int) -> str:
+        return f"of length {expected}"
+
+    def seen_text(self, value: Any, expected: int) -> str:
+        return f"of length {len(value)}" if hasattr(type(value), "__len__") else describe(value)
+
+    def advice(self, name: str, expected: int, value: Any) -> str:
+        return f"keep the length of {name} the same: its items are traced one by one"
+
+
+@kind("REMAINING", rank=3)
+class Remaining(Kind):
+    """An iterator over a list, tuple or range has `expected` items left."""
+
+    def holds(self, value: Any, expected: int) -> bool:
+        return operator.length_hint(value) == expected
+
+    def condition(self, value: str, expected: int, const: Const) -> str:
+        return f"{const(operator.length_hint)}({value}) == {expected}"
+
+    def text(self, name: str, expected: int) -> str:
+        return f"items left in {name} == {expected}"
+
+    def expected_text(self, expected: int) -> str:
+        return f"an iterator with {expected} items left"
+
+    def seen_text(self, value: Any, expected: int) -> str:
+        return f"an iterator with {operator.length_hint(value)} items left"
+
+    def advice(self, name: str, expected: int, value: Any) -> str:
+        return f"give {name} as many items at each call: they are traced one by one"

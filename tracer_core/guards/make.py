@@ -1,0 +1,143 @@
+"""One function for each kind of guard: what the engine calls to ask for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from tracer_core.global_state import PROPERTIES
+from tracer_core.guards.constants import is_constant
+from tracer_core.guards.describe import class_text, describe
+from tracer_core.guards.guard import Guard
+from tracer_core.guards.held import Held
+from tracer_core.guards.kinds.containers import hold_key
+from tracer_core.guards.kinds.relations import ShapeExpression
+from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
+from tracer_core.sources import GlobalStateSource, Source
+from tracer_core.sources.parts import dict_keys
+
+
+def type_is(source: Source, cls: type) -> Guard:
+    """The value's class is exactly `cls`."""
+    return Guard(source, "TYPE", Held(cls, class_text(cls)))
+
+
+def identity(source: Source, value: Any) -> Guard:
+    """The value is this very object. The guard does not keep it alive."""
+    if value is None:
+        return is_none(source)
+    return Guard(source, "ID", Held(value, describe(value)))
+
+
+def constant(source: Source, value: Any) -> Guard:
+    """The value has the type and value of `value`, a literal, dtype, device, range, slice, or a tuple of such.
+
+    Raises:
+        TypeError: if `value` is something else, which must be guarded by its parts.
+    """
+    if not is_constant(value):
+        raise TypeError(f"{source.name} cannot be guarded as a constant: it is {describe(value)}")
+    return Guard(source, "CONSTANT", value)
+
+
+def is_none(source: Source) -> Guard:
+    return Guard(source, "NONE")
+
+
+def is_not_none(source: Source) -> Guard:
+    return Guard(source, "NOT_NONE")
+
+
+def length(source: Source, value: int) -> Guard:
+    """`len(...)` is `value`."""
+    return Guard(source, "LENGTH", value)
+
+
+def remaining(source: Source, value: int) -> Guard:
+    """An iterator has `value` items left."""
+    return Guard(source, "REMAINING", value)
+
+
+def dict_keys_are(source: Source, mapping: dict[Any, Any]) -> Guard:
+    """A dict's keys and their order are those of `mapping`."""
+    return Guard(source, "DICT_KEYS", tuple(map(hold_key, dict_keys(mapping))))
+
+
+def contains(source: Source, key: Any) -> Guard:
+    """`key` is in a dict or set."""
+    return Guard(source, "DICT_CONTAINS", hold_key(key))
+
+
+def lacks(source: Source, key: Any) -> Guard:
+    """`key` is not in a dict or set."""
+    return Guard(source, "DICT_LACKS", hold_key(key))
+
+
+def has_attr(source: Source, attr: str) -> Guard:
+    return Guard(source, "HASATTR", attr)
+
+
+def lacks_attr(source: Source, attr: str) -> Guard:
+    return Guard(source, "LACKS_ATTR", attr)
+
+
+def cell_filled(source: Source) -> Guard:
+    return Guard(source, "CELL", True)
+
+
+def cell_empty(source: Source) -> Guard:
+    return Guard(source, "CELL", False)
+
+
+def weakref_alive(source: Source, alive: bool) -> Guard:
+    """The value is a weak reference whose object lives (or is dead)."""
+    return Guard(source, "WEAKREF_ALIVE", alive)
+
+
+def function_code(source: Source, function: FunctionType) -> Guard:
+    """The value is a function with the code of `function`, whatever its closure and defaults."""
+    code = function.__code__
+    label = f"code {code.co_name} at line {code.co_firstlineno} of {code.co_filename}"
+    return Guard(source, "FUNCTION_CODE", Held(code, label))
+
+
+def tensor(
+    source: Source,
+    value: torch.Tensor,
+    sizes: Sizes | None,
+    strides: Sizes | None,
+) -> Guard:
+    """The value is a tensor like `value`: class, dtype, device, layout, requires_grad, dispatch keys, and the given
+    sizes and strides, where None stands for any; `strides=None` looks at no strides, `sizes=None` not even at
+    the number of dimensions."""
+    return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides))
+
+
+def static_tensor(source: Source, value: torch.Tensor) -> Guard:
+    """`tensor` with all sizes and strides as they are."""
+    strided = value.layout == torch.strided
+    return tensor(source, value, tuple(value.shape), tuple(value.stride()) if strided else None)
+
+
+def shape(expression: str, sources: Sequence[Source]) -> Guard:
+    """A Python expression over sources holds: `shape("{0} % 8 == 0", [SizeSource(x, 0)])`. It may use builtins and
+    `math`."""
+    return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources)))
+
+
+def duplicate(source: Source, other: Source) -> Guard:
+    """Both sources have the same object."""
+    return Guard(source, "DUPLICATE", other)
+
+
+def not_duplicate(sources: Sequence[Source]) -> Guard:
+    """No two of the sources have the same object."""
+    return Guard(sources[0], "NOT_DUPLICATE", tuple(sources[1:]))
+
+
+def global_state(setting: str) -> Guard:
+    """A setting of torch (a key of `tracer_core.global_state.PROPERTIES`) is what it is now."""
+    return Guard(GlobalStateSource(setting), "GLOBAL_STATE", (setting, PROPERTIES[setting].read()))
