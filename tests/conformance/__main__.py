@@ -22,9 +22,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("-j", "--jobs", type=int, default=2, help="programs at a time (default: %(default)s)")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what differs, line by line")
     parser.add_argument("-q", "--quiet", action="store_true", help="show rows that do not agree only")
-    parser.add_argument(
-        "--fresh", action="store_true", help="run plain Python and torch.compile anew, not from cache"
-    )
+    parser.add_argument("--fresh", action="store_true", help="run plain Python and torch.compile anew")
     parser.add_argument("--update", action="store_true", help="write not_yet.txt from what was found")
     return parser.parse_args(argv)
 

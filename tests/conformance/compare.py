@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.conformance.program import Listed
@@ -16,7 +17,7 @@ TRACING = ("graphs", "ops", "compilations")
 
 def traced(record: Record, aspect: str) -> list[object]:
     """One entry per call, comparable between two compilers."""
-    reads = {
+    reads: dict[str, Callable[[CallRecord], object]] = {
         "graphs": lambda call: len(call.ran),
         "ops": lambda call: [name for graph in call.ran for name in graph],
         "compilations": lambda call: call.compiled,
@@ -73,9 +74,7 @@ def judge(program: Listed, records: dict[str, Record]) -> Verdict:
 def judge_entry(verdict: Verdict, departs: list[str]) -> None:
     marked = verdict.program.differs == "torch_differs"
     if departs and not marked:
-        verdict.entry.append(
-            f"torch.compile departs from plain Python in {', '.join(departs)}: mark it torch_differs"
-        )
+        verdict.entry.append(f"torch departs from plain Python in {', '.join(departs)}: mark it torch_differs")
     if marked and not departs:
         verdict.entry.append("marked torch_differs, but torch.compile does as plain Python does")
 

@@ -41,13 +41,10 @@ class Snapshot:
         self._storages: dict[int, int] = {}
         self._shown: set[int] = set()
 
-    def text(self, *named: tuple[str, Any]) -> list[str]:
-        """One block of lines per (name, value), all sharing what was already shown."""
+    def text(self, *blocks: dict[str, Any]) -> list[str]:
+        """One text per block of named values; a later block does not show again what an earlier one showed."""
         self._shown.clear()
-        blocks = []
-        for name, value in named:
-            blocks.append("\n".join(self._labelled(name, value)))
-        return blocks
+        return ["\n".join(line for pair in block.items() for line in self._labelled(*pair)) for block in blocks]
 
     # --- the walk -----------------------------------------------------------------------------------
     def _labelled(self, label: str, value: Any) -> Lines:
@@ -102,7 +99,7 @@ def shows(*kinds: type) -> Callable[[Shower], Shower]:
 
 
 def attributes(value: Any) -> list[tuple[str, Any]]:
-    """What an instance holds, in its `__dict__` and in slots; empty private tables of modules are left out."""
+    """What an instance holds, in its `__dict__` and in slots; not torch's own notes, nor empty private tables of modules."""
     found = list(getattr(value, "__dict__", {}).items())
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
@@ -111,7 +108,7 @@ def attributes(value: Any) -> list[tuple[str, Any]]:
                 found.append((name, getattr(value, name)))
     if isinstance(value, torch.nn.Module):
         found = [(n, v) for n, v in found if not (n.startswith("_") and isinstance(v, dict | set) and not v)]
-    return [(f".{name}", held) for name, held in found]
+    return [(f".{name}", held) for name, held in found if not str(name).startswith("_dynamo_")]
 
 
 def show_object(snapshot: Snapshot, value: Any) -> Lines:
@@ -123,7 +120,7 @@ def show_object(snapshot: Snapshot, value: Any) -> Lines:
     if isinstance(value, types.GeneratorType):
         state = "finished" if value.gi_frame is None else "suspended"
         return snapshot.once(value, f"generator {value.__qualname__} {state}", lambda: ())
-    if type(value).__repr__ is object.__repr__ or type(value).__module__ == "builtins":
+    if getattr(type(value), "__repr__", None) is object.__repr__ or type(value).__module__ == "builtins":
         return iter([without_addresses(repr(value))])
     return iter([f"{type_name(type(value))} {without_addresses(repr(value))}"])
 

@@ -21,6 +21,8 @@ def row(verdict: Verdict, records: dict[str, Record], width: int) -> str:
         if "torch" in records:
             missing = "failure" in verdict.wrong
             cells += [mark(not missing and aspect not in verdict.differs).ljust(len(aspect)) for aspect in TRACING]
+    if "torch" in records:
+        cells.append(traced(records["torch"]))
     words = [program.differs] if program.differs else []
     words += [f"WRONG {', '.join(verdict.wrong)}"] if verdict.wrong else []
     words += [record.failure.splitlines()[-1] for record in records.values() if record.failure]
@@ -29,10 +31,19 @@ def row(verdict: Verdict, records: dict[str, Record], width: int) -> str:
     return f"{program.id.ljust(width)}  {' '.join(cells)}  {'; '.join(words)}".rstrip()
 
 
+def traced(record: Record) -> str:
+    """Graphs run, operators in them and graphs compiled, by `torch.compile`."""
+    ran = [graph for call in record.calls for graph in call.ran]
+    compiled = sum(call.compiled for call in record.calls)
+    return f"{len(ran):3} {sum(map(len, ran)):3} {compiled:3}"
+
+
 def header(records: dict[str, Record], width: int) -> str:
     cells = ["results"] if "ours" in records else []
     if "ours" in records and "torch" in records:
         cells += list(TRACING)
+    if "torch" in records:
+        cells.append("torch graphs, operators, compilations")
     return f"{'program'.ljust(width)}  {' '.join(cells)}".rstrip()
 
 

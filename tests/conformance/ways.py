@@ -153,17 +153,17 @@ def run(path: Path, name: str, way_name: str) -> Record:
 
 
 def run_call(file: Loaded, way: Way, compiled: Callable[..., Any], call: Call, snapshot: Snapshot) -> CallRecord:
-    snapshot.text(("inputs", inputs_of(call)), ("globals", module_data(file.module)))
+    snapshot.text(inputs_of(call), module_data(file.module))
     graphs, ran = len(way.backend.graphs), len(way.backend.ran)
     with captured(file.module) as output, way.watching():
         try:
-            outcome = ("returned", compiled(*call.args, **call.kwargs))
+            outcome = {"returned": compiled(*call.args, **call.kwargs)}
         except BaseException as error:  # noqa: BLE001 - a program may raise anything; it is compared
-            outcome = ("raised", error)
-    seen = snapshot.text(("inputs", inputs_of(call)), ("globals", module_data(file.module)), outcome)
-    if outcome[0] == "returned" and way.program.then is not None:
+            outcome = {"raised": error}
+    seen = snapshot.text(inputs_of(call), module_data(file.module), outcome)
+    if "returned" in outcome and way.program.then is not None:
         with captured(file.module) as later:
-            seen += snapshot.text(("then", then_result(way.program, outcome[1])))
+            seen += snapshot.text({"then": then_result(way.program, outcome["returned"])})
         output.write(later.getvalue())
     return CallRecord(
         inputs=seen[0],
@@ -185,7 +185,7 @@ def then_result(program: Program, result: Any) -> Any:
 
 
 def inputs_of(call: Call) -> dict[str, Any]:
-    return {**{str(i): each for i, each in enumerate(call.args)}, **call.kwargs}
+    return {**{f"argument {i}": each for i, each in enumerate(call.args)}, **call.kwargs}
 
 
 def module_data(module: types.ModuleType) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def captured(module: types.ModuleType) -> Iterator[io.StringIO]:
     """What is printed, logged, or warned of by the program's own file, in order."""
     text = io.StringIO()
 
-    def show(message: Any, category: type, filename: str, *_: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
         if filename == module.__file__:
             text.write(f"{type_name(category)}: {message}\n")
 
@@ -221,7 +221,7 @@ def captured(module: types.ModuleType) -> Iterator[io.StringIO]:
 
 def modes() -> str:
     """Process-wide switches and random streams that a program may leave changed."""
-    streams = (random.getstate(), numpy.random.get_state()[1].tobytes(), torch.get_rng_state().numpy().tobytes())
+    streams = (random.getstate(), numpy.random.get_state(), torch.get_rng_state().numpy().tobytes())
     digests = [hashlib.sha1(repr(stream).encode()).hexdigest()[:8] for stream in streams]
     return (
         f"grad={torch.is_grad_enabled()} inference={torch.is_inference_mode_enabled()} "
@@ -240,5 +240,6 @@ def reset_world() -> None:
     torch.set_default_dtype(torch.float32)
     torch.use_deterministic_algorithms(False)
     torch.set_autocast_enabled("cpu", False)
+    torch.utils.hooks.RemovableHandle.next_id = 0
     logging.getLogger().handlers.clear()
     logging.getLogger().setLevel(logging.WARNING)
