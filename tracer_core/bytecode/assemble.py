@@ -38,7 +38,7 @@ def assemble(program: Program) -> CodeType:
         co_nlocals=len(pools.varnames),
         co_cellvars=tuple(program.cellvars),
         co_freevars=tuple(program.freevars),
-        co_stacksize=max(1, max_stack(program) + _extra_stack(units)),
+        co_stacksize=max_stack(program) + _extra_stack(units),
         co_linetable=encode_line_table(
             ((unit.source.span, unit.size) for unit in units), program.template.co_firstlineno
         ),

@@ -31,6 +31,7 @@ _EXPECTED: dict[Operand, tuple[Callable[[Any], bool], str]] = {
     Operand.MEMBERSHIP: (lambda arg: arg in cpython.MEMBERSHIPS, f"one of {cpython.MEMBERSHIPS}"),
     Operand.CALL: (lambda arg: isinstance(arg, CallShape), "a CallShape"),
 }
+_EXPECTED_OF = {op: _EXPECTED[info.operand] for op, info in OPS.items()}
 
 
 def make(op: str, arg: Any = None, target: Instruction | None = None) -> Instruction:
@@ -48,10 +49,10 @@ def check_instruction(op: str, arg: Any, target: Instruction | None) -> None:
     info = OPS.get(op)
     if info is None:
         raise ValueError(f"There is no canonical operation {op!r}; see tracer_core.bytecode.OPS for those there are.")
-    fits, expected = _EXPECTED[info.operand]
+    fits, expected = _EXPECTED_OF[op]
     if not fits(arg):
         raise ValueError(f"{op} needs {expected}, not an operand of type {type(arg).__name__}.")
-    if info.jumps != (target is not None):
+    if (info.leaves_on_jump is None) != (target is None):
         raise ValueError(f"{op} jumps: give it a target." if info.jumps else f"{op} does not jump: leave target out.")
 
 

@@ -1,4 +1,4 @@
-"""What must hold before a program is assembled. CPython itself checks nothing: a bad code object crashes the process."""
+"""What must hold before a program is assembled: CPython checks nothing, a bad code object crashes the process."""
 
 from __future__ import annotations
 

@@ -31,9 +31,6 @@ BINARY_OPERATORS: tuple[str, ...] = _PLAIN_BINARY + tuple(f"{operator}=" for ope
 IDENTITIES: tuple[str, ...] = ("is", "is not")
 MEMBERSHIPS: tuple[str, ...] = ("in", "not in")
 
-PREFIXES = frozenset({"CACHE", "EXTENDED_ARG", "KW_NAMES", "PRECALL"})
-"""CPython instructions that have no canonical one: they belong to the one that follows (caches: that precedes)."""
-
 _CONDITIONS = ("IF_FALSE", "IF_TRUE", "IF_NONE", "IF_NOT_NONE")
 
 FORWARD: dict[str, str] = {
@@ -67,4 +64,5 @@ CANONICAL: dict[str, str] = {
     **_JUMPS,
     "JUMP_FORWARD": "JUMP",
 }
-"""Canonical operation of each CPython instruction that has one."""
+"""Canonical operation of each CPython instruction that has one. EXTENDED_ARG, KW_NAMES and PRECALL are prefixes of
+what follows them and CACHE is part of what precedes it."""

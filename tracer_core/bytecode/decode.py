@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import islice
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tracer_core.bytecode import cpython311 as cpython
 from tracer_core.bytecode.exception_table import parse_exception_table
@@ -48,35 +49,48 @@ class _Offsets:
         return self.instructions[bisect_left(self.offsets, start) : bisect_left(self.offsets, end)]
 
 
+class _Plan(NamedTuple):
+    """How to decode one CPython instruction."""
+
+    name: str
+    op: str
+    decode_operand: Callable[[_Decoder, int], Any]
+    text: Callable[[Any, int], str]
+    direction: int
+    """Of a jump: code units per unit of operand, 1 or -1; 0 for what does not jump."""
+
+
 class _Decoder:
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.slots = localsplus_names(code)
+        self.names = code.co_names
+        self.constants = code.co_consts
         self.instructions: list[Instruction] = []
         self.offsets: list[int] = []
         self.jumps: list[tuple[Instruction, int]] = []
 
     def run(self) -> tuple[list[Instruction], _Offsets]:
         raw = self.code.co_code
-        positions = list(self.code.co_positions())
+        positions = islice(self.code.co_positions(), len(raw) // 2)
         extended = 0
         keywords: tuple[str, ...] = ()
-        for offset in range(0, len(raw), 2):
-            name = cpython.OPNAMES[raw[offset]]
-            if name == "CACHE":
+        for offset, position in zip(range(0, len(raw), 2), positions, strict=True):
+            plan = _PLANS[raw[offset]]
+            if plan is None:
+                operand = extended << 8 | raw[offset + 1]
+                prefix = cpython.OPNAMES[raw[offset]]
+                extended = operand if prefix == "EXTENDED_ARG" else 0
+                if prefix == "KW_NAMES":
+                    keywords = self.constants[operand]
                 continue
-            operand = extended << 8 | raw[offset + 1]
-            extended = operand if name == "EXTENDED_ARG" else 0
-            if name == "KW_NAMES":
-                keywords = self.code.co_consts[operand]
-            if name in cpython.PREFIXES:
-                continue
-            instruction = self._instruction(name, operand, offset)
+            instruction = self._instruction(plan, extended << 8 | raw[offset + 1], offset)
+            extended = 0
             if instruction.op == "CALL":
-                instruction.arg = CallShape(operand, keywords)
+                instruction.arg = CallShape(instruction.arg, keywords)
                 keywords = ()
-            position = positions[offset // 2]
-            instruction.span = None if position[0] is None else Span(*position)
+            if position[0] is not None:
+                instruction.span = Span(*position)
             self.instructions.append(instruction)
             self.offsets.append(offset)
         offsets = _Offsets(self.instructions, self.offsets)
@@ -84,36 +98,47 @@ class _Decoder:
             instruction.target = offsets.at(target)
         return self.instructions, offsets
 
-    def _instruction(self, name: str, operand: int, offset: int) -> Instruction:
-        op = cpython.CANONICAL[name]
-        target: int | None = None
-        if OPS[op].jumps:
-            step = -operand if "BACKWARD" in name else operand
-            target = offset + 2 + 2 * step
-        if name == "LOAD_GLOBAL":
-            op = "LOAD_GLOBAL_NULL" if operand & 1 else "LOAD_GLOBAL"
-            operand >>= 1
-        arg = _OPERANDS[OPS[op].operand](self, operand)
-        text = operand_text(op, arg, operand, target) if cpython.OPCODES[name] >= cpython.FIRST_WITH_OPERAND else ""
-        instruction = Instruction(op, arg, origin=Origin(name, text, offset))
-        if target is not None:
-            self.jumps.append((instruction, target))
+    def _instruction(self, plan: _Plan, number: int, offset: int) -> Instruction:
+        if plan.name == "LOAD_GLOBAL":
+            plan, number = _GLOBAL_PLANS[number & 1], number >> 1
+        arg = plan.decode_operand(self, number)
+        if not plan.direction:
+            return Instruction(plan.op, arg, origin=Origin(plan.name, plan.text(arg, number), offset))
+        target = offset + 2 + 2 * plan.direction * number
+        instruction = Instruction(plan.op, arg, origin=Origin(plan.name, f"to {target}", offset))
+        self.jumps.append((instruction, target))
         return instruction
 
 
 _OPERANDS: dict[Operand, Callable[[_Decoder, int], Any]] = {
-    Operand.NONE: lambda decoder, operand: None,
-    Operand.COUNT: lambda decoder, operand: operand,
-    Operand.NAME: lambda decoder, operand: decoder.code.co_names[operand],
-    Operand.CONSTANT: lambda decoder, operand: decoder.code.co_consts[operand],
-    Operand.LOCAL: lambda decoder, operand: decoder.slots[operand],
-    Operand.CELL: lambda decoder, operand: decoder.slots[operand],
-    Operand.COMPARISON: lambda decoder, operand: cpython.COMPARISONS[operand],
-    Operand.BINARY: lambda decoder, operand: cpython.BINARY_OPERATORS[operand],
-    Operand.IDENTITY: lambda decoder, operand: cpython.IDENTITIES[operand],
-    Operand.MEMBERSHIP: lambda decoder, operand: cpython.MEMBERSHIPS[operand],
-    Operand.CALL: lambda decoder, operand: CallShape(operand),
+    Operand.NONE: lambda decoder, number: None,
+    Operand.COUNT: lambda decoder, number: number,
+    Operand.NAME: lambda decoder, number: decoder.names[number],
+    Operand.CONSTANT: lambda decoder, number: decoder.constants[number],
+    Operand.LOCAL: lambda decoder, number: decoder.slots[number],
+    Operand.CELL: lambda decoder, number: decoder.slots[number],
+    Operand.COMPARISON: lambda decoder, number: cpython.COMPARISONS[number],
+    Operand.BINARY: lambda decoder, number: cpython.BINARY_OPERATORS[number],
+    Operand.IDENTITY: lambda decoder, number: cpython.IDENTITIES[number],
+    Operand.MEMBERSHIP: lambda decoder, number: cpython.MEMBERSHIPS[number],
+    Operand.CALL: lambda decoder, number: number,  # becomes a CallShape with the keywords that KW_NAMES gave
 }
+
+
+def _plan(name: str, op: str) -> _Plan:
+    direction = 0
+    if OPS[op].jumps:
+        direction = -1 if "BACKWARD" in name else 1
+    has_operand = cpython.OPCODES[name] >= cpython.FIRST_WITH_OPERAND
+    text = operand_text(op) if has_operand else lambda arg, number: ""
+    return _Plan(name, op, _OPERANDS[OPS[op].operand], text, direction)
+
+
+_PLANS: list[_Plan | None] = [None] * 256
+"""By opcode number; None for prefixes and caches."""
+for _name, _op in cpython.CANONICAL.items():
+    _PLANS[cpython.OPCODES[_name]] = _plan(_name, _op)
+_GLOBAL_PLANS = (_plan("LOAD_GLOBAL", "LOAD_GLOBAL"), _plan("LOAD_GLOBAL", "LOAD_GLOBAL_NULL"))
 
 
 def _attach_handlers(code: CodeType, instructions: list[Instruction], offsets: _Offsets) -> None:

@@ -33,7 +33,7 @@ def live_before(program: Program) -> dict[Instruction, frozenset[str]]:
 
 
 def _local_read(instruction: Instruction, program: Program) -> str | None:
-    reads = instruction.op in _READS or instruction.op == "MAKE_CELL" and instruction.arg in program.varnames
+    reads = instruction.op in _READS or (instruction.op == "MAKE_CELL" and instruction.arg in program.varnames)
     return str(instruction.arg) if reads else None
 
 

@@ -24,23 +24,21 @@ def constant_text(value: Any) -> str:
         return hex(value) if type(value) is int else f"<{type(value).__qualname__} with a huge int>"
 
 
-def operand_text(op: str, arg: Any, number: int, target: int | None) -> str:
-    """Args:
-    op: the canonical operation.
-    arg: its decoded operand.
-    number: the operand's number in the bytecode.
-    target: byte offset where it jumps, if it does.
-    """
-    if target is not None:
-        return f"to {target}"
+def operand_text(op: str) -> Callable[[Any, int], str]:
+    """The function that gives an operand's text from its decoded value and its number in the bytecode. `dis` leaves
+    a plain count to its number column; here it is the text."""
     if op in _BY_OP:
-        return _BY_OP[op](arg) or str(number)
-    return _BY_OPERAND.get(OPS[op].operand, lambda _arg: str(number))(arg)
+        describe_flags = _BY_OP[op]
+        return lambda arg, number: describe_flags(arg) or str(number)
+    describe = _BY_OPERAND.get(OPS[op].operand)
+    if describe is None:
+        return lambda arg, number: str(number)
+    return lambda arg, number: describe(arg)
 
 
 def _is_plain(value: Any) -> bool:
     kind = type(value)
-    return kind in _LEAF_TYPES or kind in _CONTAINER_TYPES and all(map(_is_plain, value))
+    return kind in _LEAF_TYPES or (kind in _CONTAINER_TYPES and all(map(_is_plain, value)))
 
 
 def _format_value_text(flags: int) -> str:

@@ -39,7 +39,7 @@ class Pools:
             return "LOAD_GLOBAL", self.name(arg) << 1 | 1
         if op == "COPY_FREE_VARS":
             return op, len(self.program.freevars)
-        return op, _ENCODERS[OPS[op].operand](self, instruction)
+        return op, _ENCODER_OF[op](self, instruction)
 
     def name(self, name: str) -> int:
         index = self._name_index.setdefault(name, len(self.names))
@@ -77,10 +77,14 @@ _ENCODERS: dict[Operand, Callable[[Pools, Instruction], int]] = {
     Operand.IDENTITY: lambda pools, instruction: cpython.IDENTITIES.index(instruction.arg),
     Operand.MEMBERSHIP: lambda pools, instruction: cpython.MEMBERSHIPS.index(instruction.arg),
 }
+_ENCODER_OF = {op: _ENCODERS[info.operand] for op, info in OPS.items() if info.operand in _ENCODERS}
+
+
+_LOCAL_OPS = frozenset(op for op, info in OPS.items() if info.operand is Operand.LOCAL)
 
 
 def _all_locals(program: Program) -> list[str]:
-    used = [each.arg for each in program.instructions if OPS[each.op].operand is Operand.LOCAL]
+    used = [each.arg for each in program.instructions if each.op in _LOCAL_OPS]
     return list(dict.fromkeys([*program.varnames, *used]))
 
 

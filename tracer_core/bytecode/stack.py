@@ -58,8 +58,8 @@ def stack_depths(program: Program) -> dict[Instruction, int]:
         if handler is not None:
             if handler.depth > depth:
                 raise ValueError(
-                    f"{_place(program, instruction)} has a handler that keeps {handler.depth} items, but only {depth} "
-                    "are on the stack; give it a handler of that depth or less."
+                    f"{_place(program, instruction)} has a handler that keeps {handler.depth} items, but only "
+                    f"{depth} are on the stack; give it a handler of that depth or less."
                 )
             if handler.target not in depths:
                 todo.append(handler.target)
