@@ -59,7 +59,8 @@ def test_a_copy_shares_no_instruction_and_runs_the_same() -> None:
         assert (old.op, old.arg, old.span, old.origin) == (new.op, new.arg, new.span, new.origin)
         assert new.target is (None if old.target is None else new_of[old.target])
         if old.handler is not None:
-            assert new.handler is not None and new.handler is not old.handler
+            assert new.handler is not None
+            assert new.handler is not old.handler
             assert new.handler.target is new_of[old.handler.target]
             assert (new.handler.depth, new.handler.push_lasti) == (old.handler.depth, old.handler.push_lasti)
     shared = {old.handler: new.handler for old, new in new_of.items()}

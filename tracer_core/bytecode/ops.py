@@ -150,7 +150,8 @@ _define("IMPORT_STAR PRINT_EXPR", 1, 0)
 _define("LOAD_BUILD_CLASS LOAD_ASSERTION_ERROR", 0, 1)
 
 # Containers and text.
-_define("BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_STRING BUILD_SLICE", _n, 1, Operand.COUNT)
+_define("BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_STRING", _n, 1, Operand.COUNT)
+_define("BUILD_SLICE", lambda arg: 3 if arg == 3 else 2, 1, Operand.COUNT)
 _define("BUILD_MAP", lambda arg: 2 * arg, 1, Operand.COUNT)
 _define("BUILD_CONST_KEY_MAP", _n_plus(1), 1, Operand.COUNT)
 _define("LIST_APPEND SET_ADD LIST_EXTEND SET_UPDATE DICT_UPDATE", _n_plus(1), _n, Operand.COUNT)
