@@ -24,7 +24,8 @@ class Instr(msgspec.Struct, array_like=True, frozen=True):
     column: int | None
     end_column: int | None
     target: int | None  # index of the instruction jumped to
-    count: int | None = None  # the operand as a number, where it is a count of stack items (BUILD_LIST, CALL, ...)
+    takes: int = 0  # how many items on top of the stack it consumes or looks at
+    leaves: int = 0  # how many stand in their place when the next instruction runs
 
 
 class Code(msgspec.Struct):

@@ -1,0 +1,176 @@
+"""Code objects as data: their instructions, names and source text, each recorded once."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterator, Sequence
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.recording import schema
+from tracer_core.recording.facts import clean, clean_lines
+
+if TYPE_CHECKING:
+    from tracer_core.bytecode import Instruction, Program
+
+NO_SPAN = (None, None, None, None)
+
+
+class CodeEntry:
+    """A recorded code: its record, and the numbers of its instructions and slots."""
+
+    def __init__(self, record: schema.Code) -> None:
+        self.record = record
+        self.index: dict[Instruction, int] = {}
+        self.program: Program | None = None
+        self._slots = {name: 2 * i for i, name in enumerate(record.locals)}
+        self._cell_slots = {name: 2 * i + 1 for i, name in enumerate(record.cells)}
+
+    def local_slot(self, name: str) -> int:
+        """The slot of a local; names the code itself does not list (as in a notebook cell) are added."""
+        return _slot(self._slots, self.record.locals, name, 0)
+
+    def cell_slot(self, name: str) -> int:
+        """The slot of a cell or free variable."""
+        return _slot(self._cell_slots, self.record.cells, name, 1)
+
+    def number(self, instruction: Instruction) -> int:
+        """The instruction's place in the code; one the engine made up itself is added at the end."""
+        index = self.index.get(instruction)
+        if index is None:
+            index = self.index[instruction] = len(self.record.instructions)
+            self.record.instructions.append(instr(instruction, {}))
+        return index
+
+    def use(self, program: Program) -> None:
+        """Number instructions as they stand in `program`, which may have been decoded anew."""
+        if program is self.program:
+            return
+        self.program = program
+        positions = {instruction: i for i, instruction in enumerate(program.instructions)}
+        self.index.update(positions)
+        if not self.record.instructions:
+            self.record.instructions = [instr(instruction, positions) for instruction in program.instructions]
+
+
+class CodeTable:
+    """All codes of a recording, by identity: two equal functions on one line are two codes."""
+
+    def __init__(self) -> None:
+        self.records: list[schema.Code] = []
+        self._entries: dict[int, tuple[CodeType, CodeEntry]] = {}
+
+    def entry(self, code: CodeType, kind: str = "user") -> CodeEntry:
+        """The entry of `code`, made when it is first asked for."""
+        known = self._entries.get(id(code))
+        if known is not None:
+            return known[1]
+        record = schema.Code(
+            id=len(self.records),
+            name=clean(code.co_name),
+            qualname=clean(code.co_qualname),
+            filename=clean(code.co_filename, 1000),
+            first_line=code.co_firstlineno,
+            source="",
+            locals=[clean(name) for name in code.co_varnames],
+            cells=[clean(name) for name in (*code.co_cellvars, *code.co_freevars)],
+            instructions=[],
+            kind=kind,
+        )
+        self.records.append(record)
+        entry = CodeEntry(record)
+        self._entries[id(code)] = (code, entry)
+        record.first_line, record.source = source_text(code)
+        self._link_resume(code, record)
+        return entry
+
+    def with_instructions(self, code: CodeType, kind: str = "user") -> CodeEntry:
+        """As `entry`, with its instructions there even if it is never stepped through."""
+        entry = self.entry(code, kind)
+        if not entry.record.instructions:
+            from tracer_core.bytecode import decode
+
+            entry.use(decode(code))
+        return entry
+
+    def _link_resume(self, code: CodeType, record: schema.Code) -> None:
+        """Where `code` is a resume function, say so, and say which code it goes on with, and where."""
+        module: Any = sys.modules.get("tracer_core.codegen.resume")
+        origin = getattr(module, "origin_of", lambda code: None)(code)
+        if origin is None:
+            return
+        original, offset = origin
+        target = self.with_instructions(original).record
+        record.kind = "resume"
+        record.resumes = target.id
+        record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
+
+
+def _slot(slots: dict[str, int], names: list[str], name: str, parity: int) -> int:
+    slot = slots.get(name)
+    if slot is None:
+        slot = slots[name] = 2 * len(names) + parity
+        names.append(clean(name))
+    return slot
+
+
+def instr(instruction: Instruction, positions: dict[Instruction, int]) -> schema.Instr:
+    """An instruction as data. `positions` numbers those it may jump to."""
+    origin, arg = instruction.origin, instruction.arg
+    takes, leaves = _effect(instruction)
+    return schema.Instr(
+        offset=origin.offset if origin is not None else -1,
+        opname=origin.opname if origin is not None else instruction.op,
+        op=instruction.op,
+        arg=clean(origin.argrepr) if origin is not None else _arg_text(arg),
+        line=(instruction.span or NO_SPAN)[0],
+        end_line=(instruction.span or NO_SPAN)[1],
+        column=(instruction.span or NO_SPAN)[2],
+        end_column=(instruction.span or NO_SPAN)[3],
+        target=positions.get(instruction.target) if instruction.target is not None else None,
+        takes=takes,
+        leaves=leaves,
+    )
+
+
+def _arg_text(arg: Any) -> str:
+    if arg is None:
+        return ""
+    plain = (int, float, complex, bool, bytes)
+    return clean(arg if type(arg) is str else repr(arg) if type(arg) in plain else f"<{type(arg).__name__}>")
+
+
+def _effect(instruction: Instruction) -> tuple[int, int]:
+    from tracer_core import bytecode
+
+    info = bytecode.OPS.get(instruction.op)
+    return (0, 0) if info is None else (info.takes(instruction.arg), info.leaves(instruction.arg))
+
+
+def source_text(code: CodeType) -> tuple[int, str]:
+    """The first line's number and the text from there to the end of the code; ("" if the text cannot be had)."""
+    lines = linecache.getlines(code.co_filename)
+    if code.co_name == "<module>":
+        return 1, clean_lines("".join(lines))
+    first = code.co_firstlineno
+    return first, clean_lines("".join(lines[first - 1 : max(_lines(code), default=first)]))
+
+
+def _lines(code: CodeType) -> Iterator[int]:
+    """Every line that the code, or a code inside it, says it comes from."""
+    for line, end_line, _, _ in code.co_positions():
+        yield from (number for number in (line, end_line) if number is not None)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _lines(constant)
+
+
+def line_of(instructions: Sequence[schema.Instr], index: int) -> int | None:
+    """The line of an instruction, or of the nearest one before it that has one."""
+    while index >= 0:
+        line = instructions[index].line
+        if line is not None:
+            return line
+        index -= 1
+    return None

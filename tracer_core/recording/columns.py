@@ -1,0 +1,411 @@
+"""Steps as columns: what changed at each step, from which the whole state at any step is found again.
+
+A step's entry in `delta` says how its frame's state, just before the step, differs from that frame's state just
+before the frame's previous step (a frame's first entry starts from the empty state). Every `BLOCK` steps the states
+of all live frames are written out, so a reader replays at most `BLOCK - 1` entries.
+
+An entry is a header byte: bits 0-2 how many stack items went (7: a varint follows), bits 3-5 how many came (7: a
+varint follows), bit 6 whether slots changed, bit 7 whether this starts from the empty state. Then the trackers that
+came, then (with bit 6) a count and as many (slot, tracker). Trackers are written as the zigzag distance from the
+largest one written so far, which is mostly one byte since new ones come in order; in slots 0 is "unbound" and the
+others are shifted by one.
+
+Slot `2 * i` is local number `i` of the frame's code, slot `2 * i + 1` its cell number `i`.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tracer_core.recording import schema
+
+BLOCK = 64
+NEVER = 0xFFFFFFFF
+NO_SLOTS: Mapping[int, int | None] = {}
+
+_GONE, _CAME, _SLOTS, _FRESH = 0x07, 0x38, 0x40, 0x80
+
+
+@dataclass(slots=True)
+class State:
+    """The stack (bottom first) and the bound slots of a frame, as trackers."""
+
+    stack: list[int] = field(default_factory=list)
+    slots: dict[int, int] = field(default_factory=dict)
+
+    def apply(self, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
+        """Make the change that one entry says."""
+        if gone:
+            del self.stack[-gone:]
+        self.stack.extend(came)
+        for slot, tracker in slots.items():
+            if tracker is None:
+                self.slots.pop(slot, None)
+            else:
+                self.slots[slot] = tracker
+
+    def copy(self) -> State:
+        return State(self.stack.copy(), self.slots.copy())
+
+
+@dataclass(slots=True)
+class LiveFrame:
+    """A frame that may still make steps. `saved_at` is where its state was last written out, if it is still so."""
+
+    id: int
+    state: State = field(default_factory=State)
+    fresh: bool = True
+    saved_at: int | None = None
+
+
+def write_varint(out: bytearray, number: int) -> None:
+    """Append a number from 0 up, seven bits a byte, lowest first."""
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number at `at`, and where the next one starts."""
+    byte = data[at]
+    at += 1
+    if byte < 128:
+        return byte, at
+    number, shift = byte & 127, 7
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, at
+        shift += 7
+
+
+def u32_bytes(numbers: array[int]) -> bytes:
+    """A column of numbers below 2**32 as stored: little-endian."""
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def u32_array(data: bytes) -> array[int]:
+    """The inverse of `u32_bytes`."""
+    numbers = array("I")
+    numbers.frombytes(data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+class Writer:
+    """Fills the columns while steps happen."""
+
+    def __init__(self) -> None:
+        self.frame = array("I")
+        self.instruction = array("I")
+        self.ended = bytearray()
+        self._delta = bytearray()
+        self._delta_at = array("I")
+        self._keyframes = bytearray()
+        self._keyframe_at = array("I")
+        self._exits = bytearray()
+        self._exit_at: dict[int, int] = {}
+        self._live: dict[int, LiveFrame] = {}
+        self._top = -1
+
+    def enter(self, frame: int) -> LiveFrame:
+        """Frame number `frame` may make steps from now on."""
+        live = self._live[frame] = LiveFrame(frame)
+        return live
+
+    def step(
+        self, live: LiveFrame, instruction: int, gone: int, came: Sequence[int], slots: Mapping[int, int | None]
+    ) -> None:
+        """A step of `live` starts. Compared with its previous step, `gone` items left the top of the stack, the
+        trackers `came` were put there, and `slots` were bound anew (None: unbound)."""
+        if not len(self.ended) % BLOCK:
+            self._start_block()
+        out = self._delta
+        count = len(came)
+        small = gone < 7 and count < 7
+        header = gone | count << 3 if small else (gone if gone < 7 else 7) | (count if count < 7 else 7) << 3  # noqa: FURB136
+        if slots:
+            header |= _SLOTS
+        if live.fresh:
+            header |= _FRESH
+            live.fresh = False
+        out.append(header)
+        if not small:
+            if gone >= 7:
+                write_varint(out, gone)
+            if count >= 7:
+                write_varint(out, count)
+        top = self._top
+        for tracker in came:
+            distance = tracker - top
+            if distance > 0:
+                top = tracker
+                distance += distance
+            else:
+                distance = -distance - distance + 1
+            while distance > 127:
+                out.append(distance & 127 | 128)
+                distance >>= 7
+            out.append(distance)
+        if slots:
+            write_varint(out, len(slots))
+            for slot, bound in slots.items():
+                write_varint(out, slot)
+                if bound is None:
+                    out.append(0)
+                    continue
+                distance = bound - top
+                if distance > 0:
+                    top = bound
+                write_varint(out, 1 + (distance * 2 if distance > 0 else 1 - distance * 2))
+        self._top = top
+        if gone or came or slots:
+            live.state.apply(gone, came, slots)
+            live.saved_at = None
+        self.frame.append(live.id)
+        self.instruction.append(instruction)
+        self.ended.append(0)
+
+    def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
+        """`live` has made its last step; the arguments say, as for `step`, what that one changed."""
+        self._exit_at[live.id] = len(self._exits)
+        out = self._exits
+        write_varint(out, gone)
+        write_varint(out, len(came))
+        for tracker in came:
+            write_varint(out, tracker)
+        write_varint(out, len(slots))
+        for slot, bound in slots.items():
+            write_varint(out, slot)
+            write_varint(out, 0 if bound is None else bound + 1)
+        self.drop(live)
+
+    def drop(self, live: LiveFrame) -> None:
+        """`live` was cut off: nobody knows what its last step did."""
+        self._live.pop(live.id, None)
+
+    def columns(self, frames: int) -> schema.Columns:
+        """Everything so far, for `frames` frames."""
+        return schema.Columns(
+            frame=u32_bytes(self.frame),
+            instruction=u32_bytes(self.instruction),
+            ended=bytes(self.ended),
+            delta=bytes(self._delta),
+            delta_at=u32_bytes(self._delta_at),
+            keyframes=bytes(self._keyframes),
+            keyframe_at=u32_bytes(self._keyframe_at),
+            exits=bytes(self._exits),
+            exit_at=u32_bytes(array("I", [self._exit_at.get(frame, NEVER) for frame in range(frames)])),
+        )
+
+    def _start_block(self) -> None:
+        """Write the states of live frames; those unchanged since they were written are only pointed at."""
+        out = self._keyframes
+        live_frames = [live for live in self._live.values() if not live.fresh]
+        for live in live_frames:
+            if live.saved_at is None:
+                live.saved_at = len(out)
+                _write_state(out, live.state)
+        here = len(out)
+        self._keyframe_at.append(here)
+        self._delta_at.append(len(self._delta))
+        write_varint(out, self._top + 1)
+        write_varint(out, len(live_frames))
+        for live in live_frames:
+            assert live.saved_at is not None
+            write_varint(out, live.id)
+            write_varint(out, here - live.saved_at)
+
+
+def _write_state(out: bytearray, state: State) -> None:
+    write_varint(out, len(state.stack))
+    for tracker in state.stack:
+        write_varint(out, tracker)
+    write_varint(out, len(state.slots))
+    for slot, tracker in state.slots.items():
+        write_varint(out, slot)
+        write_varint(out, tracker)
+
+
+def _read_state(data: bytes, at: int) -> State:
+    state = State()
+    count, at = read_varint(data, at)
+    for _ in range(count):
+        tracker, at = read_varint(data, at)
+        state.stack.append(tracker)
+    count, at = read_varint(data, at)
+    for _ in range(count):
+        slot, at = read_varint(data, at)
+        state.slots[slot], at = read_varint(data, at)
+    return state
+
+
+@dataclass(slots=True)
+class Change:
+    """One entry of `delta`, read: what the previous step of the same frame did (nothing is known where `fresh`)."""
+
+    gone: int
+    came: list[int]
+    slots: Mapping[int, int | None]
+    fresh: bool
+
+
+class Reader:
+    """States and changes out of columns. Reads lazily; holds only the columns themselves."""
+
+    def __init__(self, columns: schema.Columns, frames: Sequence[schema.Frame]) -> None:
+        self.frame = u32_array(columns.frame)
+        self.instruction = u32_array(columns.instruction)
+        self.ended = columns.ended
+        self._frames = frames
+        self._delta = columns.delta
+        self._delta_at = u32_array(columns.delta_at)
+        self._keyframes = columns.keyframes
+        self._keyframe_at = u32_array(columns.keyframe_at)
+        self._exits = columns.exits
+        self._exit_at = u32_array(columns.exit_at)
+
+    def __len__(self) -> int:
+        return len(self.ended)
+
+    def before(self, step: int) -> State:
+        """The state of the step's frame just before it."""
+        return self.frames_before(step)[self.frame[step]]
+
+    def frames_before(self, step: int) -> dict[int, State]:
+        """The states just before `step` of its frame and of every other frame that was live (maybe also of some
+        that had just ended), by frame id. The caller owns them."""
+        states: dict[int, State] = {}
+        for _ in self.walk(step - step % BLOCK, step + 1, states):
+            pass
+        return states
+
+    def after(self, step: int) -> State | None:
+        """The state of the step's frame once the step was done, or None if it never was."""
+        if not self.ended[step]:
+            return None
+        following = self.next_own(step)
+        if following is not None:
+            return self.before(following)
+        return self.exit_state(step, self.before(step))
+
+    def exit_state(self, last_step: int, before: State) -> State | None:
+        """What a frame's last step made of `before` (which is changed in place), or None if it is not known."""
+        at = self._exit_at[self.frame[last_step]]
+        if at == NEVER:
+            return None
+        data = self._exits
+        gone, at = read_varint(data, at)
+        count, at = read_varint(data, at)
+        came: list[int] = []
+        for _ in range(count):
+            tracker, at = read_varint(data, at)
+            came.append(tracker)
+        count, at = read_varint(data, at)
+        slots: dict[int, int | None] = {}
+        for _ in range(count):
+            slot, at = read_varint(data, at)
+            bound, at = read_varint(data, at)
+            slots[slot] = bound - 1 if bound else None
+        before.apply(gone, came, slots)
+        return before
+
+    def next_own(self, step: int) -> int | None:
+        """The next step of the same frame."""
+        own = self.frame[step]
+        end = self._frames[own].last_step
+        step += 1
+        while step <= end:
+            other = self.frame[step]
+            if other == own:
+                return step
+            frame = self._frames[other]
+            step = step + 1 if frame.suspended else frame.end_step + 1
+        return None
+
+    def until(self, step: int) -> int:
+        """The last step of all that `step` did: itself, or the last one of the frames it inlined."""
+        following = self.next_own(step)
+        return self._frames[self.frame[step]].end_step if following is None else following - 1
+
+    def walk(self, first: int, stop: int, states: dict[int, State]) -> Iterator[tuple[int, int, Change]]:
+        """For each step from `first` (the start of a block) up to `stop`: the step, its frame, and the change that
+        led to it. `states` is emptied and then holds, at each yield, the states just before the yielded step."""
+        if first >= len(self):
+            return
+        data = self._delta
+        at = self._delta_at[first // BLOCK]
+        top = self._read_block(first // BLOCK, states)
+        frame_of = self.frame
+        for step in range(first, stop):
+            header = data[at]
+            at += 1
+            gone = header & _GONE
+            count = (header & _CAME) >> 3
+            if gone == 7:
+                gone, at = read_varint(data, at)
+            if count == 7:
+                count, at = read_varint(data, at)
+            came: list[int] = []
+            for _ in range(count):
+                code = data[at]
+                at += 1
+                if code > 127:
+                    code, at = read_varint(data, at - 1)
+                if code & 1:
+                    came.append(top - (code >> 1))
+                else:
+                    top += code >> 1
+                    came.append(top)
+            slots = NO_SLOTS
+            if header & _SLOTS:
+                slots, top, at = self._read_slots(at, top)
+            frame = frame_of[step]
+            if header & _FRESH:
+                state = states[frame] = State()
+            else:
+                state = states[frame]
+            if header & 0x7F:
+                state.apply(gone, came, slots)
+            yield step, frame, Change(gone, came, slots, header & _FRESH != 0)
+
+    def _read_slots(self, at: int, top: int) -> tuple[dict[int, int | None], int, int]:
+        data = self._delta
+        slots: dict[int, int | None] = {}
+        count, at = read_varint(data, at)
+        for _ in range(count):
+            slot, at = read_varint(data, at)
+            code, at = read_varint(data, at)
+            if code == 0:
+                slots[slot] = None
+                continue
+            code -= 1
+            if code & 1:
+                slots[slot] = top - (code >> 1)
+            else:
+                top += code >> 1
+                slots[slot] = top
+        return slots, top, at
+
+    def _read_block(self, block: int, states: dict[int, State]) -> int:
+        """Fill `states` with those at the start of a block; returns the largest tracker written before it."""
+        states.clear()
+        data = self._keyframes
+        here = at = self._keyframe_at[block]
+        top, at = read_varint(data, at)
+        count, at = read_varint(data, at)
+        for _ in range(count):
+            frame, at = read_varint(data, at)
+            distance, at = read_varint(data, at)
+            states[frame] = _read_state(data, here - distance)
+        return top - 1

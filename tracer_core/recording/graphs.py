@@ -1,0 +1,100 @@
+"""Graphs and nodes as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.recording import schema
+from tracer_core.recording.facts import args_text, clean, clean_lines, fake_meta, fakes_in, target_text
+
+
+class GraphTable:
+    """All graphs and nodes of a recording. Holds on to live nodes until `release`, since they are told apart by
+    identity."""
+
+    def __init__(self) -> None:
+        self.graphs: list[schema.Graph] = []
+        self.nodes: list[schema.Node] = []
+        self._numbers: dict[int, tuple[Any, int]] = {}
+        self._graph_of: dict[int, tuple[Any, int]] = {}
+
+    def number(self, node: Any, source: str | None) -> int:
+        """The node's number, or -1 if it was never reported. A placeholder is given `source` as where it is from."""
+        known = self._numbers.get(id(node))
+        if known is None:
+            return -1
+        if source is not None:
+            record = self.nodes[known[1]]
+            if record.source is None and record.op == "placeholder":
+                record.source = source
+        return known[1]
+
+    def graph(self, graph: Any, attempt: int) -> schema.Graph:
+        """The record of the live `graph`, made when it is first asked for."""
+        known = self._graph_of.get(id(graph))
+        if known is not None:
+            return self.graphs[known[1]]
+        record = schema.Graph(id=len(self.graphs), attempt=attempt, name="", nodes=[], code="")
+        self.graphs.append(record)
+        self._graph_of[id(graph)] = (graph, record.id)
+        return record
+
+    def first_of(self, attempt: int) -> schema.Graph | None:
+        """The attempt's own graph (its other ones are bodies of higher-order operators)."""
+        return next((graph for graph in self.graphs if graph.attempt == attempt), None)
+
+    def add(self, node: Any, fake: Any, attempt: int, step: int | None, after: int) -> schema.Node:
+        """A node was added by `step`, when `after` was the last step that had started."""
+        graph = self.graph(node.graph, attempt)
+        record = schema.Node(
+            id=len(self.nodes),
+            graph=graph.id,
+            name=clean(node.name),
+            op=node.op,
+            target=target_text(node.target),
+            args=args_text(node),
+            inputs=self._inputs(node),
+            step=step,
+            after=after,
+            source=None,
+            fakes=[meta for meta in map(fake_meta, fakes_in(fake)) if meta is not None],
+        )
+        self.nodes.append(record)
+        graph.nodes.append(record.id)
+        self._numbers[id(node)] = (node, record.id)
+        return record
+
+    def complete(self, module: Any, name: str, attempt: int, after: int) -> schema.Graph:
+        """The attempt's graph is complete as `module`: take its text and order, and see which nodes were dropped."""
+        known = self._graph_of.get(id(module.graph))
+        record = self.graphs[known[1]] if known is not None else self.first_of(attempt)
+        if record is None:
+            record = self.graph(module.graph, attempt)
+        record.name = clean(name)
+        record.code = clean_lines(module.code)
+        by_name = {self.nodes[number].name: number for number in record.nodes}
+        kept: list[int] = []
+        for node in module.graph.nodes:
+            known = self._numbers.get(id(node))
+            number = known[1] if known is not None else by_name.get(node.name)
+            if number is None:
+                self._graph_of[id(node.graph)] = (node.graph, record.id)
+                number = self.add(node, None, attempt, None, after).id
+                record.nodes.pop()
+            self._numbers[id(node)] = (node, number)
+            kept.append(number)
+        alive = set(kept)
+        dropped = [number for number in record.nodes if number not in alive]
+        for number in dropped:
+            self.nodes[number].live = False
+        record.nodes = kept + dropped
+        return record
+
+    def release(self) -> None:
+        """Let go of the engine's objects."""
+        self._numbers.clear()
+        self._graph_of.clear()
+
+    def _inputs(self, node: Any) -> list[int]:
+        numbers = (self.number(one, None) for one in node.all_input_nodes)
+        return [number for number in numbers if number >= 0]

@@ -1,0 +1,524 @@
+"""The observer that fills a recording.
+
+What it costs: at each step the frame's stack and bindings are compared, by identity, with those at the frame's
+previous step, and only what changed is written down. A tracker is described when it is first seen and when the
+engine says that it changed. Nothing of the user's is asked for its `repr`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import sys
+import time
+from array import array
+from collections.abc import Mapping
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.observer import Observer
+from tracer_core.recording import schema
+from tracer_core.recording.calls import CallTable
+from tracer_core.recording.codes import CodeTable, line_of
+from tracer_core.recording.columns import NO_SLOTS, Writer, u32_bytes
+from tracer_core.recording.facts import attempt_text, clean, clean_lines, source_path
+from tracer_core.recording.graphs import GraphTable
+from tracer_core.recording.snapshots import Pool
+from tracer_core.recording.trackers import Trackers
+from tracer_core.recording.work import Watched, Work
+
+if TYPE_CHECKING:
+    import torch.fx
+
+    from tracer_core.bytecode import Instruction
+    from tracer_core.guards import Guard
+
+_MISSING = object()
+
+
+class Recorder(Observer):
+    """Records what the engine does while this is the observer; `finish()` gives the data.
+
+    Args:
+        label: what the recording is of, for people.
+    """
+
+    def __init__(self, label: str = "") -> None:
+        self.label = clean(label)
+        self._created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self._columns = Writer()
+        self._ended = self._columns.ended
+        self._codes = CodeTable()
+        self._graphs = GraphTable()
+        self._trackers = Trackers(self._graphs)
+        self._calls = CallTable()
+        self._frames: list[schema.Frame] = []
+        self._attempts: list[schema.Attempt] = []
+        self._compilations: list[schema.Compilation] = []
+        self._guards: list[schema.Guard] = []
+        self._breaks: list[schema.Break] = []
+        self._symbols: list[schema.Symbol] = []
+        self._effects: list[schema.SideEffect] = []
+        self._generated: list[schema.Generated] = []
+        self._faults: list[schema.Fault] = []
+        self._raised: list[schema.Raised] = []
+        self._handlers = Pool()
+        self._dispatched: list[tuple[int, int]] = []
+        self._seconds: dict[str, float] = {}
+        self._stack: list[Work] = []
+        self._work: Work | None = None
+        self._current: Watched | None = None
+
+    # --- calls --------------------------------------------------------------------------------------------
+
+    def on_call(self, code: CodeType) -> None:
+        self._calls.start(self._codes.entry(code).record.id)
+
+    def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
+        self._calls.check(self._codes.entry(code).record.id, version, failed, seen)
+
+    def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
+        self._calls.skip(self._codes.entry(code).record.id, clean(message, 500))
+
+    # --- compilations -------------------------------------------------------------------------------------
+
+    def on_compile_start(self, code: CodeType, version: int) -> None:
+        record = schema.Compilation(
+            id=len(self._compilations),
+            code=self._codes.entry(code).record.id,
+            version=version,
+            attempts=[],
+            outcome="fault",
+            graph=None,
+            generated=None,
+            seconds=0.0,
+            during_step=self._step(),
+        )
+        self._compilations.append(record)
+        self._stack.append(Work(record, self._calls.compile(record)))
+        self._work, self._current = self._stack[-1], None
+
+    def on_attempt_start(self, frame: Any, number: int) -> None:
+        work = self._work
+        if work is None:
+            return
+        self._close_attempt("restarted", "")
+        attempt = schema.Attempt(
+            id=len(self._attempts),
+            compilation=work.record.id,
+            number=number,
+            first_step=len(self._ended),
+            last_step=len(self._ended) - 1,
+            outcome="fault",
+            message="",
+        )
+        self._attempts.append(attempt)
+        work.record.attempts.append(attempt.id)
+        work.start_attempt(attempt)
+        self._current = None
+
+    def on_attempt_end(self, outcome: str, message: str) -> None:
+        self._close_attempt(outcome, clean(message, 1000))
+
+    def on_compile_end(self, outcome: str, seconds: float) -> None:
+        work = self._work
+        if work is None:
+            return
+        self._close_attempt(outcome, "")
+        work.record.outcome = outcome
+        work.record.seconds = seconds
+        self._add_seconds("walking frames", work.walked)
+        self._add_seconds("generating and compiling", max(0.0, seconds - work.walked))
+        self._settle_breaks(work, outcome)
+        if work.call is not None:
+            work.call.outcome = outcome
+        self._stack.pop()
+        self._work = self._stack[-1] if self._stack else None
+        self._current = self._work.current if self._work is not None else None
+        if self._current is not None:
+            self._current.inner_end = len(self._ended) - 1
+
+    # --- stepping -----------------------------------------------------------------------------------------
+
+    def on_frame_enter(self, frame: Any) -> None:
+        self._go_to(frame)
+
+    def on_frame_exit(self, frame: Any, result: Any) -> None:
+        work = self._work
+        watched = work.frames.pop(frame.uid, None) if work is not None else None
+        if work is None or watched is None:
+            return
+        if self._trackers.dirty:
+            self._trackers.flush(len(self._ended) - 1)
+        if watched.step < 0 or result is None:
+            self._columns.drop(watched.live)
+        else:
+            self._ended[watched.step] = 1
+            self._columns.leave(watched.live, *self._compare(watched))
+        watched.settle()
+        if watched is work.root:
+            work.cut_off = watched.step
+        self._current = work.current = watched.parent
+
+    def on_step_start(self, frame: Any, instruction: Instruction) -> None:
+        watched = self._current
+        if watched is None or watched.frame is not frame:
+            watched = self._go_to(frame)
+            if watched is None:
+                return
+        trackers = self._trackers
+        if trackers._dirty:
+            trackers.flush(len(self._ended) - 1)
+        gone, came, slots = self._compare(watched)
+        entry = watched.entry
+        index = entry.index.get(instruction)
+        if index is None:
+            index = entry.number(instruction)
+        step = len(self._ended)
+        if watched.step < 0:
+            watched.record.first_step = step
+        watched.step = step
+        self._columns.step(watched.live, index, gone, came, slots)
+
+    def on_step_end(self, frame: Any, instruction: Instruction) -> None:
+        watched = self._current
+        if watched is None or watched.frame is not frame:
+            watched = self._work.frames.get(frame.uid) if self._work is not None else None
+            if watched is None:
+                return
+        if watched.step >= 0:
+            self._ended[watched.step] = 1
+
+    def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
+        watched = self._watched(frame)
+        if watched is None or watched.step < 0:
+            return
+        tracker = self._trackers.number(exception, len(self._ended) - 1)
+        text = attempt_text(exception.describe, type(exception).__name__)
+        self._raised.append(schema.Raised(step=watched.step, tracker=tracker, text=text))
+
+    def on_dispatch(self, handler: str) -> None:
+        step = self._step()
+        if step is not None:
+            self._dispatched.append((step, self._handlers(handler)))
+
+    # --- what a step does ---------------------------------------------------------------------------------
+
+    def on_change(self, tracker: Any) -> None:
+        self._trackers.changed(tracker)
+
+    def on_node(self, node: torch.fx.Node, fake: Any) -> None:
+        self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1)
+
+    def on_guard(self, guard: Guard) -> None:
+        code, line = self._place()
+        record = schema.Guard(
+            id=len(self._guards),
+            attempt=self._attempt_id(),
+            kind=clean(guard.kind),
+            source=attempt_text(lambda: guard.source.name, "?"),
+            path=source_path(guard.source),
+            text=attempt_text(lambda: guard.text, guard.kind),
+            step=self._step(),
+            code=code,
+            line=line,
+        )
+        self._guards.append(record)
+        self._calls.know_guard(guard, record)
+
+    def on_symbol(self, name: str, hint: float, source: str) -> None:
+        self._symbols.append(
+            schema.Symbol(clean(name), clean(str(hint)), clean(source), self._step(), self._attempt_id())
+        )
+
+    def on_side_effect(self, kind: str, tracker: Any, message: str) -> None:
+        self._effects.append(
+            schema.SideEffect(
+                id=len(self._effects),
+                attempt=self._attempt_id(),
+                kind=clean(kind),
+                tracker=self._trackers.number(tracker, len(self._ended) - 1),
+                message=clean(message),
+                step=self._step(),
+            )
+        )
+
+    def on_break(self, unsupported: Any, frame: Any, instruction: Instruction) -> None:
+        work = self._work
+        if work is None:
+            return
+        entry = self._codes.entry(frame.code)
+        entry.use(frame.program)
+        instructions = entry.record.instructions
+        root = work.root
+        record = schema.Break(
+            id=len(self._breaks),
+            attempt=self._attempt_id(),
+            reason_id=clean(unsupported.reason_id),
+            message=clean(unsupported.message, 1000),
+            explanation=clean(unsupported.reason.explanation, 1000),
+            hints=[clean(hint, 1000) for hint in unsupported.reason.hints],
+            step=self._step_at(frame),
+            code=entry.record.id,
+            line=line_of(instructions, entry.number(instruction)),
+            root_code=root.entry.record.id if root is not None else entry.record.id,
+            root_line=self._line(root) if root is not None else None,
+            action="",
+            resumes=[],
+        )
+        same = _same_break(work.breaks, record)
+        if same is not None:
+            same.final_step = record.step if record.attempt != same.attempt else same.final_step
+            return
+        self._breaks.append(record)
+        work.breaks.append(record)
+
+    # --- results ------------------------------------------------------------------------------------------
+
+    def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
+        record = self._graphs.complete(graph, name, self._attempt_id(), len(self._ended) - 1)
+        if self._work is not None:
+            self._work.record.graph = record.id
+
+    def on_generated(self, code: CodeType, new_code: CodeType, listing: str, resumes: list[CodeType]) -> None:
+        work = self._work
+        if work is None:
+            return
+        record = schema.Generated(
+            id=len(self._generated),
+            compilation=work.record.id,
+            original=self._codes.with_instructions(code).record.id,
+            code=self._codes.with_instructions(new_code, "generated").record.id,
+            listing=clean_lines(listing),
+            resumes=[self._codes.with_instructions(resume, "resume").record.id for resume in resumes],
+        )
+        self._generated.append(record)
+        work.record.generated = record.id
+        for broken in work.breaks:
+            broken.resumes = list(record.resumes)
+
+    def on_fault(self, text: str) -> None:
+        attempt = self._work.attempt if self._work is not None else None
+        self._faults.append(
+            schema.Fault(attempt.id if attempt is not None else None, self._step(), clean_lines(text))
+        )
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def finish(self) -> schema.Trace:
+        """Everything recorded. Work still going on is taken as failed; record nothing more with this object."""
+        while self._work is not None:
+            self.on_compile_end("fault", time.perf_counter() - self._work.attempt_started)
+        self._trackers.flush(len(self._ended) - 1)
+        self._trackers.release()
+        self._graphs.release()
+        self._calls.release()
+        self._dispatched.sort(key=lambda pair: pair[0])
+        self._raised.sort(key=lambda raised: raised.step)
+        torch = sys.modules.get("torch")
+        return schema.Trace(
+            version=schema.SCHEMA_VERSION,
+            created=self._created,
+            producer="tracewalk",
+            python=platform.python_version(),
+            torch=str(getattr(torch, "__version__", "")),
+            label=self.label,
+            steps=len(self._ended),
+            columns=self._columns.columns(len(self._frames)),
+            codes=self._codes.records,
+            frames=self._frames,
+            attempts=self._attempts,
+            compilations=self._compilations,
+            graphs=self._graphs.graphs,
+            nodes=self._graphs.nodes,
+            guards=self._guards,
+            breaks=self._breaks,
+            calls=self._calls.records,
+            symbols=self._symbols,
+            side_effects=self._effects,
+            generated=self._generated,
+            faults=self._faults,
+            raised=self._raised,
+            snapshots=self._trackers.writer.snapshots(),
+            dispatches=schema.Dispatches(
+                names=self._handlers.texts,
+                step=u32_bytes(array("I", [step for step, _ in self._dispatched])),
+                name=u32_bytes(array("I", [name for _, name in self._dispatched])),
+            ),
+            timings=[schema.Stage(name, seconds) for name, seconds in self._seconds.items()],
+        )
+
+    # --- frames -------------------------------------------------------------------------------------------
+
+    def _go_to(self, frame: Any) -> Watched | None:
+        """Make `frame`, known or new, the one that makes steps. None outside of any attempt."""
+        work = self._work
+        if work is None or work.attempt is None:
+            return None
+        watched = work.frames.get(frame.uid)
+        if watched is None:
+            watched = self._enter(work, frame)
+        else:
+            _suspend(self._current, watched)
+        self._current = work.current = watched
+        return watched
+
+    def _enter(self, work: Work, frame: Any) -> Watched:
+        assert work.attempt is not None
+        entry = self._codes.entry(frame.code)
+        entry.use(frame.program)
+        parent = work.frames.get(frame.parent.uid) if frame.parent is not None else None
+        here = len(self._ended)
+        record = schema.Frame(
+            id=len(self._frames),
+            code=entry.record.id,
+            attempt=work.attempt.id,
+            parent=parent.record.id if parent is not None else None,
+            call_step=self._step() if parent is not None else None,
+            depth=frame.depth,
+            first_step=here,
+            last_step=here - 1,
+            end_step=here - 1,
+        )
+        self._frames.append(record)
+        watched = Watched(frame, entry, self._columns.enter(record.id), record, parent)
+        work.frames[frame.uid] = watched
+        if work.root is None:
+            work.root = watched
+        return watched
+
+    def _watched(self, frame: Any) -> Watched | None:
+        return self._work.frames.get(frame.uid) if self._work is not None else None
+
+    def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
+        """What changed in a frame since this was last asked: how many stack items went, which came, which slots."""
+        frame, before = watched.frame, watched.stack
+        stack = frame.stack
+        size, now = len(before), len(stack)
+        same, common = 0, size if size < now else now  # noqa: FURB136  a call to `min` costs more than all this
+        while same < common and before[same] is stack[same]:
+            same += 1
+        came: list[int] = []
+        if same < now:
+            new = stack[same:]
+            before[same:] = new
+            came = self._numbers(new)
+        elif same < size:
+            del before[same:]
+        values = list(frame.locals.values())
+        if self._trackers.compare_by_id:
+            values = list(map(id, values))
+        slots: dict[int, int | None] | None = None
+        if values != watched.values:
+            watched.values = values
+            slots = {}
+            self._compare_names(watched.names, frame.locals, watched.entry.local_slot, slots)
+        if frame.cells or watched.cells:
+            slots = {} if slots is None else slots
+            self._compare_names(watched.cells, frame.cells, watched.entry.cell_slot, slots)
+        return size - same, came, slots or NO_SLOTS
+
+    def _numbers(self, trackers: list[Any]) -> list[int]:
+        ids = self._trackers.ids
+        try:
+            return [ids[tracker.uid] for tracker in trackers]
+        except (KeyError, AttributeError):
+            step = len(self._ended) - 1
+            return [self._trackers.number(tracker, step) for tracker in trackers]
+
+    def _compare_names(
+        self, before: dict[str, Any], now: Mapping[str, Any], slot: Any, slots: dict[int, int | None]
+    ) -> None:
+        """Add to `slots` what differs between the bindings, and make `before` equal to `now`. None is unbound."""
+        for name, tracker in now.items():
+            if before.get(name) is not tracker:
+                before[name] = tracker
+                slots[slot(name)] = None if tracker is None else self._trackers.number(tracker, len(self._ended) - 1)
+        if len(before) != len(now):
+            for name in [name for name in before if name not in now]:
+                del before[name]
+                slots[slot(name)] = None
+
+    # --- where we are -------------------------------------------------------------------------------------
+
+    def _step(self) -> int | None:
+        return self._work.step() if self._work is not None else None
+
+    def _step_at(self, frame: Any) -> int | None:
+        watched = self._watched(frame)
+        return watched.step if watched is not None and watched.step >= 0 else self._step()
+
+    def _attempt_id(self) -> int:
+        work = self._work
+        return work.attempt.id if work is not None and work.attempt is not None else -1
+
+    def _line(self, watched: Watched) -> int | None:
+        if watched.step < 0:
+            return watched.entry.record.first_line
+        return line_of(watched.entry.record.instructions, self._columns.instruction[watched.step])
+
+    def _place(self) -> tuple[int | None, int | None]:
+        """The code and line being worked on."""
+        at = self._current
+        while at is not None and at.step < 0 and at.parent is not None:
+            at = at.parent
+        return (None, None) if at is None else (at.entry.record.id, self._line(at))
+
+    # --- ends ---------------------------------------------------------------------------------------------
+
+    def _close_attempt(self, outcome: str, message: str) -> None:
+        work = self._work
+        if work is None or work.attempt is None:
+            return
+        last = len(self._ended) - 1
+        if self._trackers.dirty:
+            self._trackers.flush(last)
+        for watched in reversed(list(work.frames.values())):
+            self._columns.drop(watched.live)
+            watched.settle()
+        if work.root is not None and work.root.frame.uid in work.frames:
+            work.cut_off = work.root.step
+        work.attempt.last_step = last
+        work.attempt.outcome = outcome
+        work.attempt.message = message
+        work.walked += time.perf_counter() - work.attempt_started
+        work.frames = {}
+        work.current = self._current = None
+
+    def _settle_breaks(self, work: Work, outcome: str) -> None:
+        """Say of each break what was done instead, and where the last attempt stopped for it."""
+        for broken in work.breaks:
+            names = [self._codes.records[code].name for code in broken.resumes]
+            broken.action = _action(outcome, names)
+            if work.attempt is not None and broken.attempt != work.attempt.id and broken.final_step is None:
+                broken.final_step = work.cut_off
+
+    def _add_seconds(self, stage: str, seconds: float) -> None:
+        self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
+
+
+def _suspend(left: Watched | None, resumed: Watched) -> None:
+    """Steps go on in `resumed` though frames between it and `left` have not ended: mark those."""
+    at, between = left, []
+    while at is not None and at is not resumed:
+        between.append(at)
+        at = at.parent
+    for watched in between if at is resumed else [resumed]:
+        watched.record.suspended = True
+
+
+def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break | None:
+    """An earlier report, from another attempt, of the same break."""
+    key = (record.reason_id, record.message, record.root_line)
+    return next((one for one in known if (one.reason_id, one.message, one.root_line) == key), None)
+
+
+def _action(outcome: str, resumes: list[str]) -> str:
+    if outcome == "skipped":
+        return "The whole frame was left to plain Python."
+    if outcome != "compiled":
+        return "Nothing was compiled; the frame ran as plain Python."
+    if not resumes:
+        return "The graph up to here was compiled; what follows runs as plain Python."
+    verb = "goes" if len(resumes) == 1 else "go"
+    return f"The graph up to here was compiled, this line runs as plain Python, and {' or '.join(resumes)} {verb} on after it."

@@ -1,0 +1,167 @@
+"""Snapshots of trackers, packed: small arrays in blocks, their repeated texts and fake tensors by number.
+
+The first snapshot of tracker `i` is entry `i` of the `first` blocks, so most trackers need no index at all; all
+others are entries of `later`, with the tracker of each in a column. A block is decoded when something in it is
+looked at.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from tracer_core.recording import schema
+from tracer_core.recording.columns import u32_array, u32_bytes
+
+BLOCK = 256
+NOTHING = -1
+
+
+class Packed(msgspec.Struct, array_like=True, gc=False):
+    """One snapshot; `kind`, `cls`, `py_type`, `source` are numbers of strings, `fake` the number of a FakeMeta.
+    -1 stands for None. `labels` and `parts` go together."""
+
+    step: int
+    kind: int
+    cls: int
+    py_type: int
+    text: str
+    source: int
+    node: int
+    fake: int
+    labels: Sequence[int]
+    parts: Sequence[int]
+    more: int
+
+
+class Pool:
+    """Texts by number, each once."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._number: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        number = self._number.get(text)
+        if number is None:
+            number = self._number[text] = len(self.texts)
+            self.texts.append(text)
+        return number
+
+
+class Writer:
+    """Packs snapshots as they come."""
+
+    def __init__(self) -> None:
+        self.pool = Pool()
+        self.fakes: list[schema.FakeMeta] = []
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._first: list[bytes] = []
+        self._later: list[bytes] = []
+        self._open_first: list[Packed] = []
+        self._open_later: list[Packed] = []
+        self._later_tracker = array("I")
+
+    def add_first(self, packed: Packed) -> None:
+        """The first snapshot of the next tracker."""
+        block = self._open_first
+        block.append(packed)
+        if len(block) == BLOCK:
+            self._first.append(self._encode(block))
+            block.clear()
+
+    def add_later(self, tracker: int, packed: Packed) -> None:
+        """Another snapshot of a known tracker."""
+        block = self._open_later
+        self._later_tracker.append(tracker)
+        block.append(packed)
+        if len(block) == BLOCK:
+            self._later.append(self._encode(block))
+            block.clear()
+
+    def snapshots(self) -> schema.Snapshots:
+        """Everything so far."""
+        first, later = list(self._first), list(self._later)
+        if self._open_first:
+            first.append(self._encode(self._open_first))
+        if self._open_later:
+            later.append(self._encode(self._open_later))
+        return schema.Snapshots(
+            strings=list(self.pool.texts),
+            fakes=list(self.fakes),
+            first=first,
+            later=later,
+            later_tracker=u32_bytes(self._later_tracker),
+            trackers=len(self._first) * BLOCK + len(self._open_first),
+        )
+
+
+class Reader:
+    """Snapshots by tracker and step."""
+
+    def __init__(self, stored: schema.Snapshots) -> None:
+        self.trackers = stored.trackers
+        self._stored = stored
+        self._decoder = msgspec.msgpack.Decoder(list[Packed])
+        self._later_of: dict[int, list[int]] | None = None
+        self._block = lru_cache(maxsize=64)(self._decode_block)
+
+    def history(self, tracker: int) -> list[schema.Snapshot]:
+        """All snapshots of a tracker, oldest first."""
+        packed = [self._first(tracker), *map(self._later, self.later_of(tracker))]
+        return [self._unpack(tracker, one) for one in packed]
+
+    def at(self, tracker: int, step: int) -> schema.Snapshot:
+        """The tracker as it was once `step` had done its work; the first snapshot if it is younger than that."""
+        for later in reversed(self.later_of(tracker)):
+            packed = self._later(later)
+            if packed.step <= step:
+                return self._unpack(tracker, packed)
+        return self._unpack(tracker, self._first(tracker))
+
+    def steps(self, tracker: int) -> list[int]:
+        """The steps that made the tracker's snapshots."""
+        return [self._first(tracker).step, *(self._later(later).step for later in self.later_of(tracker))]
+
+    def later_of(self, tracker: int) -> Sequence[int]:
+        """The numbers of the tracker's later snapshots."""
+        if self._later_of is None:
+            self._later_of = {}
+            for number, owner in enumerate(u32_array(self._stored.later_tracker)):
+                self._later_of.setdefault(owner, []).append(number)
+        return self._later_of.get(tracker, ())
+
+    def changed(self) -> Iterable[tuple[int, int]]:
+        """(tracker, step) of every later snapshot, in the order they were made."""
+        for number, tracker in enumerate(u32_array(self._stored.later_tracker)):
+            yield tracker, self._later(number).step
+
+    def _first(self, tracker: int) -> Packed:
+        if not 0 <= tracker < self.trackers:
+            raise IndexError(f"There is no tracker {tracker}; this recording has {self.trackers}.")
+        return self._block(False, tracker // BLOCK)[tracker % BLOCK]
+
+    def _later(self, number: int) -> Packed:
+        return self._block(True, number // BLOCK)[number % BLOCK]
+
+    def _decode_block(self, later: bool, block: int) -> list[Packed]:
+        return self._decoder.decode((self._stored.later if later else self._stored.first)[block])
+
+    def _unpack(self, tracker: int, packed: Packed) -> schema.Snapshot:
+        strings = self._stored.strings
+        return schema.Snapshot(
+            tracker=tracker,
+            step=packed.step,
+            kind=strings[packed.kind],
+            cls=strings[packed.cls],
+            py_type=strings[packed.py_type],
+            text=packed.text,
+            source=None if packed.source == NOTHING else strings[packed.source],
+            node=None if packed.node == NOTHING else packed.node,
+            fake=None if packed.fake == NOTHING else self._stored.fakes[packed.fake],
+            parts=[(strings[label], part) for label, part in zip(packed.labels, packed.parts, strict=True)],
+            more=packed.more,
+        )

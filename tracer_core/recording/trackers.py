@@ -1,0 +1,172 @@
+"""Numbers trackers as they are met, and takes their snapshots."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from tracer_core.recording import snapshots
+from tracer_core.recording.facts import PARTS_LIMIT, attempt_text, clean, fake_meta
+from tracer_core.recording.snapshots import NOTHING, Packed
+
+
+class NodeNumbers(Protocol):
+    """Who knows the graph's nodes by number."""
+
+    def number(self, node: Any, source: str | None) -> int: ...
+
+
+class Plain:
+    """Stands in for what lies on a stack and is no tracker: CPython's null, or the offset kept for a re-raise."""
+
+    kind, source, node, fake = "interpreter's own", None, None, None
+
+    def __init__(self, uid: int, value: object) -> None:
+        self.uid = uid
+        self.text = "NULL" if value is None else str(value) if type(value) is int else f"<{type(value).__name__}>"
+
+    def describe(self) -> str:
+        return self.text
+
+    def python_type_name(self) -> str:
+        return ""
+
+    def parts(self) -> list[tuple[str, Any]]:
+        return []
+
+
+class Trackers:
+    """`ids` has the number of every tracker met, by its uid."""
+
+    def __init__(self, nodes: NodeNumbers) -> None:
+        self.ids: dict[int, int] = {}
+        self.writer = snapshots.Writer()
+        self.compare_by_id = False
+        """Some tracker class defines equality, so that lists of trackers must not be compared by `==`."""
+        self._nodes = nodes
+        self._dirty: dict[int, Any] = {}
+        self._classes: dict[type, int] = {}
+        self._sources: dict[int, tuple[Any, int]] = {}
+        self._fakes: dict[int, tuple[Any, int]] = {}
+        self._fake_numbers: dict[tuple[object, ...], int] = {}
+        self._plain_uid = -1
+
+    def number(self, tracker: Any, step: int) -> int:
+        """The tracker's number. When it is new, it and its parts get snapshots, as left by `step`."""
+        uid = getattr(tracker, "uid", None)
+        if uid is None:
+            tracker = self._plain(tracker)
+            uid = tracker.uid
+        number = self.ids.get(uid)
+        if number is None:
+            number = self.ids[uid] = len(self.ids)
+            self._snapshot_all([tracker], step)
+        return number
+
+    def changed(self, tracker: Any) -> None:
+        """The tracker is to get another snapshot at the next `flush`."""
+        if tracker.uid in self.ids:
+            self._dirty[tracker.uid] = tracker
+
+    @property
+    def dirty(self) -> bool:
+        return bool(self._dirty)
+
+    def flush(self, step: int) -> None:
+        """Take the snapshots of what changed, as left by `step`."""
+        dirty, self._dirty = self._dirty, {}
+        found: list[Any] = []
+        for uid, tracker in dirty.items():
+            self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
+        self._snapshot_all(found, step)
+
+    def release(self) -> None:
+        """Let go of the engine's objects."""
+        self._dirty.clear()
+        self._sources.clear()
+        self._fakes.clear()
+
+    def fake_number(self, fake: Any, *, fresh: bool = False) -> int:
+        """The number of what is known of a fake tensor; `fresh` where it may have changed in place."""
+        known = self._fakes.get(id(fake))
+        if known is not None and not fresh:
+            return known[1]
+        meta = fake_meta(fake)
+        if meta is None:
+            return NOTHING
+        key = (meta.type, meta.dtype, *meta.shape, meta.device, *meta.stride, meta.requires_grad, *meta.hints.items())
+        number = self._fake_numbers.get(key)
+        if number is None:
+            number = self._fake_numbers[key] = len(self.writer.fakes)
+            self.writer.fakes.append(meta)
+        self._fakes[id(fake)] = (fake, number)
+        return number
+
+    def _plain(self, value: object) -> Plain:
+        if value is None:
+            return Plain(-1, None)
+        self._plain_uid -= 1
+        return Plain(self._plain_uid, value)
+
+    def _snapshot_all(self, queue: list[Any], step: int) -> None:
+        """Snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
+        for tracker in queue:
+            self.writer.add_first(self._pack(tracker, step, queue))
+
+    def _pack(self, tracker: Any, step: int, found: list[Any], *, fresh: bool = False) -> Packed:
+        """The tracker now. Parts not met before are numbered and added to `found`."""
+        pool = self.writer.pool
+        cls = type(tracker)
+        cls_number = self._classes.get(cls)
+        if cls_number is None:
+            cls_number = self._new_class(cls)
+        source = tracker.source
+        source_number = NOTHING if source is None else self._source(source)
+        node, fake = tracker.node, tracker.fake
+        node_number = NOTHING
+        if node is not None:
+            node_number = self._nodes.number(node, None if source is None else pool.texts[source_number])
+        labels, parts, more = self._parts(tracker, found)
+        return Packed(
+            step,
+            pool(tracker.kind),
+            cls_number,
+            pool(attempt_text(tracker.python_type_name, "?")),
+            attempt_text(tracker.describe, f"<{cls.__name__}>"),
+            source_number,
+            node_number,
+            NOTHING if fake is None else self.fake_number(fake, fresh=fresh),
+            labels,
+            parts,
+            more,
+        )
+
+    def _parts(self, tracker: Any, found: list[Any]) -> tuple[list[int], list[int], int]:
+        ids, pool = self.ids, self.writer.pool
+        labels: list[int] = []
+        numbers: list[int] = []
+        try:
+            parts = tracker.parts()
+        except Exception:  # noqa: BLE001  an odd user object must not stop the user's program
+            return labels, numbers, 0
+        for label, part in parts[:PARTS_LIMIT]:
+            number = ids.get(part.uid)
+            if number is None:
+                number = ids[part.uid] = len(ids)
+                found.append(part)
+            labels.append(pool(clean(label)))
+            numbers.append(number)
+        return labels, numbers, max(0, len(parts) - PARTS_LIMIT)
+
+    def _source(self, source: Any) -> int:
+        known = self._sources.get(id(source))
+        if known is not None:
+            return known[1]
+        number = self.writer.pool(attempt_text(lambda: source.name, "?"))
+        self._sources[id(source)] = (source, number)
+        return number
+
+    def _new_class(self, cls: type) -> int:
+        if cls.__eq__ is not object.__eq__:
+            self.compare_by_id = True
+        number = self._classes[cls] = self.writer.pool(cls.__name__)
+        return number

@@ -1,0 +1,86 @@
+"""What the recorder keeps of work in progress: compilations inside each other, and their live frames."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracer_core.recording import schema
+from tracer_core.recording.codes import CodeEntry
+from tracer_core.recording.columns import LiveFrame
+
+
+class Watched:
+    """A live frame and what its state was at its previous step, to be compared by identity."""
+
+    __slots__ = (
+        "cells",
+        "entry",
+        "frame",
+        "inner_end",
+        "live",
+        "names",
+        "parent",
+        "record",
+        "stack",
+        "step",
+        "values",
+    )
+
+    def __init__(
+        self, frame: Any, entry: CodeEntry, live: LiveFrame, record: schema.Frame, parent: Watched | None
+    ) -> None:
+        self.frame = frame
+        self.entry = entry
+        self.live = live
+        self.record = record
+        self.parent = parent
+        self.step = -1
+        self.inner_end = -1
+        self.stack: list[Any] = []
+        self.values: list[Any] = []
+        self.names: dict[str, Any] = {}
+        self.cells: dict[str, Any] = {}
+
+    def settle(self) -> None:
+        """Write down where its steps ended."""
+        record = self.record
+        if self.step < 0:
+            self.step = record.first_step - 1
+        record.last_step = self.step
+        record.end_step = max(self.step, self.inner_end)
+        if self.parent is not None:
+            self.parent.inner_end = max(self.parent.inner_end, record.end_step)
+
+
+@dataclass(slots=True)
+class Work:
+    """One compilation going on."""
+
+    record: schema.Compilation
+    call: schema.Call | None
+    attempt: schema.Attempt | None = None
+    frames: dict[int, Watched] = field(default_factory=dict)
+    current: Watched | None = None
+    root: Watched | None = None
+    breaks: list[schema.Break] = field(default_factory=list)
+    cut_off: int | None = None
+    """The last step of the last attempt's root frame."""
+    attempt_started: float = 0.0
+    walked: float = 0.0
+    """Seconds spent in attempts."""
+
+    def start_attempt(self, attempt: schema.Attempt) -> None:
+        self.attempt = attempt
+        self.frames = {}
+        self.current = self.root = None
+        self.cut_off = None
+        self.attempt_started = time.perf_counter()
+
+    def step(self) -> int | None:
+        """The step being done, or None before the attempt's first one."""
+        at = self.current
+        while at is not None and at.step < 0:
+            at = at.parent
+        return None if at is None else at.step
