@@ -133,7 +133,7 @@ class Writer:
         out = self._delta
         count = len(came)
         small = gone < 7 and count < 7
-        header = gone | count << 3 if small else (gone if gone < 7 else 7) | (count if count < 7 else 7) << 3  # noqa: FURB136
+        header = gone | count << 3 if small else (gone if gone < 7 else 7) | (count if count < 7 else 7) << 3
         if slots:
             header |= _SLOTS
         if live.fresh:

@@ -395,7 +395,7 @@ class Recorder(Observer):
         frame, before = watched.frame, watched.stack
         stack = frame.stack
         size, now = len(before), len(stack)
-        same, common = 0, size if size < now else now  # noqa: FURB136  a call to `min` costs more than all this
+        same, common = 0, size if size < now else now
         while same < common and before[same] is stack[same]:
             same += 1
         came: list[int] = []
