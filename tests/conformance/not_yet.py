@@ -7,8 +7,8 @@ from pathlib import Path
 
 FILE = Path(__file__).parent / "not_yet.txt"
 HEAD = (
-    "# Programs whose graphs, operators or compilations are not yet those of torch.compile: one a line, and in what.\n"
-    "# Results, side effects, exceptions and output have no such list. python -m tests.conformance --update writes it.\n"
+    "# Programs whose graphs, operators or compilations are not yet those of torch.compile, and in what.\n"
+    "# Results, side effects, exceptions and output have no such list. `--update` writes this one.\n"
 )
 
 

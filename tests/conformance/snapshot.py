@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
+import logging
 import operator
 import re
 import types
@@ -99,13 +100,15 @@ def shows(*kinds: type) -> Callable[[Shower], Shower]:
 
 
 def attributes(value: Any) -> list[tuple[str, Any]]:
-    """What an instance holds, in its `__dict__` and in slots; not torch's own notes, nor empty private tables of modules."""
+    """What an instance holds, in its `__dict__` and in slots, save torch's own notes on it."""
     found = list(getattr(value, "__dict__", {}).items())
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__") and hasattr(value, name):
                 found.append((name, getattr(value, name)))
+    if isinstance(value, BaseException):
+        found = [(n, v) for n, v in found if not type(v).__module__.startswith(("torch._", "traceback"))]
     if isinstance(value, torch.nn.Module):
         found = [(n, v) for n, v in found if not (n.startswith("_") and isinstance(v, dict | set) and not v)]
     return [(f".{name}", held) for name, held in found if not str(name).startswith("_dynamo_")]
@@ -270,6 +273,11 @@ def show_builtin(snapshot: Snapshot, value: Any) -> Lines:
         yield from snapshot.parts([("of", value.__self__)])
 
 
+@shows(logging.Logger)
+def show_logger(snapshot: Snapshot, value: logging.Logger) -> Lines:
+    yield f"logger {value.name}"
+
+
 @shows(types.ModuleType)
 def show_module(snapshot: Snapshot, value: types.ModuleType) -> Lines:
     yield f"module {value.__name__}"
@@ -327,7 +335,9 @@ def show_scalar(snapshot: Snapshot, value: Any) -> Lines:
 def show_tensor(snapshot: Snapshot, value: torch.Tensor) -> Lines:
     title = f"{type_name(type(value))} {str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     with torch.no_grad():
-        if value.layout is torch.strided and value.device.type == "cpu":
+        if type(value).__name__ in ("FakeTensor", "FunctionalTensor"):
+            title += " which should not have left the compiler"
+        elif value.layout is torch.strided and value.device.type == "cpu":
             storage = snapshot.storage(value.untyped_storage().data_ptr())
             title += f" strides={list(value.stride())} storage={storage}+{value.storage_offset()}"
             title += f" {bits(value.detach().resolve_conj().resolve_neg().contiguous())}"

@@ -321,7 +321,7 @@ def pass_and_del(x):
     b = a
     del a
     try:
-        a
+        print(a)
     except UnboundLocalError as error:
         return b, str(error)
 
@@ -331,7 +331,7 @@ def delete_items(x):
     numbers = list(range(6))
     named = {"a": 1, "b": 2}
     del numbers[0], numbers[-1], numbers[1:3], named["a"]
-    return x, numbers, named
+    return x + 1, numbers, named
 
 
 @program("I3", lambda: [(t(2), 2), (t(2), 3)])
@@ -354,7 +354,7 @@ def early_return_in_a_loop(x, n):
 def star_expressions(x):
     a = [1, 2]
     b = {"k": 3}
-    return x, [*a, *range(2)], (*a, 9), {*a, 5}, {**b, "z": 4}, [*"ab"]
+    return x + 1, [*a, *range(2)], (*a, 9), {*a, 5}, {**b, "z": 4}, [*"ab"]
 
 
 @program("I3")
@@ -362,7 +362,7 @@ def slices_of_sequences(x):
     s = list(range(10))
     s[2:4] = ["a", "b", "c"]
     s[::3] = [-1] * len(s[::3])
-    return x, s, s[-3:], s[::-2], s[1:9:4], (1, 2, 3)[::-1], "hello"[1:-1]
+    return x + 1, s, s[-3:], s[::-2], s[1:9:4], (1, 2, 3)[::-1], "hello"[1:-1]
 
 
 @program("I3")

@@ -111,7 +111,7 @@ def boolean_arithmetic(x, flag):
 @program("I2")
 def integer_division_and_modulo_signs(x):
     pairs = [(7, 2), (-7, 2), (7, -2), (-7, -2)]
-    return x, [(a // b, a % b, divmod(a, b)) for a, b in pairs]
+    return x + 1, [(a // b, a % b, divmod(a, b)) for a, b in pairs]
 
 
 @program("I2", lambda: [(t(3), 0)])
@@ -208,13 +208,20 @@ def reflected_method_of_a_subclass_goes_first(x):
 @program("I2 I11")
 def int_methods(x):
     n = 37
-    return x, n.bit_length(), n.bit_count(), n.to_bytes(2, "big"), int.from_bytes(b"\x01\x02", "big"), (5).conjugate()
+    return (
+        x + 1,
+        n.bit_length(),
+        n.bit_count(),
+        n.to_bytes(2, "big"),
+        int.from_bytes(b"\x01\x02", "big"),
+        (5).conjugate(),
+    )
 
 
 @program("I2 I11")
 def float_methods(x):
     f = 2.5
-    return x, f.as_integer_ratio(), f.hex(), float.fromhex("0x1p-1"), f.is_integer(), float("inf"), float("-1e3")
+    return x + 1, f.as_integer_ratio(), f.hex(), float.fromhex("0x1p-1"), f.is_integer(), float("inf"), float("-1e3")
 
 
 @program("I2", lambda: [call(t(3), n=2), call(t(3), n=3), call(t(3), n=4)])
@@ -239,7 +246,7 @@ def symbolic_int_as_size(x, n):
 
 @program("I2")
 def round_and_divmod(x):
-    return x, round(2.567, 1), round(5), round(-0.5), divmod(-5, 3), pow(2, 10), pow(3, -1), pow(7, 2, 5)
+    return x + 1, round(2.567, 1), round(5), round(-0.5), divmod(-5, 3), pow(2, 10), pow(3, -1), pow(7, 2, 5)
 
 
 @program(
