@@ -1,0 +1,154 @@
+"""Fake tensors for a frame's real ones, with sizes as symbols where they varied or were asked to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._guards import Source as TorchSource
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+
+from tracer_core.sources import SizeSource, Source
+
+
+class _NamedForTorch(TorchSource):
+    """The little that torch's shape environment asks of a source: a name for symbols."""
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "_text", name)
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _NamedForTorch) and self._text == other._text
+
+    @property
+    def _name_template(self) -> str:
+        return str(self._text)
+
+
+@dataclass(slots=True)
+class TrackedFake:
+    """A real input's stand-in: the fake, where the real one is found, and which sizes and strides are symbols."""
+
+    fake: torch.Tensor
+    source: Source
+    sizes: list[int | torch.SymInt]
+    strides: list[int | torch.SymInt]
+
+
+@dataclass(slots=True)
+class SymbolBinding:
+    """A symbol, and every source known to give its value (the first is the one it is read from)."""
+
+    name: str
+    value: torch.SymInt
+    hint: int
+    sources: list[Source] = field(default_factory=list)
+
+
+class Fakes:
+    """The fake mode and shape environment of one attempt.
+
+    Args:
+        history: per source name, the sizes (or the number) seen before; belongs to the code and outlives the
+            attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
+        dynamic: True makes every size symbolic, False none, None those that varied.
+    """
+
+    def __init__(self, history: dict[str, Any], dynamic: bool | None) -> None:
+        self.shape_env = ShapeEnv()
+        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
+        self.history = history
+        self.dynamic = dynamic
+        self.symbols: dict[str, SymbolBinding] = {}
+        self.tracked: list[TrackedFake] = []
+
+    def tensor(self, real: torch.Tensor, source: Source) -> TrackedFake:
+        """A fake for `real`, found at `source`."""
+        wants = self._dynamic_dims(real, source)
+        sizes = [
+            self.symbol(int(n), SizeSource(source, dim)) if want else int(n)
+            for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
+        ]
+        strides = _strides(list(real.shape), list(real.stride()), sizes)
+        with self.mode, torch.enable_grad():
+            fake = torch.empty_strided(
+                sizes, strides, dtype=real.dtype, device=real.device, requires_grad=real.requires_grad
+            )
+            if real.requires_grad and not real.is_leaf:
+                fake = fake.clone()
+        if isinstance(real, torch.nn.Parameter):
+            fake._is_param = True
+        tracked = TrackedFake(fake, source, sizes, strides)
+        self.tracked.append(tracked)
+        return tracked
+
+    def symbol(self, value: int, source: Source) -> int | torch.SymInt:
+        """A symbol for `value` read from `source`; equal values share one, and 0 and 1 stay numbers."""
+        expr = self.shape_env.create_symbol(
+            value, source=_NamedForTorch(source.name), dynamic_dim=DimDynamic.DUCK
+        )
+        if expr.is_number:
+            return int(expr)
+        name = str(expr)
+        binding = self.symbols.get(name)
+        if binding is None:
+            made = self.shape_env.create_symintnode(expr, hint=value, source=_NamedForTorch(source.name))
+            assert isinstance(made, torch.SymInt)
+            binding = self.symbols[name] = SymbolBinding(name, made, value)
+        binding.sources.append(source)
+        return binding.value
+
+    def wants_symbol(self, value: int, source: Source) -> bool:
+        """Whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
+        if self.dynamic is False:
+            return False
+        if self.dynamic:
+            return True
+        seen = self.history.setdefault(source.name, value)
+        if seen is not None and seen != value:
+            self.history[source.name] = None
+        return self.history[source.name] is None
+
+    def _dynamic_dims(self, real: torch.Tensor, source: Source) -> list[bool]:
+        marked = getattr(real, "_dynamo_dynamic_indices", ())
+        static = getattr(real, "_dynamo_static_indices", ())
+        varied = self._varied(real, source)
+        return [
+            dim not in static and (dim in marked or self.dynamic is True or (self.dynamic is None and varied[dim]))
+            for dim in range(real.dim())
+        ]
+
+    def _varied(self, real: torch.Tensor, source: Source) -> list[bool]:
+        now: list[int | None] = [int(n) for n in real.shape]
+        before = self.history.get(source.name)
+        if not isinstance(before, list) or len(before) != len(now):
+            self.history[source.name] = now
+            return [False] * len(now)
+        for dim, n in enumerate(now):
+            if before[dim] is not None and before[dim] != n:
+                before[dim] = None
+        return [n is None for n in before]
+
+
+def _strides(
+    real_sizes: list[int], real_strides: list[int], sizes: list[int | torch.SymInt]
+) -> list[int | torch.SymInt]:
+    """Strides in terms of `sizes` where the real ones are products of the real sizes, as they stand elsewhere."""
+    if all(isinstance(n, int) for n in sizes):
+        return list(real_strides)
+    result: list[int | torch.SymInt] = list(real_strides)
+    expected: int | torch.SymInt = 1
+    expected_real = 1
+    for dim in sorted(range(len(sizes)), key=lambda d: (real_strides[d], real_sizes[d], -d)):
+        if real_strides[dim] == expected_real:
+            result[dim] = expected
+        else:
+            expected = real_strides[dim]
+        expected = expected * sizes[dim]
+        expected_real = real_strides[dim] * real_sizes[dim]
+    return result

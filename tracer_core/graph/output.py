@@ -1,0 +1,184 @@
+"""`OutputGraph`: the graph of one attempt, with its inputs, guards and side effects."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.fx
+
+from tracer_core.frame_input import FrameInput
+from tracer_core.graph.fakes import Fakes
+from tracer_core.graph.shapes import ShapeGuards
+from tracer_core.graph.side_effects import SideEffects
+from tracer_core.guards import Guard
+from tracer_core.observer import Observer
+from tracer_core.sources import Source
+
+if TYPE_CHECKING:
+    from tracer_core.variables.base import VariableTracker
+
+
+@dataclass(slots=True)
+class GraphArg:
+    """One input of the graph: its placeholder, and the source codegen loads it from."""
+
+    node: torch.fx.Node
+    source: Source
+    fake: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The step that asks for something: used to say who installed a guard."""
+
+    step: int
+    code: CodeType | None
+    line: int | None
+
+
+class OutputGraph:
+    """Everything one attempt builds.
+
+    Args:
+        frame: the frame being traced.
+        observer: told of nodes, guards, symbols and side effects, or None.
+        where: says which step is running.
+    """
+
+    def __init__(self, frame: FrameInput, observer: Observer | None, where: Callable[[], Where]) -> None:
+        self.frame = frame
+        self.observer = observer
+        self.where = where
+        self.graph = torch.fx.Graph()
+        self.fakes = Fakes(frame.history, frame.config.dynamic)
+        self.inputs: list[GraphArg] = []
+        self.guards: dict[Any, Guard] = {}
+        self.side_effects = SideEffects(self._on_side_effect)
+        self.shapes = ShapeGuards(self.fakes)
+        self.trackers_by_object: dict[int, VariableTracker] = {}
+        self.tensors_by_fake: dict[int, VariableTracker] = {}
+        self.kept_alive: list[Any] = []
+        self.grad_mode_at_start = torch.is_grad_enabled()
+        self._last_placeholder: torch.fx.Node | None = None
+        self._symbol_nodes: dict[str, torch.fx.Node] = {}
+
+    # --- guards -----------------------------------------------------------------------------------------
+
+    def guard(self, source: Source, kind: str, expected: Any = None) -> None:
+        """Note that the code made here is right only while `kind` holds of `source`."""
+        guard = Guard(source, kind, expected)
+        key = guard.key
+        if key in self.guards:
+            return
+        where = self.where()
+        guard.step, guard.code, guard.line = where.step, where.code, where.line
+        self.guards[key] = guard
+        if self.observer is not None:
+            self.observer.on_guard(guard)
+
+    def note_shape_guards(self) -> None:
+        """Pick up what the shape environment learnt since the last call, and where it was asked."""
+        if self.shapes.learnt_more():
+            self.shapes.note(self.where())
+
+    # --- inputs -----------------------------------------------------------------------------------------
+
+    def add_input(self, source: Source, name: str, fake: Any) -> torch.fx.Node:
+        """A placeholder for the value at `source`; symbols its sizes use come first."""
+        if isinstance(fake, torch.Tensor):
+            for size in (*fake.shape, *(fake.stride() if fake.layout is torch.strided else ())):
+                if isinstance(size, torch.SymInt):
+                    self._bind_symbols(size)
+        return self._placeholder(source, name, fake)
+
+    def symbol_node(self, value: torch.SymInt) -> torch.fx.Node:
+        """The node for a symbolic number: an input for a plain symbol, else its arithmetic as nodes."""
+        expr = value.node.expr
+        return self._expr_node(expr)
+
+    def _bind_symbols(self, value: torch.SymInt) -> None:
+        for symbol in sorted(value.node.expr.free_symbols, key=str):
+            self._symbol_input(str(symbol))
+
+    def _symbol_input(self, name: str) -> torch.fx.Node:
+        node = self._symbol_nodes.get(name)
+        if node is None:
+            binding = self.fakes.symbols[name]
+            node = self._symbol_nodes[name] = self._placeholder(binding.sources[0], name, binding.value)
+            if self.observer is not None:
+                self.observer.on_symbol(name, binding.hint, binding.sources[0].name)
+        return node
+
+    def _expr_node(self, expr: Any) -> Any:
+        if expr.is_Symbol:
+            return self._symbol_input(str(expr))
+        if expr.is_Integer:
+            return int(expr)
+        parts = [self._expr_node(arg) for arg in expr.args]
+        function = _EXPRESSION_OPS.get(type(expr).__name__)
+        if function is None:
+            raise NotImplementedError(f"no graph operation for the size expression {expr}")
+        result = parts[0]
+        for part in parts[1:]:
+            result = self.graph.call_function(function, (result, part))
+        return result
+
+    def _placeholder(self, source: Source, name: str, fake: Any) -> torch.fx.Node:
+        if self._last_placeholder is None:
+            with self.graph.inserting_before(next(iter(self.graph.nodes), None)):
+                node = self.graph.placeholder(name)
+        else:
+            with self.graph.inserting_after(self._last_placeholder):
+                node = self.graph.placeholder(name)
+        self._last_placeholder = node
+        node.meta["example_value"] = fake
+        node.meta["source"] = source
+        self.inputs.append(GraphArg(node, source, fake))
+        if self.observer is not None:
+            self.observer.on_node(node, fake)
+        return node
+
+    # --- operations -------------------------------------------------------------------------------------
+
+    def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """`function` on fake values. Raises what the operation raises."""
+        with self.fakes.mode:
+            result = function(*args, **kwargs)
+        self.note_shape_guards()
+        return result
+
+    def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> torch.fx.Node:
+        node = self.graph.create_node(op, target, args, kwargs)
+        node.meta["example_value"] = fake
+        if self.observer is not None:
+            self.observer.on_node(node, fake)
+        return node
+
+    @property
+    def operations(self) -> int:
+        """How many nodes there are besides the inputs."""
+        return len(self.graph.nodes) - len(self.inputs)
+
+    def _on_side_effect(self, kind: str, tracker: VariableTracker, message: str) -> None:
+        if self.observer is not None:
+            if tracker.source is not None or kind == "global":
+                self.observer.on_side_effect(kind, tracker, message)
+            self.observer.on_change(tracker)
+
+
+_EXPRESSION_OPS: dict[str, Callable[..., Any]] = {
+    "Add": operator.add,
+    "Mul": operator.mul,
+    "Pow": operator.pow,
+    "FloorDiv": operator.floordiv,
+    "CleanDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "PythonMod": operator.mod,
+    "Max": torch.sym_max,
+    "Min": torch.sym_min,
+}

@@ -1,0 +1,39 @@
+"""Changes to what outlives the trace, in the order they were first made, for codegen to replay.
+
+Trackers hold their own new state; this is the log of which ones must be written back. Nothing here is undone: an
+attempt that fails is walked again with new trackers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracer_core.variables.base import VariableTracker
+
+
+class SideEffects:
+    """`changed`: trackers to write back, by kind of change. `globals_`: (id of the dict, name) -> tracker or None
+    for deleted, with the dict itself."""
+
+    def __init__(self, on_change: Callable[[str, VariableTracker, str], None]) -> None:
+        self._on_change = on_change
+        self.changed: dict[VariableTracker, str] = {}
+        self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
+
+    def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:
+        """`tracker` is about to be changed; `kind` says how it is written back."""
+        if tracker.source is not None and tracker not in self.changed:
+            self.changed[tracker] = kind
+        self._on_change(kind, tracker, message)
+
+    def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
+        self.globals_[id(globals_), name] = (globals_, value)
+        if value is not None:
+            self._on_change("global", value, f"global {name}")
+
+    def load_global(self, globals_: dict[str, Any], name: str) -> tuple[bool, VariableTracker | None]:
+        """Whether the trace wrote this global, and what (None: deleted)."""
+        entry = self.globals_.get((id(globals_), name))
+        return (False, None) if entry is None else (True, entry[1])

@@ -1,0 +1,190 @@
+"""What to do with a function that the traced program calls: one table, read in one place.
+
+- `inline`: walk its Python code;
+- `graph`: a node in the graph;
+- `fold`: call it now, on constants;
+- `skip`: leave the call to Python, with the reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import operator
+import sys
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.overrides
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    action: str  # inline | graph | fold | skip
+    why: str = ""
+
+
+INLINE = Rule("inline")
+GRAPH = Rule("graph")
+FOLD = Rule("fold")
+
+# Modules whose Python functions are not walked, by prefix, and why.
+SKIPPED_MODULES: dict[str, str] = {
+    "torch._dynamo": "it belongs to torch's own compiler",
+    "torch._inductor": "it belongs to torch's own compiler",
+    "torch._functorch": "it belongs to torch's own compiler",
+    "torch._subclasses": "it belongs to torch's own compiler",
+    "torch.fx": "it works on graphs, not on tensors",
+    "torch.onnx": "it exports models",
+    "torch.export": "it exports models",
+    "torch.profiler": "it watches the program from outside",
+    "torch.utils.data": "it reads data",
+    "torch.multiprocessing": "it starts processes",
+    "torch.serialization": "it reads or writes files",
+    "torch._tensor_str": "it prints the values of tensors",
+    "torch.testing": "it compares the values of tensors",
+    "torch.hub": "it fetches files",
+    "torch.random": "it changes the state of random generators",
+    "torch.cuda": "it talks to a device",
+    "torch.autograd.grad_check": "it runs functions many times",
+    "numpy": "NumPy is not traced",
+    "logging": "it writes to handlers that only Python sees",
+    "warnings": "it writes to filters that only Python sees",
+    "threading": "it starts or waits for threads",
+    "multiprocessing": "it starts processes",
+    "subprocess": "it starts processes",
+    "asyncio": "it runs an event loop",
+    "os": "it talks to the operating system",
+    "io": "it reads or writes files",
+    "pathlib": "it talks to the operating system",
+    "pickle": "it reads or writes bytes of objects",
+    "importlib": "it loads code",
+    "traceback": "it looks at the Python stack",
+    "inspect": "it looks at Python objects from outside",
+    "random": "it changes the state of a random generator",
+    "time": "it reads the clock",
+    "pdb": "it stops the program",
+    "pytest": "it belongs to a test runner",
+    "unittest": "it belongs to a test runner",
+    "IPython": "it belongs to the notebook",
+    "ipykernel": "it belongs to the notebook",
+    "tracer_core": "it belongs to tracewalk",
+    "tracewalk": "it belongs to tracewalk",
+}
+
+# Python functions inlined although a prefix above says otherwise.
+INLINED_MODULES = ("tracer_core.polyfills",)
+
+# Builtin functions without side effects whose result hangs on their arguments alone.
+_FOLDED: set[Any] = {
+    abs, ascii, bin, bool, bytes, chr, complex, divmod, float, format, hash, hex, int, oct, ord, pow, repr, round, str,
+    len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
+    torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
+    torch.device, torch.Size, torch.get_default_dtype, torch.typename,
+    sys.intern, sys.getrecursionlimit, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
+}  # fmt: skip
+for _module in (math, operator):
+    _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
+
+# Questions about the program's state that have one answer while tracing.
+ANSWERS: dict[Any, Any] = {
+    torch.jit.is_scripting: False,
+    torch.jit.is_tracing: False,
+    torch._C._get_tracing_state: None,
+    torch.compiler.is_compiling: True,
+    torch.compiler.is_dynamo_compiling: True,
+    torch.compiler.is_exporting: False,
+    torch.onnx.is_in_onnx_export: False,
+    torch._C._is_torch_function_enabled: True,
+    torch._C._is_tracing: False,
+    torch._jit_internal.is_scripting: False,
+    torch.overrides.is_tensor_method_or_property: False,
+    torch._C._are_functorch_transforms_active: False,
+}
+
+
+@functools.cache
+def graph_functions() -> frozenset[Any]:
+    """Everything torch says can be overridden for tensors, but what only asks about them."""
+    overridable = {f for group in torch.overrides.get_overridable_functions().values() for f in group}
+    made = {f for f in _CREATORS if f is not None}
+    return frozenset(f for f in overridable | made if _hashable(f)) - frozenset(ANSWERS)
+
+
+_CREATORS = [
+    getattr(torch, name, None)
+    for name in (
+        "arange bartlett_window blackman_window empty empty_strided eye fft full hamming_window hann_window kaiser_window "
+        "linspace logspace ones rand randint randn randperm range tril_indices triu_indices zeros tensor as_tensor "
+        "scalar_tensor complex polar normal bernoulli sym_max sym_min sym_not sym_int sym_float sym_ite sym_sqrt "
+        "from_numpy sparse_coo_tensor asarray"
+    ).split()
+]
+
+
+def is_graph_function(function: Any) -> bool:
+    """Whether a call of it is a node: an overridable function, a C function of torch's operator namespaces, or an
+    operator of the registry."""
+    if not _hashable(function):
+        return False
+    if function in graph_functions():
+        return True
+    if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return True
+    module = getattr(function, "__module__", None) or ""
+    return isinstance(function, types.BuiltinFunctionType) and module.startswith(
+        ("torch._C._nn", "torch._C._fft", "torch._C._linalg", "torch._C._special", "torch._C._VariableFunctions")
+    )
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def decide(function: Any) -> Rule:
+    """The rule for calling `function` (a Python function, builtin or class)."""
+    if _hashable(function):
+        cached = _decided.get(function)
+        if cached is not None:
+            return cached
+        rule = _decided[function] = _decide(function)
+        return rule
+    return _decide(function)
+
+
+_decided: dict[Any, Rule] = {}
+
+
+def _decide(function: Any) -> Rule:
+    if _hashable(function) and function in _FOLDED:
+        return FOLD
+    if is_graph_function(function):
+        return GRAPH
+    if isinstance(function, types.FunctionType):
+        marker = getattr(function, "_torchdynamo_disable", False) or getattr(function, "_tracewalk_disable", False)
+        if marker:
+            return Rule("skip", "it is marked as not to be compiled")
+        return _by_module(function)
+    if isinstance(function, types.BuiltinFunctionType) or inspect.isbuiltin(function):
+        return Rule("skip", "it is implemented in C and has no rule here")
+    return INLINE
+
+
+def _by_module(function: types.FunctionType) -> Rule:
+    module = function.__globals__.get("__name__") or function.__module__ or ""
+    if module.startswith(INLINED_MODULES):
+        return INLINE
+    prefix = module
+    while prefix:
+        why = SKIPPED_MODULES.get(prefix)
+        if why is not None:
+            return Rule("skip", why)
+        prefix = prefix.rpartition(".")[0]
+    return INLINE

@@ -1,0 +1,129 @@
+"""`VariableTracker`, what every kind of value can be asked, and `Tracing`, what a tracker asks of the interpreter."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import torch.fx
+
+    from tracer_core.graph.output import OutputGraph
+    from tracer_core.sources import Source
+
+_uids = itertools.count()
+_MISSING = object()
+
+
+class Tracing(Protocol):
+    """What trackers need of the interpreter that walks a frame."""
+
+    output: OutputGraph
+
+    def guard(self, source: Source | None, kind: str, expected: Any = None) -> None: ...
+    def build(self, value: Any, source: Source) -> VariableTracker: ...
+    def constant(self, value: Any) -> VariableTracker: ...
+    def call(
+        self, function: VariableTracker, args: Sequence[VariableTracker], kwargs: dict[str, VariableTracker] | None = None
+    ) -> VariableTracker: ...
+    def inline_code(self, function: Any, bound: dict[str, VariableTracker]) -> VariableTracker: ...
+    def raise_(self, cls: type[BaseException], *args: Any) -> Any: ...
+    def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker: ...
+
+
+class NotConstant(Exception):
+    """A tracker was asked for a value it does not know at trace time."""
+
+
+class VariableTracker:
+    """What is known of one value. Compared by identity; `uid` is unique in the process.
+
+    `kind` is its name in plain words. `source` says where the value can be found when the frame starts, None for
+    what the trace made.
+    """
+
+    __slots__ = ("__weakref__", "source", "uid")
+    kind = "value"
+    # Whether Python code can change it, so that one tracker must stand for one object.
+    mutable = False
+
+    def __init__(self, source: Source | None = None) -> None:
+        self.source = source
+        self.uid = next(_uids)
+
+    # --- for people ---------------------------------------------------------------------------------------
+
+    def python_type(self) -> type:
+        """The type the value has in plain Python."""
+        raise NotImplementedError(type(self).__name__)
+
+    def python_type_name(self) -> str:
+        return self.python_type().__name__
+
+    def describe(self) -> str:
+        """One short line."""
+        return self.python_type_name()
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return []
+
+    @property
+    def node(self) -> torch.fx.Node | None:
+        return None
+
+    @property
+    def fake(self) -> Any:
+        return None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.describe()})"
+
+    # --- for the interpreter ------------------------------------------------------------------------------
+
+    def realize(self) -> VariableTracker:
+        """The tracker with its value looked at (only lazy ones differ)."""
+        return self
+
+    def value(self) -> Any:
+        """The Python value, where it is known for sure. Raises NotConstant elsewhere."""
+        raise NotConstant(self.describe())
+
+    def is_constant(self) -> bool:
+        try:
+            self.value()
+        except NotConstant:
+            return False
+        return True
+
+    def truth(self, tx: Tracing) -> bool | None:
+        """Truth value; None when only `__bool__`/`__len__` or the graph can tell."""
+        return None
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        """Its items, where iterating has no side effect and all are known; else None."""
+        return None
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """The attribute `name`, or None if this kind of value has no special way to give it."""
+        return None
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        """Set it; False if this kind of value does not know how."""
+        return False
+
+    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker | None:
+        """Call it; None if this kind of value does not know how."""
+        return None
+
+
+def constant_or(tracker: VariableTracker, default: Any = _MISSING) -> Any:
+    """`tracker.value()`, or `default` where it is not known."""
+    try:
+        return tracker.value()
+    except NotConstant:
+        return default
+
+
+def all_constant(trackers: Sequence[VariableTracker]) -> bool:
+    return all(tracker.is_constant() for tracker in trackers)

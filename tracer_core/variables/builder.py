@@ -1,0 +1,515 @@
+"""The two builders: `VariableBuilder` for values from outside, `SourcelessBuilder` for values the trace made."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import enum
+import functools
+import types
+import weakref
+from typing import Any
+
+import torch
+
+from tracer_core import rules
+from tracer_core.errors import Unsupported
+from tracer_core.sources import (
+    AttrSource,
+    ConstSource,
+    DictKeySource,
+    DictValueSource,
+    GlobalSource,
+    ItemSource,
+    LocalSource,
+    Source,
+)
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
+from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
+from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.functions import (
+    BuiltinMethodVariable,
+    CellVariable,
+    MethodVariable,
+    PartialVariable,
+    SkippedFunctionVariable,
+    UserFunctionVariable,
+)
+from tracer_core.variables.iterators import OpaqueIterator
+from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.nn_module import NNModuleVariable, member_source
+from tracer_core.variables.registry import builder_for, builds
+from tracer_core.variables.sequences import (
+    DequeVariable,
+    ListVariable,
+    NamedTupleVariable,
+    RangeVariable,
+    SequenceVariable,
+    SizeVariable,
+    SliceVariable,
+    TupleVariable,
+)
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable, WeakRefVariable
+
+
+class VariableBuilder:
+    """Makes the tracker of a value found at `source`, and guards what the tracker relies on."""
+
+    def __init__(self, tx: Tracing) -> None:
+        self.tx = tx
+        self.cache: dict[tuple[int, Source], VariableTracker] = {}
+
+    def __call__(self, value: Any, source: Source) -> VariableTracker:
+        if isinstance(value, VariableTracker):
+            raise TypeError("a tracker was given where a value is wanted")
+        key = (id(value), source)
+        known = self.cache.get(key)
+        if known is not None:
+            return known
+        tracker = self._same_object(value, source) or self._build(value, source)
+        self.cache[key] = tracker
+        self.tx.output.kept_alive.append(value)
+        if tracker.mutable:
+            self.tx.output.trackers_by_object.setdefault(id(value), tracker)
+        return tracker
+
+    def lazy(self, value: Any, source: Source) -> VariableTracker:
+        """A tracker that is built when it is first looked at."""
+        known = self.cache.get((id(value), source))
+        return known if known is not None else LazyVariable(value, source, self)
+
+    def _same_object(self, value: Any, source: Source) -> VariableTracker | None:
+        """The tracker of an object already met elsewhere: from now on both places must hold the same one."""
+        known = self.tx.output.trackers_by_object.get(id(value))
+        if known is not None and known.source is not None and known.source != source:
+            self.tx.guard(source, "DUPLICATE", known.source)
+        return known
+
+    def _build(self, value: Any, source: Source) -> VariableTracker:
+        builder = builder_for(value)
+        if builder is not None:
+            return builder(self, value, source)
+        if type(value).__module__ == "builtins" and not isinstance(value, BaseException):
+            raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
+        return build_object(self, value, source)
+
+
+def _constant(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    if value is None:
+        build.tx.guard(source, "NONE")
+    elif not isinstance(source, ConstSource):
+        build.tx.guard(source, "CONSTANT", value)
+    return ConstantVariable(value, source)
+
+
+for _type in LITERAL_TYPES:
+    builds(_type)(_constant)
+
+
+@builds(int)
+def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
+    """A plain number stays one, until it differs between calls in a place where numbers vary."""
+    output = build.tx.output
+    if _may_be_symbolic(source) and value not in (0, 1) and output.fakes.wants_symbol(value, source):
+        number = output.fakes.symbol(value, source)
+        if isinstance(number, torch.SymInt):
+            build.tx.guard(source, "TYPE", int)
+            return SymNodeVariable(output.symbol_node(number), number, source)
+    return _constant(build, value, source)
+
+
+def _may_be_symbolic(source: Source) -> bool:
+    """Arguments, and items of containers given as arguments. Globals, attributes, defaults and cells stay numbers."""
+    while isinstance(source, ItemSource):
+        source = source.of
+    return isinstance(source, LocalSource) and not source.free
+
+
+@builds(enum.Enum, subclasses=True)
+def _enum(build: VariableBuilder, value: enum.Enum, source: Source) -> VariableTracker:
+    build.tx.guard(source, "ID", value)
+    return ConstantVariable(value, source)
+
+
+@builds(torch.Tensor, subclasses=True)
+def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
+    tx = build.tx
+    if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
+        raise Unsupported("tensor-subclass", cls=type(value).__qualname__, source=source.name)
+    if value.layout is not torch.strided or value.is_quantized or value.is_nested:
+        raise Unsupported("tensor-layout", layout=str(value.layout), source=source.name)
+    if torch._C._functorch.is_functorch_wrapped_tensor(value):
+        raise Unsupported("functorch-tensor", source=source.name)
+    tracked = tx.output.fakes.tensor(value, source)
+    sizes = [n if isinstance(n, int) else None for n in tracked.sizes]
+    strides = [n if isinstance(n, int) else None for n in tracked.strides]
+    tx.guard(source, "TENSOR", tensor_spec(value, sizes, strides))
+    node = tx.output.add_input(source, graph_name(source), tracked.fake)
+    tracker = TensorVariable(node, tracked.fake, source)
+    tx.output.tensors_by_fake[id(tracked.fake)] = tracker
+    return tracker
+
+
+def tensor_spec(value: torch.Tensor, sizes: list[int | None], strides: list[int | None]) -> Any:
+    """What the TENSOR guard checks."""
+    from tracer_core.guards import TensorSpec
+
+    return TensorSpec.of(value, sizes=sizes, strides=strides)
+
+
+def graph_name(source: Source) -> str:
+    """A placeholder's name: the source's own, as an identifier (`L['self'].blocks[0].weight` -> `self_blocks_0_weight`)."""
+    text = source.name
+    for prefix in ("L[", "G["):
+        text = text.removeprefix(prefix)
+    words = "".join(c if c.isalnum() else " " for c in text).split()
+    name = "_".join(words) or "arg"
+    return name if not name[0].isdigit() else f"arg_{name}"
+
+
+# --- containers ---------------------------------------------------------------------------------------------
+
+
+def _items(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
+    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(source, "LENGTH", len(value))
+    return [build.lazy(item, ItemSource(source, i)) for i, item in enumerate(value)]
+
+
+@builds(list)
+def _list(build: VariableBuilder, value: list[Any], source: Source) -> VariableTracker:
+    return _registered(build, value, ListVariable(_items(build, value, source), source))
+
+
+@builds(tuple)
+def _tuple(build: VariableBuilder, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    return TupleVariable(_items(build, value, source), source)
+
+
+@builds(torch.Size)
+def _size(build: VariableBuilder, value: torch.Size, source: Source) -> VariableTracker:
+    return SizeVariable(_items(build, value, source), source)
+
+
+@builds(tuple, subclasses=True)
+def _tuple_subclass(build: VariableBuilder, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    if not NamedTupleVariable.is_named(type(value)):
+        raise Unsupported("builtin-subclass", cls=type(value).__qualname__, base="tuple")
+    return NamedTupleVariable(_items(build, value, source), type(value), source)
+
+
+@builds(collections.deque)
+def _deque(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    items = _items(build, value, source)
+    if value.maxlen is not None:
+        build(value.maxlen, AttrSource(source, "maxlen"))
+    return _registered(build, value, DequeVariable(items, value.maxlen, source))
+
+
+@builds(range)
+def _range(build: VariableBuilder, value: range, source: Source) -> VariableTracker:
+    build.tx.guard(source, "CONSTANT", value)
+    return RangeVariable([ConstantVariable(n) for n in (value.start, value.stop, value.step)], source)
+
+
+@builds(slice)
+def _slice(build: VariableBuilder, value: slice, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", slice)
+    return SliceVariable([build(getattr(value, n), AttrSource(source, n)) for n in ("start", "stop", "step")], source)
+
+
+def _registered(build: VariableBuilder, value: Any, tracker: VariableTracker) -> VariableTracker:
+    build.tx.output.trackers_by_object[id(value)] = tracker
+    return tracker
+
+
+@builds(dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
+def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(source, "DICT_KEYS", list(value))
+    entries = []
+    for index, (key, item) in enumerate(value.items()):
+        if ConstantVariable.holds(key) or isinstance(key, tuple) and _literal_tuple(key):
+            key_tracker = build.tx.constant(key)
+            at: Source = member_source(source, key) or ItemSource(source, key)
+        else:
+            key_tracker = build(key, DictKeySource(source, index))
+            at = DictValueSource(source, index)
+        entries.append((key_tracker, build.lazy(item, at)))
+    factory = None
+    if isinstance(value, collections.defaultdict) and value.default_factory is not None:
+        factory = build(value.default_factory, AttrSource(source, "default_factory"))
+    return _registered(build, value, DictVariable(entries, type(value), source, factory))
+
+
+def _literal_tuple(key: tuple[Any, ...]) -> bool:
+    return all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in key)
+
+
+@builds(types.MappingProxyType)
+def _mapping_proxy(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    raise Unsupported("unknown-object", type="mappingproxy", source=source.name)
+
+
+@builds(set, frozenset)
+def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    if not all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in value):
+        raise Unsupported("set-of-objects", source=source.name)
+    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(source, "SET_ITEMS", frozenset(value))
+    tracker = SetVariable([build.tx.constant(item) for item in value], type(value), source)
+    return _registered(build, value, tracker)
+
+
+# --- callables, classes, modules ----------------------------------------------------------------------------
+
+
+def _pin(build: VariableBuilder, value: Any, source: Source) -> None:
+    """Guard that this very object is there; not where torch's own namespaces hold it."""
+    if isinstance(source, ConstSource) or _in_torch(source):
+        return
+    build.tx.guard(source, "ID", value)
+
+
+def _in_torch(source: Source) -> bool:
+    root = source.root
+    if isinstance(root, ConstSource):
+        owner = root.value.value
+        name = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(owner, "__module__", "") or ""
+    elif isinstance(root, GlobalSource) and root.module is not None:
+        name = str(root.module.value.get("__name__", ""))
+    else:
+        return False
+    return name == "torch" or name.startswith(("torch.", "tracer_core.")) or name in _STDLIB
+
+
+_STDLIB = frozenset(
+    "builtins math operator functools itertools collections contextlib copy dataclasses typing enum abc types".split()
+)
+
+
+@builds(types.FunctionType)
+def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    _pin(build, value, source) if value.__closure__ is None else _pin_code(build, value, source)
+    return function_tracker(value, source)
+
+
+def _pin_code(build: VariableBuilder, value: Any, source: Source) -> None:
+    if not isinstance(source, ConstSource) and not _in_torch(source):
+        build.tx.guard(source, "FUNCTION_CODE", value.__code__)
+
+
+def function_tracker(value: Any, source: Source | None) -> VariableTracker:
+    """The tracker for a callable by the rule for it."""
+    rule = rules.decide(value)
+    if rule.action == "graph":
+        return TorchFunctionVariable(value, source)
+    if rule.action == "skip" and isinstance(value, types.FunctionType):
+        return SkippedFunctionVariable(value, rule.why, source)
+    if isinstance(value, types.FunctionType):
+        return UserFunctionVariable(value, source)
+    return BuiltinVariable(value, source)
+
+
+@builds(
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType, types.MemberDescriptorType, type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor),
+    torch._ops.OpOverloadPacket, torch._ops.OpOverload,
+)  # fmt: skip
+def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    owner = getattr(value, "__self__", None)
+    if isinstance(value, types.BuiltinFunctionType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
+        build.tx.guard(source, "TYPE", type(value))
+        return BuiltinMethodVariable(build(owner, AttrSource(source, "__self__")), value.__name__, source)
+    _pin(build, value, source)
+    return function_tracker(value, source)
+
+
+@builds(functools._lru_cache_wrapper)
+def _cached_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    _pin(build, value, source)
+    rule = rules.decide(value.__wrapped__)
+    if rule.action != "inline" or rules.is_graph_function(value):
+        return function_tracker(value, source)
+    return UserFunctionVariable(value.__wrapped__, AttrSource(source, "__wrapped__"))
+
+
+@builds(types.MethodType)
+def _method(build: VariableBuilder, value: types.MethodType, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", types.MethodType)
+    function = build(value.__func__, AttrSource(source, "__func__"))
+    return MethodVariable(function, build(value.__self__, AttrSource(source, "__self__")), source)
+
+
+@builds(functools.partial)
+def _partial(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", functools.partial)
+    function = build(value.func, AttrSource(source, "func"))
+    args = build(value.args, AttrSource(source, "args"))
+    keywords = build(value.keywords, AttrSource(source, "keywords"))
+    assert isinstance(args, SequenceVariable) and isinstance(keywords, DictVariable)
+    named = {key.value(): item for key, item in keywords.entries(build.tx)}
+    return PartialVariable(function, args.items, named, source)
+
+
+@builds(type, subclasses=True)
+def _class(build: VariableBuilder, value: type, source: Source) -> VariableTracker:
+    _pin(build, value, source)
+    return class_tracker(value, source)
+
+
+def class_tracker(value: type, source: Source | None) -> VariableTracker:
+    return ClassVariable(value, source)
+
+
+@builds(types.ModuleType, subclasses=True)
+def _python_module(build: VariableBuilder, value: types.ModuleType, source: Source) -> VariableTracker:
+    _pin(build, value, source)
+    return ModuleVariable(value, source)
+
+
+@builds(types.GenericAlias, types.UnionType)
+def _typing_form(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    _pin(build, value, source)
+    return BuiltinVariable(value, source)
+
+
+# --- objects ------------------------------------------------------------------------------------------------
+
+
+@builds(torch.nn.Module, subclasses=True)
+def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", type(value))
+    return _registered(build, value, NNModuleVariable(type(value), value, source))
+
+
+@builds(types.CellType)
+def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    from tracer_core.variables.functions import cell_from_outside
+
+    return cell_from_outside(build.tx, value, source)
+
+
+@builds(weakref.ref)
+def _weak_reference(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    from tracer_core.variables.constant import ConstantVariable as Constant
+
+    target = value()
+    if target is None:
+        raise Unsupported("unknown-object", type="dead weakref", source=source.name)
+    build.tx.guard(source, "WEAKREF_ALIVE")
+    del Constant
+    raise Unsupported("unknown-object", type="weakref", source=source.name)
+
+
+_ITERATORS = tuple(
+    {
+        type(it)
+        for it in (
+            iter([]), iter(()), iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()), iter(set()),
+            iter(""), iter(b""), reversed([]), reversed({}), zip(), enumerate(()), map(len, ()), filter(len, ()),
+        )
+    }
+)  # fmt: skip
+
+
+@builds(*_ITERATORS, types.GeneratorType)
+def _iterator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", type(value))
+    return _registered(build, value, OpaqueIterator(type(value), source))
+
+
+@builds(BaseException, subclasses=True)
+def _exception(build: VariableBuilder, value: BaseException, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", type(value))
+    args = build(value.args, AttrSource(source, "args"))
+    assert isinstance(args, SequenceVariable)
+    tracker = ExceptionVariable(type(value), list(args.items), source)
+    for name, item in vars(value).items():
+        tracker.attributes[name] = build.lazy(item, AttrSource(source, name))
+    return _registered(build, value, tracker)
+
+
+_OPAQUE_BASES = (int, float, str, bytes, complex, list, dict, set, frozenset)
+
+
+def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """An instance of a class of the user's (or of a library's, written in Python)."""
+    cls = type(value)
+    for base in _OPAQUE_BASES:
+        if issubclass(cls, base):
+            raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
+    if not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: a class made in C tells nothing of its state
+        if callable(value) and rules.is_graph_function(value):
+            return TorchFunctionVariable(value, source)
+        raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
+    if not isinstance(source, ConstSource):
+        build.tx.guard(source, "TYPE", cls)
+    return _registered(build, value, UserObjectVariable(cls, value, source))
+
+
+class SourcelessBuilder:
+    """Trackers for what the trace itself made: no source, no guard."""
+
+    def __init__(self, tx: Tracing) -> None:
+        self.tx = tx
+
+    def __call__(self, value: Any) -> VariableTracker:
+        """The tracker of a value that folding gave.
+
+        Raises:
+            Unsupported: nothing is known of such values.
+        """
+        if ConstantVariable.holds(value):
+            return ConstantVariable(value)
+        make = _SOURCELESS.get(type(value))
+        if make is not None:
+            return make(self, value)
+        if isinstance(value, type):
+            return class_tracker(value, None)
+        if isinstance(value, types.ModuleType):
+            return ModuleVariable(value)
+        if isinstance(value, tuple) and NamedTupleVariable.is_named(type(value)):
+            return NamedTupleVariable([self(item) for item in value], type(value))
+        if callable(value) and not isinstance(value, (torch.nn.Module, torch.Tensor)):
+            if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
+                                  types.WrapperDescriptorType)):
+                return function_tracker(value, None)
+        if dataclasses.is_dataclass(value) or type(value) in (torch.finfo, torch.iinfo):
+            return self.tx.build(value, ConstSource.of_object(value, type(value).__name__))
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source="a value made while tracing")
+
+
+def _each(cls: Any) -> Any:
+    return lambda build, value: cls([build(item) for item in value])
+
+
+_SOURCELESS: dict[type, Any] = {
+    list: _each(ListVariable),
+    tuple: _each(TupleVariable),
+    torch.Size: _each(SizeVariable),
+    set: lambda build, value: SetVariable([build(item) for item in value], set),
+    frozenset: lambda build, value: SetVariable([build(item) for item in value], frozenset),
+    dict: lambda build, value: DictVariable([(build(k), build(v)) for k, v in value.items()]),
+    collections.OrderedDict: lambda build, value: DictVariable(
+        [(build(k), build(v)) for k, v in value.items()], collections.OrderedDict
+    ),
+    slice: lambda build, value: SliceVariable([build(n) for n in (value.start, value.stop, value.step)]),
+    range: lambda build, value: RangeVariable([build(n) for n in (value.start, value.stop, value.step)]),
+    types.CodeType: lambda build, value: BuiltinVariable(value),
+}
+
+
+@builds(torch.finfo, torch.iinfo)
+def _number_info(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(source, "TYPE", type(value))
+    return BuiltinVariable(value, source)
+
+
+__all__ = [
+    "CellVariable", "MappingProxyVariable", "SourcelessBuilder", "VariableBuilder", "WeakRefVariable", "build_object",
+    "class_tracker", "function_tracker", "graph_name",
+]  # fmt: skip

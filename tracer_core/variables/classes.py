@@ -1,0 +1,225 @@
+"""Classes, Python modules, builtin callables, torch functions, and `super()`: callables and namespaces known for sure."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import AttrSource, ConstSource, Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.functions import BuiltinMethodVariable, MethodVariable, name_of
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+
+
+class KnownVariable(VariableTracker):
+    """An object that the code being traced names directly and that stays the same: compared by identity."""
+
+    __slots__ = ("known",)
+
+    def __init__(self, known: Any, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.known = known
+
+    def python_type(self) -> type:
+        return type(self.known)
+
+    def describe(self) -> str:
+        return f"{self.kind} {name_of(self.known)}"
+
+    def value(self) -> Any:
+        return self.known
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def origin(self) -> Source:
+        return self.source if self.source is not None else ConstSource.of_object(self.known)
+
+
+class ModuleVariable(KnownVariable):
+    """A Python module."""
+
+    __slots__ = ()
+    kind = "module"
+
+    def describe(self) -> str:
+        return f"module {self.known.__name__}"
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
+        if written:
+            return value
+        found = self.known.__dict__.get(name, _ABSENT)
+        if found is _ABSENT:
+            try:
+                found = getattr(self.known, name)
+            except AttributeError:
+                return None
+        return tx.build(found, AttrSource(ConstSource.of_object(self.known, self.known.__name__), name))
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        from tracer_core.variables.constant import DELETED
+
+        tx.output.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
+        return True
+
+
+_ABSENT = object()
+
+
+class ClassVariable(KnownVariable):
+    """A class: builtin ones are called by handlers, those written in Python are instantiated here."""
+
+    __slots__ = ("attributes",)
+    kind = "class"
+
+    def __init__(self, known: Any, source: Source | None = None) -> None:
+        super().__init__(known, source)
+        self.attributes: dict[str, VariableTracker] = {}
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name in self.attributes:
+            return self.attributes[name]
+        found, owner = static_lookup(self.known, name)
+        meta, meta_owner = static_lookup(type(self.known), name)
+        if meta_owner is not None and (owner is None or name in ("__name__", "__qualname__", "__mro__", "__class__",
+                                                                "__bases__", "__doc__", "__module__", "__dict__")):
+            return self._from_metaclass(tx, name, meta, meta_owner)
+        if owner is None:
+            return None
+        if isinstance(found, types.FunctionType):
+            return tx.build(found, class_attribute_source(owner, name))
+        if isinstance(found, staticmethod):
+            return tx.build(found.__func__, class_attribute_source(owner, name))
+        if isinstance(found, classmethod):
+            function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
+            return MethodVariable(function, self)
+        if isinstance(found, types.ClassMethodDescriptorType):
+            return BuiltinMethodVariable(self, name)
+        try:
+            value = getattr(self.known, name)
+        except AttributeError:
+            return None
+        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+
+    def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:
+        if isinstance(meta, types.FunctionType):
+            return MethodVariable(tx.build(meta, class_attribute_source(owner, name)), self)
+        if isinstance(meta, property) and meta.fget is not None:
+            return tx.call(tx.build(meta.fget, ConstSource.of_object(meta.fget)), [self])
+        if isinstance(meta, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return BuiltinMethodVariable(self, name)
+        try:
+            value = getattr(self.known, name)
+        except AttributeError:
+            return None
+        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__}.{name}")
+
+
+class BuiltinVariable(KnownVariable):
+    """A function implemented in C, or a builtin type."""
+
+    __slots__ = ()
+    kind = "builtin"
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        try:
+            value = getattr(self.known, name)
+        except AttributeError:
+            return None
+        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+
+
+class TorchFunctionVariable(KnownVariable):
+    """A torch function whose calls are nodes."""
+
+    __slots__ = ()
+    kind = "torch function"
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        try:
+            value = getattr(self.known, name)
+        except AttributeError:
+            return None
+        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+
+
+class SuperVariable(VariableTracker):
+    """`super(cls, obj)`: attribute lookup that starts after `cls` in the MRO of the object's class."""
+
+    __slots__ = ("after", "of")
+    kind = "super"
+
+    def __init__(self, after: type, of: VariableTracker) -> None:
+        super().__init__()
+        self.after = after
+        self.of = of
+
+    def python_type(self) -> type:
+        return super
+
+    def describe(self) -> str:
+        return f"super of {self.after.__qualname__}"
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("object", self.of)]
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        is_class = isinstance(self.of, ClassVariable)
+        start = self.of.known if isinstance(self.of, ClassVariable) else self.of.python_type()
+        mro = start.__mro__
+        for owner in mro[mro.index(self.after) + 1 :]:
+            if name in owner.__dict__:
+                found = owner.__dict__[name]
+                if isinstance(self.of, UserObjectVariable):
+                    return self.of.bind_descriptor(tx, name, found, owner) if not _is_slot_wrapper(found) else (
+                        SuperMethodVariable(self.of, owner, name)
+                    )
+                if is_class and isinstance(found, classmethod):
+                    function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
+                    return MethodVariable(function, self.of)
+                if isinstance(found, types.FunctionType):
+                    function = tx.build(found, class_attribute_source(owner, name))
+                    return function if is_class else MethodVariable(function, self.of)
+                if isinstance(found, staticmethod):
+                    function = found.__func__
+                    if isinstance(function, types.BuiltinFunctionType):
+                        return BuiltinVariable(function)
+                    return tx.build(function, class_attribute_source(owner, name))
+                if _is_slot_wrapper(found) or isinstance(found, types.BuiltinFunctionType):
+                    return SuperMethodVariable(self.of, owner, name)
+                return tx.build(found, class_attribute_source(owner, name))
+        return None
+
+
+class SuperMethodVariable(VariableTracker):
+    """A builtin base class's method reached through `super()`: `object.__init__`, `dict.__setitem__`, ..."""
+
+    __slots__ = ("name", "owner", "self_")
+    kind = "builtin method"
+
+    def __init__(self, self_: VariableTracker, owner: type, name: str) -> None:
+        super().__init__()
+        self.self_ = self_
+        self.owner = owner
+        self.name = name
+
+    def python_type(self) -> type:
+        return types.BuiltinMethodType
+
+    def describe(self) -> str:
+        return f"method {self.owner.__name__}.{self.name}"
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+
+def _is_slot_wrapper(found: Any) -> bool:
+    return isinstance(found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType))

@@ -1,0 +1,139 @@
+"""Calling the builtin container types: `list(...)`, `dict(...)`, and their relatives."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import types
+
+import torch
+
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dict_methods import update
+from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.functions import PartialVariable
+from tracer_core.variables.protocols import unpack
+from tracer_core.variables.registry import handles
+from tracer_core.variables.sequence_methods import index_value
+from tracer_core.variables.sequences import (
+    DequeVariable,
+    ListVariable,
+    NamedTupleVariable,
+    SizeVariable,
+    SliceVariable,
+    TupleVariable,
+)
+
+NONE = ConstantVariable(None)
+
+
+@handles(list)
+def list_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+    return ListVariable([] if iterable is None else unpack(tx, iterable))
+
+
+@handles(tuple)
+def tuple_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+    if type(iterable) is TupleVariable:
+        return iterable
+    return TupleVariable([] if iterable is None else unpack(tx, iterable))
+
+
+@handles(set)
+def set_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+    made = SetVariable()
+    for item in [] if iterable is None else unpack(tx, iterable):
+        made.add(tx, item)
+    return made
+
+
+@handles(frozenset)
+def frozenset_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+    if isinstance(iterable, SetVariable) and iterable.cls is frozenset:
+        return iterable
+    made = set_(tx, iterable)
+    assert isinstance(made, SetVariable)
+    return SetVariable(made.keys(), frozenset)
+
+
+@handles(dict)
+def dict_(tx: Tracing, iterable: VariableTracker | None = None, **named: VariableTracker) -> VariableTracker:
+    made = DictVariable()
+    update(tx, made, iterable, **named)
+    return made
+
+
+@handles(collections.OrderedDict)
+def ordered_dict(tx: Tracing, iterable: VariableTracker | None = None, **named: VariableTracker) -> VariableTracker:
+    made = DictVariable(cls=collections.OrderedDict)
+    update(tx, made, iterable, **named)
+    return made
+
+
+@handles(collections.defaultdict)
+def default_dict(
+    tx: Tracing,
+    factory: VariableTracker = NONE,
+    iterable: VariableTracker | None = None,
+    **named: VariableTracker,
+) -> VariableTracker:
+    absent = constant_or(factory, 0) is None
+    made = DictVariable(cls=collections.defaultdict, default_factory=None if absent else factory)
+    update(tx, made, iterable, **named)
+    return made
+
+
+@handles(collections.deque)
+def deque_(
+    tx: Tracing, iterable: VariableTracker | None = None, maxlen: VariableTracker = NONE
+) -> VariableTracker:
+    limit = None if constant_or(maxlen, 0) is None else index_value(tx, maxlen, "an integer is required")
+    items = [] if iterable is None else unpack(tx, iterable)
+    if limit is not None:
+        items = items[len(items) - limit :] if len(items) > limit else items
+    return DequeVariable(items, limit)
+
+
+@handles(slice)
+def slice_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
+    given = [NONE, *bounds, NONE] if len(bounds) == 1 else [*bounds, NONE][:3]
+    return SliceVariable(given)
+
+
+@handles(torch.Size)
+def size_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+    return SizeVariable([] if iterable is None else unpack(tx, iterable))
+
+
+@handles(tuple.__new__, VariableTracker)
+def tuple_new(tx: Tracing, cls: VariableTracker, iterable: VariableTracker | None = None) -> VariableTracker | None:
+    items = [] if iterable is None else unpack(tx, iterable)
+    wanted = cls.value()
+    if wanted is tuple:
+        return TupleVariable(items)
+    return NamedTupleVariable(items, wanted) if NamedTupleVariable.is_named(wanted) else None
+
+
+@handles(types.MappingProxyType, DictVariable)
+def mapping_proxy(tx: Tracing, of: DictVariable) -> VariableTracker:
+    return MappingProxyVariable(of)
+
+
+@handles(dict.fromkeys)
+def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE) -> VariableTracker:
+    made = DictVariable()
+    for key in unpack(tx, keys):
+        made.set(tx, key, value)
+    return made
+
+
+def _partial(
+    tx: Tracing, function: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    if isinstance(function, PartialVariable):
+        return PartialVariable(function.function, [*function.args, *args], {**function.keywords, **kwargs})
+    return PartialVariable(function, list(args), kwargs)
+
+
+handles(functools.partial, VariableTracker)(_partial)

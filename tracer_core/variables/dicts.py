@@ -1,0 +1,264 @@
+"""Dicts and sets, their keys and views."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import Source
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+
+
+class _ByIdentity:
+    """A key that equals only itself: for values whose equality is identity."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __hash__(self) -> int:
+        return hash(id(self.of))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByIdentity) and self.of is other.of
+
+
+def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
+    """Something that hashes and compares as the value does.
+
+    Raises:
+        Unsupported: the value is unhashable or decides by code of its own.
+    """
+    from tracer_core.variables.constant import ConstantVariable
+    from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable, SliceVariable
+    from tracer_core.variables.tensor import SymNodeVariable
+    from tracer_core.variables.user_objects import UserObjectVariable
+
+    tracker = tracker.realize()
+    if isinstance(tracker, ConstantVariable):
+        return tracker.value()
+    if isinstance(tracker, SymNodeVariable) and tx is not None:
+        return tracker.specialize(tx, tracker.python_type())
+    if isinstance(tracker, (ListVariable, DequeVariable, DictVariable, SliceVariable)) or (
+        isinstance(tracker, SetVariable) and tracker.cls is set
+    ):
+        if tx is not None:
+            tx.raise_(TypeError, f"unhashable type: '{tracker.python_type_name()}'")
+        raise NotConstant(tracker.describe())
+    if isinstance(tracker, SetVariable):
+        return frozenset(key_of(tx, item) for item in tracker.keys())
+    if isinstance(tracker, SequenceVariable):
+        return tuple(key_of(tx, item) for item in tracker.items)
+    if isinstance(tracker, UserObjectVariable):
+        cls = tracker.python_type()
+        if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
+            raise Unsupported("hash-user-object", cls=cls.__name__)
+        return _ByIdentity(tracker)
+    try:
+        value = tracker.value()
+        hash(value)
+    except (NotConstant, TypeError):
+        return _ByIdentity(tracker)
+    return value
+
+
+class DictVariable(VariableTracker):
+    """A dict of any of the standard kinds: `cls` is dict, OrderedDict, defaultdict or Counter."""
+
+    __slots__ = ("_entries", "cls", "default_factory")
+    kind = "dict"
+    mutable = True
+
+    def __init__(
+        self,
+        entries: Iterable[tuple[VariableTracker, VariableTracker]] = (),
+        cls: type = dict,
+        source: Source | None = None,
+        default_factory: VariableTracker | None = None,
+    ) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.default_factory = default_factory
+        self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
+            key_of(None, key): (key, value) for key, value in entries
+        }
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        return f"{self.python_type_name()} of {len(self._entries)}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(f"[{key.realize().describe()}]", value) for key, value in self._entries.values()]
+
+    def entries(self, tx: Tracing | None) -> list[tuple[VariableTracker, VariableTracker]]:
+        return list(self._entries.values())
+
+    def keys(self) -> list[VariableTracker]:
+        return [key for key, _ in self._entries.values()]
+
+    def get(self, tx: Tracing, key: VariableTracker) -> VariableTracker | None:
+        entry = self._entries.get(key_of(tx, key))
+        return None if entry is None else entry[1]
+
+    def set(self, tx: Tracing, key: VariableTracker, value: VariableTracker) -> None:
+        tx.output.side_effects.changes(self, "dict", "an item is set")
+        hashed = key_of(tx, key)
+        old = self._entries.get(hashed)
+        self._entries[hashed] = (key if old is None else old[0], value)
+
+    def remove(self, tx: Tracing, key: VariableTracker) -> VariableTracker | None:
+        """Take the entry out and give its value; None if there is none."""
+        hashed = key_of(tx, key)
+        if hashed not in self._entries:
+            return None
+        tx.output.side_effects.changes(self, "dict", "an item is removed")
+        return self._entries.pop(hashed)[1]
+
+    def replace(self, tx: Tracing, entries: list[tuple[VariableTracker, VariableTracker]]) -> None:
+        tx.output.side_effects.changes(self, "dict", "items are replaced")
+        self._entries = {key_of(tx, key): (key, value) for key, value in entries}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def value(self) -> Any:
+        if self.cls not in (dict, collections.OrderedDict):
+            raise NotConstant(self.describe())
+        return self.cls((key.realize().value(), value.realize().value()) for key, value in self._entries.values())
+
+    def truth(self, tx: Tracing) -> bool:
+        return bool(self._entries)
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        return self.keys()
+
+
+class MappingProxyVariable(VariableTracker):
+    """A `types.MappingProxyType` over a dict."""
+
+    __slots__ = ("of",)
+    kind = "read-only dict"
+
+    def __init__(self, of: DictVariable, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.of = of
+
+    def python_type(self) -> type:
+        import types
+
+        return types.MappingProxyType
+
+    def truth(self, tx: Tracing) -> bool:
+        return self.of.truth(tx)
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        return self.of.keys()
+
+
+class DictViewVariable(VariableTracker):
+    """`d.keys()`, `d.values()` or `d.items()`: looks at the dict as it is."""
+
+    __slots__ = ("of", "which")
+    kind = "dict view"
+
+    def __init__(self, of: DictVariable, which: str) -> None:
+        super().__init__()
+        self.of = of
+        self.which = which
+
+    def python_type(self) -> type:
+        return type(getattr({}, self.which)())
+
+    def describe(self) -> str:
+        return f"{self.which} of a {self.of.describe()}"
+
+    def truth(self, tx: Tracing) -> bool:
+        return self.of.truth(tx)
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker]:
+        from tracer_core.variables.sequences import tuple_of
+
+        if self.which == "keys":
+            return self.of.keys()
+        if self.which == "values":
+            return [value for _, value in self.of.entries(tx)]
+        return [tuple_of(key, value) for key, value in self.of.entries(tx)]
+
+
+class SetVariable(VariableTracker):
+    """A set or frozenset. Its iteration order is that of the real set the items would make, where all are known."""
+
+    __slots__ = ("_items", "cls")
+    kind = "set"
+
+    def __init__(self, items: Iterable[VariableTracker] = (), cls: type = set, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self._items: dict[Any, VariableTracker] = {}
+        for item in items:
+            self._items.setdefault(key_of(None, item), item)
+
+    @property
+    def mutable(self) -> bool:  # type: ignore[override]
+        return self.cls is set
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        return f"{self.python_type_name()} of {len(self._items)}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(item.realize().describe(), item) for item in self._items.values()]
+
+    def keys(self) -> list[VariableTracker]:
+        return list(self._items.values())
+
+    def has(self, tx: Tracing, item: VariableTracker) -> bool:
+        return key_of(tx, item) in self._items
+
+    def add(self, tx: Tracing, item: VariableTracker) -> None:
+        tx.output.side_effects.changes(self, "set", "an item is added")
+        self._items.setdefault(key_of(tx, item), item)
+
+    def remove(self, tx: Tracing, item: VariableTracker) -> bool:
+        hashed = key_of(tx, item)
+        if hashed not in self._items:
+            return False
+        tx.output.side_effects.changes(self, "set", "an item is removed")
+        del self._items[hashed]
+        return True
+
+    def replace(self, tx: Tracing, items: list[VariableTracker]) -> None:
+        tx.output.side_effects.changes(self, "set", "items are replaced")
+        self._items = {}
+        for item in items:
+            self._items.setdefault(key_of(tx, item), item)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def value(self) -> Any:
+        return self.cls(item.realize().value() for item in self._items.values())
+
+    def truth(self, tx: Tracing) -> bool:
+        return bool(self._items)
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker]:
+        """In the order plain Python iterates.
+
+        Raises:
+            Unsupported: that order hangs on addresses of objects.
+        """
+        if len(self._items) <= 1:
+            return self.keys()
+        try:
+            by_value = {item.realize().value(): item for item in self._items.values()}
+        except NotConstant:
+            raise Unsupported("set-order", what=self.describe()) from None
+        return [by_value[value] for value in self.cls(by_value)]

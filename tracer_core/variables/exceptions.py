@@ -1,0 +1,72 @@
+"""Exceptions that the traced program makes and raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.sources import Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.sequences import TupleVariable
+
+
+class ExceptionVariable(VariableTracker):
+    """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`."""
+
+    __slots__ = ("args", "attributes", "cls")
+    kind = "exception"
+    mutable = True
+
+    def __init__(self, cls: type[BaseException], args: list[VariableTracker], source: Source | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.args = args
+        self.attributes: dict[str, VariableTracker] = {}
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        inside = ", ".join(arg.realize().describe() for arg in self.args)
+        return f"{self.cls.__name__}({inside})"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(f"args[{i}]", arg) for i, arg in enumerate(self.args)] + list(self.attributes.items())
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name in self.attributes:
+            return self.attributes[name]
+        if name == "args":
+            return TupleVariable(list(self.args))
+        if name in ("__cause__", "__context__", "__traceback__"):
+            return tx.constant(None)
+        if name == "__suppress_context__":
+            return tx.constant(False)
+        if issubclass(self.cls, StopIteration) and name == "value":
+            return self.args[0] if self.args else tx.constant(None)
+        return None
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        if name == "args":
+            self.args = value.realize().items_or_none(tx) or []
+        else:
+            self.attributes[name] = value
+        return True
+
+
+class ObservedException(Exception):
+    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
+
+    def __init__(self, tracker: ExceptionVariable) -> None:
+        super().__init__(tracker.describe())
+        self.tracker = tracker
+
+
+def matches(raised: type[BaseException], wanted: Any) -> bool:
+    """Whether `except wanted` catches an exception of class `raised`."""
+    if isinstance(wanted, tuple):
+        return any(matches(raised, item) for item in wanted)
+    return isinstance(wanted, type) and issubclass(raised, wanted)

@@ -1,0 +1,113 @@
+"""Calls that become nodes: the arguments as nodes and as fakes, the fake result, the new tracker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.tensor import InGraphVariable, wrap
+
+
+def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
+    """`tracker` as a node's argument, and as the fake value to run the operation on.
+
+    Raises:
+        NotConstant: the value cannot be part of a graph.
+    """
+    tracker = tracker.realize()
+    if isinstance(tracker, InGraphVariable):
+        return tracker.node, tracker.fake
+    if isinstance(tracker, SliceVariable):
+        pairs = [as_argument(part) for part in tracker.items]
+        return slice(*(p[0] for p in pairs)), slice(*(p[1] for p in pairs))
+    if isinstance(tracker, SequenceVariable):
+        pairs = [as_argument(item) for item in tracker.items]
+        return tracker.graph_value([p[0] for p in pairs]), tracker.make([p[1] for p in pairs])
+    if isinstance(tracker, DictVariable):
+        entries = {key.value(): as_argument(item) for key, item in tracker.entries(None)}
+        return {k: v[0] for k, v in entries.items()}, {k: v[1] for k, v in entries.items()}
+    value = tracker.value()
+    return value, value
+
+
+def call_in_graph(
+    tx: Tracing,
+    op: str,
+    target: Any,
+    args: list[VariableTracker],
+    kwargs: dict[str, VariableTracker],
+    run: Callable[..., Any] | None = None,
+) -> VariableTracker:
+    """Add a node for `target(*args, **kwargs)` and give the tracker of its result.
+
+    Raises:
+        Unsupported: an argument cannot be in a graph, or the operation needs real data, or it fails on fakes (then
+            plain Python shall run it and raise what it raises).
+    """
+    name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+    try:
+        pairs = [as_argument(arg) for arg in args]
+        named = {key: as_argument(arg) for key, arg in kwargs.items()}
+    except NotConstant as error:
+        raise Unsupported("graph-argument", what=name, argument=str(error)) from None
+    function = run if run is not None else _runner(op, target)
+    fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
+    node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
+    return wrap(tx, node, fake)
+
+
+def _runner(op: str, target: Any) -> Callable[..., Any]:
+    return _Method(target) if op == "call_method" else target
+
+
+class _Method:
+    """Calls a method by name on its first argument."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, receiver: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(receiver, self.name)(*args, **kwargs)
+
+
+def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    try:
+        return tx.output.run_fake(function, args, kwargs)
+    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
+        raise Unsupported("data-dependent-op", what=name, error=_first_line(error)) from None
+    except Exception as error:
+        # The operation itself refuses these arguments: plain Python will show the user the same error.
+        raise Unsupported("operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def is_in_graph(tracker: VariableTracker) -> bool:
+    """Whether a tensor or symbolic number stands anywhere in `tracker`."""
+    tracker = tracker.realize()
+    if isinstance(tracker, InGraphVariable):
+        return True
+    if isinstance(tracker, (ListVariable, SequenceVariable)):
+        return any(is_in_graph(item) for item in tracker.items)
+    return False
+
+
+def tensor_free(args: list[VariableTracker]) -> bool:
+    return not any(isinstance(arg.realize(), InGraphVariable) for arg in args)
+
+
+def is_torch_value(value: Any) -> bool:
+    return isinstance(value, (torch.Tensor, torch.SymInt))

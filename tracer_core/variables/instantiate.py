@@ -1,0 +1,145 @@
+"""Calling a class, and the Python functions that stand in for library code (`polyfills`)."""
+
+from __future__ import annotations
+
+import enum
+import types
+from typing import Any
+
+import torch
+
+from tracer_core import rules
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.sequences import NamedTupleVariable
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+
+_BUILTIN_CONTAINERS = (int, float, str, bytes, complex, list, tuple, dict, set, frozenset)
+
+
+def polyfill(name: str) -> Any:
+    """The function of `tracer_core.polyfills` called `name`."""
+    from tracer_core import polyfills
+
+    return getattr(polyfills, name)
+
+
+def instantiate(
+    tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
+    """`cls(*args, **kwargs)`."""
+    cls = cls_tracker.known
+    if issubclass(cls, BaseException):
+        return _exception(tx, cls_tracker, args, kwargs)
+    if NamedTupleVariable.is_named(cls) and static_lookup(cls, "__new__")[1] is cls:
+        return _named_tuple(tx, cls, args, kwargs)
+    _check_instantiable(tx, cls, args, kwargs)
+    if issubclass(cls, enum.Enum) or rules.decide(cls).action == "fold" or cls in _FOLDED_CLASSES:
+        if all_constant(args) and all_constant(list(kwargs.values())):
+            return _fold_class(tx, cls, args, kwargs)
+    if cls.__module__ == "builtins" or not cls.__flags__ & (1 << 9):
+        raise Unsupported("call", what=f"class {cls.__qualname__}")
+    made = _new(tx, cls_tracker, args, kwargs)
+    if issubclass(made.python_type(), cls):
+        _init(tx, made, args, kwargs)
+    return made
+
+
+_FOLDED_CLASSES: set[Any] = {torch.device, torch.finfo, torch.iinfo, torch.dtype, object}
+
+
+def _fold_class(tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+    if cls is object:
+        return UserObjectVariable(object)
+    try:
+        value = cls(*(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()})
+    except Exception as error:
+        tx.raise_(type(error), *error.args)
+    return tx.constant(value)
+
+
+def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
+    call, owner = static_lookup(type(cls), "__call__")
+    if owner is not type and not issubclass(cls, enum.Enum):
+        raise Unsupported("metaclass", cls=cls.__qualname__, meta=type(cls).__qualname__)
+    if getattr(cls, "__abstractmethods__", None):
+        try:
+            object.__new__(cls)
+        except TypeError as error:
+            tx.raise_(TypeError, *error.args)
+    if issubclass(cls, torch.nn.Module):
+        raise Unsupported("module-created", cls=cls.__qualname__)
+    if issubclass(cls, torch.Tensor):
+        raise Unsupported("tensor-created", cls=cls.__qualname__)
+    if issubclass(cls, torch.autograd.Function):
+        raise Unsupported("autograd-function", cls=cls.__qualname__)
+    if cls not in _BUILTIN_CONTAINERS and issubclass(cls, _BUILTIN_CONTAINERS) and not issubclass(cls, enum.Enum):
+        base = next(base for base in _BUILTIN_CONTAINERS if issubclass(cls, base))
+        raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
+
+
+def _new(
+    tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
+    cls = cls_tracker.known
+    found, owner = static_lookup(cls, "__new__")
+    assert owner is not None
+    function = found.__func__ if isinstance(found, staticmethod) else found
+    if isinstance(function, types.FunctionType):
+        source = class_attribute_source(owner, "__new__")
+        return tx.call(tx.build(function, source), [cls_tracker, *args], kwargs)
+    if owner is object:
+        if (args or kwargs) and static_lookup(cls, "__init__")[1] is object:
+            tx.raise_(TypeError, f"{cls.__name__}() takes no arguments")
+        return UserObjectVariable(cls)
+    raise Unsupported("call", what=f"class {cls.__qualname__}")
+
+
+def _init(tx: Tracing, made: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
+    found, owner = static_lookup(made.python_type(), "__init__")
+    if owner is None or owner is object or not isinstance(found, types.FunctionType):
+        return
+    method = MethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)
+    result = tx.call(method, args, kwargs)
+    if result.python_type() is not type(None):
+        tx.raise_(TypeError, f"__init__() should return None, not '{result.python_type_name()}'")
+
+
+def _exception(
+    tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
+    cls = cls_tracker.known
+    init, owner = static_lookup(cls, "__init__")
+    if isinstance(static_lookup(cls, "__new__")[0], (types.FunctionType, staticmethod)):
+        raise Unsupported("call", what=f"class {cls.__qualname__}")
+    made = ExceptionVariable(cls, list(args))
+    if isinstance(init, types.FunctionType):
+        assert owner is not None
+        tx.call(MethodVariable(tx.build(init, class_attribute_source(owner, "__init__")), made), args, kwargs)
+    elif kwargs:
+        if not issubclass(cls, (ImportError, AttributeError, NameError)):
+            tx.raise_(TypeError, f"{cls.__name__}() takes no keyword arguments")
+        made.attributes.update(kwargs)
+    return made
+
+
+def _named_tuple(
+    tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
+    fields = cls._fields
+    given = dict(zip(fields, args, strict=False))
+    clash = [name for name in kwargs if name in given or name not in fields]
+    missing = [name for name in fields if name not in given and name not in kwargs and name not in cls._field_defaults]
+    if clash or missing or len(args) > len(fields):
+        try:
+            cls(*([None] * len(args)), **dict.fromkeys(kwargs))
+        except TypeError as error:
+            tx.raise_(TypeError, *error.args)
+    given.update(kwargs)
+    for name, value in cls._field_defaults.items():
+        if name not in given:
+            given[name] = tx.constant(value)
+    return NamedTupleVariable([given[name] for name in fields], cls)

@@ -1,0 +1,223 @@
+"""Iterators: each knows how to give its next item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.sources import Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.sequences import SequenceVariable, tuple_of
+
+if TYPE_CHECKING:
+    from tracer_core.variables.dicts import DictVariable, SetVariable
+
+
+class IteratorVariable(VariableTracker):
+    """Has a `next`."""
+
+    __slots__ = ()
+    kind = "iterator"
+    mutable = True
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        """The next item, or None at the end."""
+        raise NotImplementedError
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+
+class SequenceIterator(IteratorVariable):
+    """Over a list, tuple, range or string. Looks at a list's state at each step, as Python does."""
+
+    __slots__ = ("index", "of", "over")
+
+    def __init__(self, of: VariableTracker, over: Callable[[], list[VariableTracker]], index: int = 0) -> None:
+        super().__init__()
+        self.of: VariableTracker | None = of
+        self.over = over
+        self.index = index
+
+    def python_type(self) -> type:
+        return type(iter(self.of.python_type()())) if self.of is not None else type(iter(()))
+
+    def python_type_name(self) -> str:
+        return "iterator"
+
+    def describe(self) -> str:
+        return f"iterator at {self.index}" if self.of is not None else "exhausted iterator"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [] if self.of is None else [("of", self.of)]
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        if self.of is None:
+            return None
+        items = self.over()
+        if self.index >= len(items):
+            self.of = None
+            return None
+        tx.output.side_effects.changes(self, "iterator", "moved on")
+        self.index += 1
+        return items[self.index - 1]
+
+    def remaining(self) -> list[VariableTracker]:
+        return [] if self.of is None else self.over()[self.index :]
+
+
+class DictIterator(IteratorVariable):
+    """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error."""
+
+    __slots__ = ("index", "items", "of", "size")
+
+    def __init__(self, of: DictVariable | SetVariable, items: list[VariableTracker]) -> None:
+        super().__init__()
+        self.of = of
+        self.items = items
+        self.size = len(of)
+        self.index = 0
+
+    def python_type(self) -> type:
+        return type(iter({}))
+
+    def describe(self) -> str:
+        return f"iterator at {self.index} of a {self.of.describe()}"
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        if len(self.of) != self.size:
+            word = "dictionary" if self.of.kind == "dict" else "Set"
+            tx.raise_(RuntimeError, f"{word} changed size during iteration")
+        if self.index >= len(self.items):
+            return None
+        tx.output.side_effects.changes(self, "iterator", "moved on")
+        self.index += 1
+        return self.items[self.index - 1]
+
+    def remaining(self) -> list[VariableTracker]:
+        return self.items[self.index :]
+
+
+class ComposedIterator(IteratorVariable):
+    """`zip`, `enumerate`, `map`, `filter`, `reversed`: made from other iterators by a step function."""
+
+    __slots__ = ("cls", "rebuild_args", "step")
+
+    def __init__(
+        self,
+        cls: type,
+        step: Callable[[Tracing], VariableTracker | None],
+        rebuild_args: Callable[[], tuple[list[VariableTracker], dict[str, VariableTracker]]],
+    ) -> None:
+        super().__init__()
+        self.cls = cls
+        self.step = step
+        self.rebuild_args = rebuild_args
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        return f"{self.cls.__name__} iterator"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(f"argument {i}", arg) for i, arg in enumerate(self.rebuild_args()[0])]
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        return self.step(tx)
+
+
+class OpaqueIterator(IteratorVariable):
+    """An iterator from outside the trace. Moving it on is left to Python, since that cannot be undone."""
+
+    __slots__ = ("cls",)
+    kind = "iterator from outside"
+
+    def __init__(self, cls: type, source: Source) -> None:
+        super().__init__(source)
+        self.cls = cls
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        from tracer_core.errors import Unsupported
+
+        raise Unsupported("outside-iterator", type=self.cls.__name__)
+
+
+def over_sequence(sequence: SequenceVariable) -> SequenceIterator:
+    """Iterate over the items as they are at each step."""
+    return SequenceIterator(sequence, lambda: sequence.items)
+
+
+def make_zip(iterators: list[VariableTracker], step_one: Callable[[Tracing, VariableTracker], Any], strict: bool) -> ComposedIterator:
+    """`zip(*iterators)`; `step_one(tx, iterator)` gives an iterator's next item or None."""
+
+    def step(tx: Tracing) -> VariableTracker | None:
+        items = []
+        for position, iterator in enumerate(iterators):
+            item = step_one(tx, iterator)
+            if item is None:
+                if strict:
+                    _check_strict(tx, iterators, step_one, position)
+                return None
+            items.append(item)
+        return tuple_of(*items) if iterators else None
+
+    return ComposedIterator(zip, step, lambda: (iterators, {"strict": ConstantVariable(True)} if strict else {}))
+
+
+def _check_strict(tx: Tracing, iterators: list[VariableTracker], step_one: Any, short: int) -> None:
+    def others(count: int) -> str:
+        return "argument 1" if count == 1 else f"arguments 1-{count}"
+
+    if short > 0:
+        tx.raise_(ValueError, f"zip() argument {short + 1} is shorter than {others(short)}")
+    for position in range(1, len(iterators)):
+        if step_one(tx, iterators[position]) is not None:
+            tx.raise_(ValueError, f"zip() argument {position + 1} is longer than {others(position)}")
+
+
+def make_enumerate(iterator: VariableTracker, step_one: Callable[[Tracing, VariableTracker], Any], start: int) -> ComposedIterator:
+    count = [start]
+
+    def step(tx: Tracing) -> VariableTracker | None:
+        item = step_one(tx, iterator)
+        if item is None:
+            return None
+        count[0] += 1
+        return tuple_of(ConstantVariable(count[0] - 1), item)
+
+    return ComposedIterator(enumerate, step, lambda: ([iterator, ConstantVariable(count[0])], {}))
+
+
+def make_map(
+    function: VariableTracker, iterators: list[VariableTracker], step_one: Callable[[Tracing, VariableTracker], Any]
+) -> ComposedIterator:
+    def step(tx: Tracing) -> VariableTracker | None:
+        items = []
+        for iterator in iterators:
+            item = step_one(tx, iterator)
+            if item is None:
+                return None
+            items.append(item)
+        return tx.call(function, items)
+
+    return ComposedIterator(map, step, lambda: ([function, *iterators], {}))
+
+
+def make_filter(
+    keep: Callable[[Tracing, VariableTracker], bool],
+    function: VariableTracker,
+    iterator: VariableTracker,
+    step_one: Callable[[Tracing, VariableTracker], Any],
+) -> ComposedIterator:
+    def step(tx: Tracing) -> VariableTracker | None:
+        while (item := step_one(tx, iterator)) is not None:
+            if keep(tx, item):
+                return item  # type: ignore[no-any-return]
+        return None
+
+    return ComposedIterator(filter, step, lambda: ([function, iterator], {}))

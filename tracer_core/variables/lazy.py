@@ -1,0 +1,50 @@
+"""A value nobody has looked at yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch.fx
+
+from tracer_core.sources import Source
+from tracer_core.variables.base import VariableTracker
+
+
+class LazyVariable(VariableTracker):
+    """Stands for a value from outside until something asks about it; only then is it tracked and guarded."""
+
+    __slots__ = ("_make", "real", "realized")
+    kind = "not looked at yet"
+
+    def __init__(self, real: Any, source: Source, make: Callable[[Any, Source], VariableTracker]) -> None:
+        super().__init__(source)
+        self.real = real
+        self._make = make
+        self.realized: VariableTracker | None = None
+
+    def realize(self) -> VariableTracker:
+        if self.realized is None:
+            assert self.source is not None
+            self.realized = self._make(self.real, self.source)
+        return self.realized
+
+    def python_type(self) -> type:
+        return type(self.real) if self.realized is None else self.realized.python_type()
+
+    def describe(self) -> str:
+        return self.python_type().__name__ if self.realized is None else self.realized.describe()
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [] if self.realized is None else [("looked at", self.realized)]
+
+    @property
+    def node(self) -> torch.fx.Node | None:
+        return None if self.realized is None else self.realized.node
+
+    @property
+    def fake(self) -> Any:
+        return None if self.realized is None else self.realized.fake
+
+    def value(self) -> Any:
+        return self.realize().value()

@@ -1,0 +1,88 @@
+"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes kept in three dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+TABLES = ("_parameters", "_buffers", "_modules")
+
+
+class NNModuleVariable(UserObjectVariable):
+    """A module. Its Python code is walked like any other; only `__getattr__` and `__setattr__` of `nn.Module`
+    itself, which every access of a parameter would run, are done here at once."""
+
+    __slots__ = ()
+    kind = "module"
+
+    def describe(self) -> str:
+        return f"{self.cls.__qualname__} module"
+
+    def fallback_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        hook, _ = static_lookup(self.cls, "__getattr__")
+        if hook is not torch.nn.Module.__getattr__:
+            return super().fallback_attribute(tx, name)
+        if self.real is None or self.source is None:
+            return None
+        for table in TABLES:
+            members = self.real.__dict__.get(table)
+            if members is not None and name in members:
+                if table in self.attributes:
+                    raise NotConstant(f"{self.describe()} with a replaced {table}")
+                return tx.build(members[name], MemberSource(self.source, table, name))
+        for table in TABLES:
+            tx.guard(ObjectAttrSource(self.source, table), "DICT_NOT_CONTAINS", name)
+        return None
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        hook, _ = static_lookup(self.cls, "__setattr__")
+        if hook is not torch.nn.Module.__setattr__ or self.real is None:
+            return super().set_attribute(tx, name, value)
+        if value is DELETED or self._registers(name, value):
+            from tracer_core.errors import Unsupported
+
+            raise Unsupported("module-registers", name=name, cls=self.cls.__name__)
+        if self._is_buffer(name):
+            tx.output.side_effects.changes(self, "attributes", f"buffer {name} is set")
+            self.attributes[name] = value
+            return True
+        return self.plain_set_attribute(tx, name, value)
+
+    def _is_buffer(self, name: str) -> bool:
+        return self.real is not None and name in self.real.__dict__.get("_buffers", {})
+
+    def _registers(self, name: str, value: VariableTracker) -> bool:
+        """Whether setting it would add or replace a parameter or a submodule."""
+        cls = value.realize().python_type()
+        members = self.real.__dict__
+        return (
+            issubclass(cls, (torch.nn.Parameter, torch.nn.Module))
+            or name in members.get("_parameters", {})
+            or name in members.get("_modules", {})
+        )
+
+    def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
+        own = self.attributes.get(name)
+        if own is not None:
+            return None if own is DELETED else own
+        instance_dict: dict[str, Any] = self.real.__dict__ if self.real is not None else {}
+        if name in instance_dict or self.source is None:
+            return super().stored(tx, name)
+        if any(name in instance_dict.get(table, ()) for table in TABLES):
+            # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.
+            return None
+        tx.guard(InstanceDictSource(self.source), "DICT_NOT_CONTAINS", name)
+        return None
+
+
+def member_source(table: Source, key: Any) -> Source | None:
+    """The source of a module's member when `table` is one of its three dicts, so that it is named as people do."""
+    if isinstance(table, ObjectAttrSource) and table.attr in TABLES and isinstance(key, str):
+        return MemberSource(table.of, table.attr, key)
+    return None

@@ -1,0 +1,318 @@
+"""Binary, in-place, unary and comparison operators, `in`, and subscripts, in Python's order of `__op__`/`__rop__`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.protocols import call_special, fold, has_special, next_item, iterate, same, truth
+from tracer_core.variables.registry import handlers_for, matches
+from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+BINARY: dict[str, tuple[Callable[..., Any], str]] = {
+    "+": (operator.add, "add"),
+    "-": (operator.sub, "sub"),
+    "*": (operator.mul, "mul"),
+    "/": (operator.truediv, "truediv"),
+    "//": (operator.floordiv, "floordiv"),
+    "%": (operator.mod, "mod"),
+    "**": (operator.pow, "pow"),
+    "@": (operator.matmul, "matmul"),
+    "&": (operator.and_, "and"),
+    "|": (operator.or_, "or"),
+    "^": (operator.xor, "xor"),
+    "<<": (operator.lshift, "lshift"),
+    ">>": (operator.rshift, "rshift"),
+}
+INPLACE: dict[str, Callable[..., Any]] = {
+    f"{symbol}=": getattr(operator, f"i{function.__name__.rstrip('_')}") for symbol, (function, _) in BINARY.items()
+}
+COMPARE: dict[str, tuple[Callable[..., Any], str, str]] = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+}
+UNARY: dict[str, tuple[Callable[..., Any], str, str]] = {
+    "UNARY_NEGATIVE": (operator.neg, "__neg__", "-"),
+    "UNARY_POSITIVE": (operator.pos, "__pos__", "+"),
+    "UNARY_INVERT": (operator.invert, "__invert__", "~"),
+}
+
+
+def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    """`a symbol b`; `symbol` may be an in-place one (`+=`)."""
+    a, b = a.realize(), b.realize()
+    if symbol in INPLACE:
+        return _inplace(tx, symbol, a, b)
+    function, name = BINARY[symbol]
+    done = _by_table_or_graph(tx, function, a, b)
+    if done is not None:
+        return done
+    result = _dunder(tx, f"__{name}__", f"__r{name}__", a, b)
+    if result is not None:
+        return result
+    shown = "** or pow()" if symbol == "**" else symbol
+    return _unsupported_operands(tx, shown, a, b)
+
+
+def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    inplace = INPLACE[symbol]
+    function, name = BINARY[symbol[:-1]]
+    for kinds, handler in handlers_for(inplace):
+        if matches(kinds, [a, b]):
+            result = handler(tx, a, b)
+            if result is not None:
+                return result.realize()
+    if isinstance(a, TensorVariable):
+        return call_in_graph(tx, "call_function", inplace, [a, b], {})
+    if has_special(a, f"__i{name}__"):
+        assert isinstance(a, UserObjectVariable)
+        result = call_special(tx, a, f"__i{name}__", [b], "")
+        if not _is_not_implemented(result):
+            return result
+    done = _by_table_or_graph(tx, function, a, b)
+    if done is None:
+        done = _dunder(tx, f"__{name}__", f"__r{name}__", a, b)
+    return done if done is not None else _unsupported_operands(tx, symbol, a, b)
+
+
+def _by_table_or_graph(
+    tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
+) -> VariableTracker | None:
+    for kinds, handler in handlers_for(function):
+        if matches(kinds, [a, b]):
+            result = handler(tx, a, b)
+            if result is not None:
+                return result.realize()
+    if (isinstance(a, InGraphVariable) and _numeric(b)) or (isinstance(b, InGraphVariable) and _numeric(a)):
+        return call_in_graph(tx, "call_function", function, [a, b], {})
+    if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
+        return None
+    if not a.mutable and not b.mutable:
+        return fold(tx, function, [a, b], {})
+    return None
+
+
+def _numeric(tracker: VariableTracker) -> bool:
+    """Whether the graph can combine it with a tensor or a symbolic number."""
+    if isinstance(tracker, InGraphVariable):
+        return True
+    return isinstance(tracker, ConstantVariable) and isinstance(tracker.value(), (int, float, complex))
+
+
+def _dunder(tx: Tracing, name: str, reflected: str, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    """Try `a.name(b)` and `b.reflected(a)` in Python's order; None if neither knows."""
+    a_type, b_type = a.python_type(), b.python_type()
+    tries = [(a, name, b), (b, reflected, a)]
+    if a_type is b_type:
+        tries = tries[:1]
+    elif issubclass(b_type, a_type) and static_lookup(b_type, reflected)[0] is not static_lookup(a_type, reflected)[0]:
+        tries.reverse()
+    for receiver, method, other in tries:
+        if has_special(receiver, method):
+            assert isinstance(receiver, UserObjectVariable)
+            result = call_special(tx, receiver, method, [other], "")
+            if not _is_not_implemented(result):
+                return result
+        elif isinstance(receiver, TensorVariable) and isinstance(other, UserObjectVariable):
+            raise Unsupported("graph-argument", what=method, argument=other.describe())
+    return None
+
+
+def _is_not_implemented(tracker: VariableTracker) -> bool:
+    return isinstance(tracker, ConstantVariable) and tracker.value() is NotImplemented
+
+
+def _unsupported_operands(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    raise_for_sequence(tx, symbol, a, b)
+    return tx.raise_(  # type: ignore[no-any-return]
+        TypeError,
+        f"unsupported operand type(s) for {symbol}: {a.python_type_name()!r} and {b.python_type_name()!r}",
+    )
+
+
+def raise_for_sequence(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> None:
+    """The messages that sequences have of their own."""
+    name = a.python_type_name()
+    if symbol in ("+", "+=") and isinstance(a, SequenceVariable) and name in ("list", "tuple"):
+        if symbol == "+=" and name == "list":
+            tx.raise_(TypeError, f"{b.python_type_name()!r} object is not iterable")
+        tx.raise_(TypeError, f'can only concatenate {name} (not "{b.python_type_name()}") to {name}')
+    if symbol in ("*", "*="):
+        for sequence, other in ((a, b), (b, a)):
+            if isinstance(sequence, SequenceVariable) and sequence.python_type_name() in ("list", "tuple"):
+                tx.raise_(TypeError, f"can't multiply sequence by non-int of type {other.python_type_name()!r}")
+
+
+def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
+    """`-a`, `+a`, `~a`."""
+    a = a.realize()
+    function, name, symbol = UNARY[op]
+    if isinstance(a, InGraphVariable):
+        return call_in_graph(tx, "call_function", function, [a], {})
+    if has_special(a, name):
+        assert isinstance(a, UserObjectVariable)
+        return call_special(tx, a, name, [], "")
+    for kinds, handler in handlers_for(function):
+        if matches(kinds, [a]):
+            result = handler(tx, a)
+            if result is not None:
+                return result.realize()
+    folded = None if a.mutable else fold(tx, function, [a], {})
+    if folded is not None:
+        return folded
+    return tx.raise_(TypeError, f"bad operand type for unary {symbol}: {a.python_type_name()!r}")  # type: ignore[no-any-return]
+
+
+def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    """`a symbol b` for the six comparisons."""
+    a, b = a.realize(), b.realize()
+    function, name, reflected = COMPARE[symbol]
+    for kinds, handler in handlers_for(function):
+        if matches(kinds, [a, b]):
+            result = handler(tx, a, b)
+            if result is not None:
+                return result.realize()
+    if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
+        if _numeric(a) and _numeric(b):
+            return call_in_graph(tx, "call_function", function, [a, b], {})
+    elif isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
+        if _numeric(a) and _numeric(b):
+            return call_in_graph(tx, "call_function", function, [a, b], {})
+        other = b if isinstance(a, TensorVariable) else a
+        if isinstance(other, ConstantVariable) and symbol in ("==", "!="):
+            return ConstantVariable(symbol == "!=")
+    if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
+        result = _dunder_compare(tx, name, reflected, a, b)
+        if result is not None:
+            return result
+    elif not isinstance(a, InGraphVariable) and not isinstance(b, InGraphVariable) and all_constant([a, b]):
+        folded = fold(tx, function, [a, b], {})
+        assert folded is not None
+        return folded
+    if symbol in ("==", "!="):
+        return ConstantVariable(same(tx, a, b) == (symbol == "=="))
+    return tx.raise_(  # type: ignore[no-any-return]
+        TypeError,
+        f"{symbol!r} not supported between instances of {a.python_type_name()!r} and {b.python_type_name()!r}",
+    )
+
+
+def _dunder_compare(
+    tx: Tracing, name: str, reflected: str, a: VariableTracker, b: VariableTracker
+) -> VariableTracker | None:
+    a_type, b_type = a.python_type(), b.python_type()
+    tries = [(a, name, b), (b, reflected, a)]
+    if a_type is not b_type and issubclass(b_type, a_type):
+        tries.reverse()
+    for receiver, method, other in tries:
+        found, owner = static_lookup(receiver.python_type(), method)
+        if not isinstance(receiver, UserObjectVariable) or owner is None:
+            continue
+        if owner is object:
+            # object.__ne__ asks __eq__ and turns the answer round; the others know nothing of the value.
+            if method == "__ne__" and static_lookup(receiver.cls, "__eq__")[1] is not object:
+                equal = call_special(tx, receiver, "__eq__", [other], "")
+                if not _is_not_implemented(equal):
+                    return ConstantVariable(not truth(tx, equal))
+            continue
+        if found is None:
+            continue
+        result = call_special(tx, receiver, method, [other], "")
+        if not _is_not_implemented(result):
+            return result
+    return None
+
+
+def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> bool:
+    """`item in container`."""
+    container, item = container.realize(), item.realize()
+    for kinds, handler in handlers_for(operator.contains):
+        if matches(kinds, [container, item]):
+            result = handler(tx, container, item)
+            if result is not None:
+                return truth(tx, result)
+    if has_special(container, "__contains__"):
+        assert isinstance(container, UserObjectVariable)
+        return truth(tx, call_special(tx, container, "__contains__", [item], ""))
+    if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):
+        folded = fold(tx, operator.contains, [container, item], {})
+        assert folded is not None
+        return truth(tx, folded)
+    if static_lookup(container.python_type(), "__iter__")[1] is None and not has_special(container, "__getitem__"):
+        tx.raise_(TypeError, f"argument of type {container.python_type_name()!r} is not iterable")
+    iterator = iterate(tx, container)
+    while (candidate := next_item(tx, iterator)) is not None:
+        if equal_items(tx, candidate, item):
+            return True
+    return False
+
+
+def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
+    """Equality as containers ask it: the same object, or equal."""
+    return same(tx, a, b) or truth(tx, compare(tx, "==", a, b))
+
+
+def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> VariableTracker:
+    """`container[key]`."""
+    container, key = container.realize(), key.realize()
+    for kinds, handler in handlers_for(operator.getitem):
+        if matches(kinds, [container, key]):
+            result = handler(tx, container, key)
+            if result is not None:
+                return result.realize()
+    if isinstance(container, TensorVariable):
+        return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
+    if isinstance(container, UserObjectVariable):
+        return call_special(
+            tx, container, "__getitem__", [key], f"{container.python_type_name()!r} object is not subscriptable"
+        )
+    folded = None if container.mutable else fold(tx, operator.getitem, [container, key], {})
+    if folded is not None:
+        return folded
+    if static_lookup(container.python_type(), "__getitem__")[1] is None:
+        tx.raise_(TypeError, f"{container.python_type_name()!r} object is not subscriptable")
+    raise Unsupported("method", name="__getitem__", type=container.python_type_name())
+
+
+def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, value: VariableTracker) -> None:
+    """`container[key] = value`."""
+    container, key = container.realize(), key.realize()
+    for kinds, handler in handlers_for(operator.setitem):
+        if matches(kinds, [container, key]) and handler(tx, container, key, value) is not None:
+            return
+    if isinstance(container, TensorVariable):
+        call_in_graph(tx, "call_function", operator.setitem, [container, key, value], {})
+        return
+    if isinstance(container, UserObjectVariable):
+        missing = f"{container.python_type_name()!r} object does not support item assignment"
+        call_special(tx, container, "__setitem__", [key, value], missing)
+        return
+    if static_lookup(container.python_type(), "__setitem__")[1] is None:
+        tx.raise_(TypeError, f"{container.python_type_name()!r} object does not support item assignment")
+    raise Unsupported("method", name="__setitem__", type=container.python_type_name())
+
+
+def del_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> None:
+    """`del container[key]`."""
+    container, key = container.realize(), key.realize()
+    for kinds, handler in handlers_for(operator.delitem):
+        if matches(kinds, [container, key]) and handler(tx, container, key) is not None:
+            return
+    if isinstance(container, UserObjectVariable):
+        missing = f"{container.python_type_name()!r} object doesn't support item deletion"
+        call_special(tx, container, "__delitem__", [key], missing)
+        return
+    if static_lookup(container.python_type(), "__delitem__")[1] is None:
+        tx.raise_(TypeError, f"{container.python_type_name()!r} object doesn't support item deletion")
+    raise Unsupported("method", name="__delitem__", type=container.python_type_name())

@@ -1,0 +1,90 @@
+"""The tables by which behaviour is found: `@handles`, `@method`, `@builds`.
+
+Adding support for something adds a function under one of these decorators and touches nothing else. Handlers are
+looked up by the function called and the kinds (tracker classes) of its arguments, the most specific class first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tracer_core.variables.base import VariableTracker
+
+Handler = Callable[..., VariableTracker | None]
+H = TypeVar("H", bound=Callable[..., Any])
+
+_functions: dict[Any, list[tuple[tuple[type, ...], Handler]]] = {}
+_methods: dict[tuple[type, str], Handler] = {}
+_builders: dict[type, Callable[..., VariableTracker]] = {}
+_builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
+_builders_by_identity: dict[int, tuple[Any, Callable[..., VariableTracker]]] = {}
+
+
+def handles(function: Any, *kinds: type) -> Callable[[H], H]:
+    """Register `handler(tx, *args, **kwargs)` for calls of `function` whose first arguments are of `kinds`.
+
+    A handler may return None: "not like this"; the next one is tried.
+    """
+
+    def register(handler: H) -> H:
+        _functions.setdefault(function, []).append((kinds, handler))
+        # Longer and more specific signatures are tried first.
+        _functions[function].sort(key=lambda entry: -sum(len(kind.__mro__) for kind in entry[0]))
+        return handler
+
+    return register
+
+
+def method(kind: type, *names: str) -> Callable[[H], H]:
+    """Register `handler(tx, self, *args, **kwargs)` for calls of these methods on trackers of `kind`."""
+
+    def register(handler: H) -> H:
+        for name in names:
+            _methods[kind, name] = handler
+        return handler
+
+    return register
+
+
+def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
+    """Register `builder(build, value, source)` for values of exactly these types (or also their subclasses)."""
+
+    def register(builder: H) -> H:
+        for cls in types:
+            if subclasses:
+                _builders_by_base.append((cls, builder))
+            else:
+                _builders[cls] = builder
+        return builder
+
+    return register
+
+
+def handlers_for(function: Any) -> list[tuple[tuple[type, ...], Handler]]:
+    try:
+        return _functions.get(function, [])
+    except TypeError:  # unhashable callable
+        return []
+
+
+def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:
+    return len(kinds) <= len(args) and all(isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=False))
+
+
+def method_for(kind: type, name: str) -> Handler | None:
+    for cls in kind.__mro__:
+        handler = _methods.get((cls, name))
+        if handler is not None:
+            return handler
+    return None
+
+
+def builder_for(value: Any) -> Callable[..., VariableTracker] | None:
+    builder = _builders.get(type(value))
+    if builder is not None:
+        return builder
+    for cls, builder in _builders_by_base:
+        if isinstance(value, cls):
+            return builder
+    return None

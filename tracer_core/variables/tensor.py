@@ -1,0 +1,131 @@
+"""Tensors and symbolic numbers: values that live in the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.fx
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+
+_SHORT = {
+    "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
+    "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool", "complex64": "c64", "complex128": "c128",
+}  # fmt: skip
+
+
+def describe_fake(fake: torch.Tensor) -> str:
+    """`f32[4, 8]`: dtype and sizes, symbols by name."""
+    name = str(fake.dtype).removeprefix("torch.")
+    return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
+
+
+class InGraphVariable(VariableTracker):
+    """A value that a node computes."""
+
+    __slots__ = ("_fake", "_node")
+
+    def __init__(self, node: torch.fx.Node, fake: Any, source: Source | None = None) -> None:
+        super().__init__(source)
+        self._node = node
+        self._fake = fake
+
+    @property
+    def node(self) -> torch.fx.Node:
+        return self._node
+
+    @property
+    def fake(self) -> Any:
+        return self._fake
+
+
+class TensorVariable(InGraphVariable):
+    """A tensor: its node and its fake."""
+
+    __slots__ = ()
+    kind = "tensor"
+    mutable = True
+
+    def python_type(self) -> type:
+        return torch.nn.Parameter if isinstance(self._fake, torch.nn.Parameter) else torch.Tensor
+
+    def describe(self) -> str:
+        return describe_fake(self._fake)
+
+
+class SymNodeVariable(InGraphVariable):
+    """A symbolic int, float or bool."""
+
+    __slots__ = ()
+    kind = "symbolic number"
+
+    def python_type(self) -> type:
+        return {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(self._fake)]
+
+    def describe(self) -> str:
+        return str(self._fake)
+
+    def truth(self, tx: Tracing) -> bool:
+        return self.specialize(tx, bool)
+
+    def specialize(self, tx: Tracing, to: type) -> Any:
+        """The number itself; from here on the code is right for that number only (a shape guard)."""
+        if isinstance(self._fake, torch.SymInt) and self._fake.node.expr.free_symbols & unbacked(tx):
+            raise Unsupported("data-dependent-number", what=str(self._fake))
+        result = to(self._fake)
+        tx.output.note_shape_guards()
+        return result
+
+
+def unbacked(tx: Tracing) -> set[Any]:
+    """Symbols whose value only running the graph gives."""
+    env = tx.output.fakes.shape_env
+    return set(env.var_to_range) - set(env.backed_var_to_val)
+
+
+def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
+    """The tracker for a node's result, whatever it is made of.
+
+    Raises:
+        Unsupported: the result is nothing the graph can hold.
+    """
+    if isinstance(fake, torch.Tensor):
+        known = tx.output.tensors_by_fake.get(id(fake))
+        if known is not None:
+            return known
+        tracker = TensorVariable(node, fake)
+        tx.output.tensors_by_fake[id(fake)] = tracker
+        return tracker
+    if isinstance(fake, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return wrap_number(tx, fake, node)
+    if fake is None or isinstance(fake, (bool, int, float, complex, str, torch.dtype, torch.device)):
+        return ConstantVariable(fake)
+    if isinstance(fake, (tuple, list)):
+        from tracer_core.variables.sequences import from_result
+
+        return from_result(tx, fake, lambda i, item: wrap(tx, _item_node(tx, node, i, item), item))
+    raise Unsupported("graph-result", what=str(node.target), type=type(fake).__name__)
+
+
+def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch.fx.Node:
+    import operator
+
+    if not isinstance(item, (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, tuple, list)):
+        return node
+    return tx.output.add_node("call_function", operator.getitem, (node, index), {}, item)
+
+
+def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
+    """A number that may be symbolic: a constant where its symbols say exactly one value."""
+    if isinstance(number, (int, float)):
+        return ConstantVariable(number)
+    expr = number.node.expr
+    if expr.is_number:
+        return ConstantVariable(number.node.pytype(expr))
+    if node is None:
+        node = tx.output.symbol_node(number)
+    return SymNodeVariable(node, number)

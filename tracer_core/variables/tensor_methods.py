@@ -1,0 +1,203 @@
+"""Attributes and methods of tensors that are not simply nodes: what the fake tensor answers, and what breaks."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import AttrSource
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.registry import method
+from tracer_core.variables.sequence_methods import index_value
+from tracer_core.variables.sequences import SizeVariable, TupleVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
+
+NONE = ConstantVariable(None)
+
+
+def _answer(name: str) -> Any:
+    def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
+        return ConstantVariable(getattr(self.fake, name))
+
+    return handler
+
+
+for _name in (
+    "dtype", "device", "layout", "ndim", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized",
+    "is_mkldnn", "is_nested", "requires_grad", "is_leaf", "itemsize", "retains_grad", "is_inference", "is_sparse_csr",
+):  # fmt: skip
+    method(TensorVariable, f".{_name}")(_answer(_name))
+
+
+@method(TensorVariable, ".shape")
+def shape(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return SizeVariable([wrap_number(tx, n) for n in self.fake.shape])
+
+
+@method(TensorVariable, "size")
+def size(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> VariableTracker:
+    dim = dim.realize()
+    if constant_or(dim, 0) is None:
+        return shape(tx, self)
+    at = index_value(tx, dim, f"size(): argument 'dim' must be int, not {dim.python_type_name()}")
+    return wrap_number(tx, _dimension(tx, self, self.fake.shape, at))
+
+
+def _dimension(tx: Tracing, self: TensorVariable, values: Any, at: int) -> Any:
+    try:
+        return values[at]
+    except IndexError:
+        raise Unsupported("operation-fails", what="size", error=f"IndexError: no dimension {at}") from None
+
+
+@method(TensorVariable, "stride")
+def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> VariableTracker:
+    strides = self.fake.stride()
+    if constant_or(dim.realize(), 0) is None:
+        return TupleVariable([wrap_number(tx, n) for n in strides])
+    return wrap_number(tx, _dimension(tx, self, strides, index_value(tx, dim, "dim must be an int")))
+
+
+@method(TensorVariable, "numel", "nelement")
+def numel(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return wrap_number(tx, self.fake.numel())
+
+
+@method(TensorVariable, "dim", "ndimension")
+def dim(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return ConstantVariable(self.fake.dim())
+
+
+def _question(name: str) -> Any:
+    def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
+        return ConstantVariable(getattr(self.fake, name)())
+
+    return handler
+
+
+for _name in ("is_floating_point", "is_complex", "is_signed", "element_size", "get_device", "is_conj", "is_neg"):
+    method(TensorVariable, _name)(_question(_name))
+
+
+@method(TensorVariable, "is_contiguous")
+def is_contiguous(
+    tx: Tracing, self: TensorVariable, memory_format: VariableTracker = ConstantVariable(torch.contiguous_format)
+) -> VariableTracker:
+    answer = bool(self.fake.is_contiguous(memory_format=memory_format.realize().value()))
+    tx.output.note_shape_guards()
+    return ConstantVariable(answer)
+
+
+@method(TensorVariable, "type")
+def type_(tx: Tracing, self: TensorVariable, dtype: VariableTracker | None = None) -> VariableTracker:
+    if dtype is None:
+        return ConstantVariable(_type_name(self.fake))
+    return call_in_graph(tx, "call_method", "type", [self, dtype], {})
+
+
+def _type_name(fake: torch.Tensor) -> str:
+    return torch.empty(0, dtype=fake.dtype).type()
+
+
+@method(TensorVariable, "__len__")
+def len_(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    from tracer_core.variables.protocols import length
+
+    return length(tx, self)
+
+
+def _view_attribute(name: str) -> Any:
+    def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
+        return call_in_graph(tx, "call_function", getattr, [self, ConstantVariable(name)], {})
+
+    return handler
+
+
+for _name in ("T", "mT", "H", "mH", "real", "imag", "data"):
+    method(TensorVariable, f".{_name}")(_view_attribute(_name))
+
+
+@method(TensorVariable, ".grad")
+def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    if self.source is None:
+        if self.fake.grad is None:
+            return NONE
+        raise Unsupported("attribute", name="grad", type="Tensor")
+    real = tx.output.real_value(self)
+    return tx.build(real.grad, AttrSource(self.source, "grad"))
+
+
+@method(TensorVariable, ".grad_fn")
+def grad_fn(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    if not self.fake.requires_grad or (self.source is not None and self.fake.is_leaf):
+        return NONE
+    raise Unsupported("attribute", name="grad_fn", type="Tensor")
+
+
+@method(TensorVariable, ".__class__")
+def class_(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return tx.constant(self.python_type())
+
+
+def _needs_data(name: str) -> Any:
+    def handler(tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        raise Unsupported("tensor-data", name=name, what=self.describe())
+
+    return handler
+
+
+for _name in ("item", "tolist", "numpy", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
+              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared", "__contains__"):  # fmt: skip
+    method(TensorVariable, _name)(_needs_data(_name))
+
+
+def _runs_autograd(name: str) -> Any:
+    def handler(tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        raise Unsupported("autograd-call", name=name)
+
+    return handler
+
+
+for _name in ("backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook", "requires_grad_"):
+    method(TensorVariable, _name)(_runs_autograd(_name))
+
+
+@method(SymNodeVariable, "__index__", "__int__")
+def symbolic_int(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return self
+
+
+_OPERATORS = (
+    "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne"
+).split()
+
+
+def _operator_method(name: str, reflected: bool) -> Any:
+    function = getattr(operator, name, None) or getattr(operator, name + "_")
+
+    def handler(tx: Tracing, self: TensorVariable, other: VariableTracker) -> VariableTracker:
+        args = [other, self] if reflected else [self, other]
+        return call_in_graph(tx, "call_function", function, args, {})
+
+    return handler
+
+
+for _name in _OPERATORS:
+    method(TensorVariable, f"__{_name}__")(_operator_method(_name, reflected=False))
+    method(TensorVariable, f"__r{_name}__")(_operator_method(_name, reflected=True))
+
+
+@method(TensorVariable, "__getitem__")
+def getitem(tx: Tracing, self: TensorVariable, key: VariableTracker) -> VariableTracker:
+    return call_in_graph(tx, "call_function", operator.getitem, [self, key], {})
+
+
+@method(TensorVariable, "__setitem__")
+def setitem(tx: Tracing, self: TensorVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+    call_in_graph(tx, "call_function", operator.setitem, [self, key, value], {})
+    return NONE

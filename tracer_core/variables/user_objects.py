@@ -1,0 +1,297 @@
+"""Instances of classes written in Python: from outside, and made by the trace."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import (
+    AttrSource,
+    ConstSource,
+    InstanceDictSource,
+    ObjectAttrSource,
+    Source,
+)
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.functions import MethodVariable
+
+_ABSENT = object()
+
+
+def static_lookup(cls: type, name: str) -> tuple[Any, type | None]:
+    """The attribute `name` as it stands in a class of the MRO, and that class; (_, None) if there is none."""
+    for owner in cls.__mro__:
+        if name in owner.__dict__:
+            return owner.__dict__[name], owner
+    return _ABSENT, None
+
+
+def class_attribute_source(owner: type, name: str) -> Source:
+    """Where a class keeps `name`: found through the class itself, which a type guard on the object pins."""
+    return AttrSource(ConstSource.of_object(owner), name)
+
+
+class UserObjectVariable(VariableTracker):
+    """An object with attributes. `real` is the object itself if it comes from outside, else None.
+
+    `attributes` holds what the trace set (or `DELETED`); anything else is read from the real object when asked.
+    """
+
+    __slots__ = ("attributes", "cls", "init_args", "real")
+    kind = "object"
+    mutable = True
+
+    def __init__(self, cls: type, real: Any = None, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.cls = cls
+        self.real = real
+        self.attributes: dict[str, VariableTracker] = {}
+        # For classes whose __new__ takes part (subclasses of builtins): what it was given.
+        self.init_args: list[VariableTracker] = []
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        return f"{self.cls.__qualname__} object"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(f".{name}", value) for name, value in self.attributes.items() if value is not DELETED]
+
+    def value(self) -> Any:
+        raise NotConstant(f"a {self.cls.__name__} object")
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        hook, _ = static_lookup(self.cls, "__getattribute__")
+        if isinstance(hook, types.FunctionType):
+            return tx.call(self._class_function(tx, "__getattribute__", hook), [self, tx.constant(name)])
+        return self.plain_attribute(tx, name) or self.fallback_attribute(tx, name)
+
+    def plain_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What `object.__getattribute__` gives; None if it raises AttributeError."""
+        found, owner = static_lookup(self.cls, name)
+        if owner is not None and _is_data_descriptor(found):
+            return self.bind_descriptor(tx, name, found, owner)
+        stored = self.stored(tx, name)
+        if stored is not None:
+            return stored
+        if owner is None:
+            return None
+        return self.bind_descriptor(tx, name, found, owner)
+
+    def fallback_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the class's `__getattr__` gives, if it has one."""
+        hook, _ = static_lookup(self.cls, "__getattr__")
+        if isinstance(hook, types.FunctionType):
+            return tx.call(self._class_function(tx, "__getattr__", hook), [self, tx.constant(name)])
+        return None
+
+    def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the instance's `__dict__` holds, guarded; None if nothing."""
+        own = self.attributes.get(name)
+        if own is not None:
+            return None if own is DELETED else own
+        if self.real is None:
+            return None
+        instance_dict = getattr(self.real, "__dict__", None)
+        if instance_dict is None:
+            return None
+        if name in instance_dict:
+            if self.source is None:
+                raise NotConstant(self.describe())
+            value = tx.build(instance_dict[name], ObjectAttrSource(self.source, name))
+            return value
+        if self.source is not None:
+            tx.guard(InstanceDictSource(self.source), "DICT_NOT_CONTAINS", name)
+        return None
+
+    def bind_descriptor(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
+        """The attribute found in the class, bound to this object as its type says."""
+        if isinstance(found, types.FunctionType):
+            return MethodVariable(self._class_function(tx, name, found, owner), self)
+        if isinstance(found, property):
+            if found.fget is None:
+                return None
+            fget = tx.build(found.fget, AttrSource(class_attribute_source(owner, name), "fget"))
+            return tx.call(fget, [self])
+        if isinstance(found, staticmethod):
+            return tx.build(found.__func__, class_attribute_source(owner, name))
+        if isinstance(found, classmethod):
+            function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
+            return MethodVariable(function, tx.build(self.cls, ConstSource.of_object(self.cls)))
+        if isinstance(found, types.MemberDescriptorType):
+            return self._slot(tx, name)
+        if isinstance(found, types.GetSetDescriptorType):
+            return self._builtin_attribute(tx, name)
+        if isinstance(found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)):
+            from tracer_core.variables.functions import BuiltinMethodVariable
+
+            return BuiltinMethodVariable(self, name)
+        getter, getter_owner = static_lookup(type(found), "__get__")
+        if isinstance(getter, types.FunctionType):
+            assert getter_owner is not None
+            # The descriptor itself sits in the class's __dict__, where reading it runs nothing.
+            descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+            function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
+            return tx.call(function, [descriptor, self, tx.build(self.cls, ConstSource.of_object(self.cls))])
+        if getter_owner is not None and not isinstance(found, type):
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+        return tx.build(found, class_attribute_source(owner, name))
+
+    def _class_function(self, tx: Tracing, name: str, found: Any, owner: type | None = None) -> VariableTracker:
+        if owner is None:
+            owner = static_lookup(self.cls, name)[1]
+            assert owner is not None
+        return tx.build(found, class_attribute_source(owner, name))
+
+    def _slot(self, tx: Tracing, name: str) -> VariableTracker | None:
+        own = self.attributes.get(name)
+        if own is not None:
+            return None if own is DELETED else own
+        if self.real is None or self.source is None:
+            return None
+        try:
+            value = getattr(self.real, name)
+        except AttributeError:
+            tx.guard(self.source, "NOT_HASATTR", name)
+            return None
+        return tx.build(value, AttrSource(self.source, name))
+
+    def _builtin_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name == "__dict__":
+            return InstanceDictVariable(self)
+        if name == "__class__":
+            return tx.build(self.cls, ConstSource.of_object(self.cls))
+        if name == "__weakref__":
+            return tx.constant(None)
+        raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}", type="getset_descriptor")
+
+    # --- writing ------------------------------------------------------------------------------------------
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        hook, _ = static_lookup(self.cls, "__delattr__" if value is DELETED else "__setattr__")
+        if isinstance(hook, types.FunctionType):
+            hook_name = "__delattr__" if value is DELETED else "__setattr__"
+            args = [self, tx.constant(name)] if value is DELETED else [self, tx.constant(name), value]
+            tx.call(self._class_function(tx, hook_name, hook), args)
+            return True
+        return self.plain_set_attribute(tx, name, value)
+
+    def plain_set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        """What `object.__setattr__` (or `__delattr__`) does."""
+        found, owner = static_lookup(self.cls, name)
+        if isinstance(found, property):
+            assert owner is not None
+            accessor = found.fdel if value is DELETED else found.fset
+            verb, which = ("deleter", "fdel") if value is DELETED else ("setter", "fset")
+            if accessor is None:
+                tx.raise_(AttributeError, f"property {name!r} of {self.cls.__name__!r} object has no {verb}")
+            function = tx.build(accessor, AttrSource(class_attribute_source(owner, name), which))
+            tx.call(function, [self] if value is DELETED else [self, value])
+            return True
+        setter_name = "__delete__" if value is DELETED else "__set__"
+        setter, setter_owner = static_lookup(type(found), setter_name) if owner is not None else (None, None)
+        if isinstance(setter, types.FunctionType):
+            assert owner is not None and setter_owner is not None
+            descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+            function = tx.build(setter, class_attribute_source(setter_owner, setter_name))
+            tx.call(function, [descriptor, self] if value is DELETED else [descriptor, self, value])
+            return True
+        if name in ("__class__", "__dict__"):
+            raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
+        if not isinstance(found, types.MemberDescriptorType) and not self._has_dict():
+            tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
+        if value is DELETED and self._current(tx, name) is None:
+            tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}"
+                      if isinstance(found, types.MemberDescriptorType) else name)
+        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}")
+        if value is DELETED and self.real is None:
+            del self.attributes[name]
+        else:
+            # Deleting and setting again moves an attribute to the end of the instance's dict, as in Python.
+            if self.attributes.get(name) is DELETED:
+                del self.attributes[name]
+            self.attributes[name] = value
+        return True
+
+    def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
+        found, _ = static_lookup(self.cls, name)
+        return self._slot(tx, name) if isinstance(found, types.MemberDescriptorType) else self.stored(tx, name)
+
+    def _has_dict(self) -> bool:
+        return any("__dict__" in vars(owner) for owner in self.cls.__mro__)
+
+    # --- the instance's dict ------------------------------------------------------------------------------
+
+    def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
+        """All of the instance's `__dict__`; guarded on its keys if it comes from outside."""
+        entries: dict[str, VariableTracker] = {}
+        if self.real is not None:
+            assert self.source is not None
+            real = self.real.__dict__
+            tx.guard(InstanceDictSource(self.source), "DICT_KEYS", list(real))
+            for name, value in real.items():
+                entries[name] = tx.build(value, ObjectAttrSource(self.source, name))
+        for name, own in self.attributes.items():
+            if own is DELETED:
+                entries.pop(name, None)
+            elif not isinstance(static_lookup(self.cls, name)[0], types.MemberDescriptorType):
+                entries[name] = own
+        return entries
+
+
+class InstanceDictVariable(VariableTracker):
+    """`obj.__dict__`: reads and writes go to the object's attributes, past its descriptors."""
+
+    __slots__ = ("of",)
+    kind = "instance dict"
+    mutable = True
+
+    def __init__(self, of: UserObjectVariable) -> None:
+        super().__init__()
+        self.of = of
+
+    def python_type(self) -> type:
+        return dict
+
+    def describe(self) -> str:
+        return f"__dict__ of {self.of.describe()}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return self.of.parts()
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        return [tx.constant(name) for name in self.of.dict_entries(tx)]
+
+    def truth(self, tx: Tracing) -> bool:
+        return bool(self.of.dict_entries(tx))
+
+
+def _is_data_descriptor(found: Any) -> bool:
+    return static_lookup(type(found), "__set__")[1] is not None or static_lookup(type(found), "__delete__")[1] is not None
+
+
+class WeakRefVariable(VariableTracker):
+    """A `weakref.ref` to something that is alive."""
+
+    __slots__ = ("of",)
+    kind = "weak reference"
+
+    def __init__(self, of: VariableTracker, source: Source | None) -> None:
+        super().__init__(source)
+        self.of = of
+
+    def python_type(self) -> type:
+        import weakref
+
+        return weakref.ref
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+        return self.of
