@@ -1,0 +1,66 @@
+"""The engine: graph capture by interpreting Python's bytecode, and the recording of every step of it.
+
+Its names are loaded when they are first used, so that `tracer_core.recording` works where torch is not installed.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracer_core.errors import BackendError, FaultWarning, InternalError, TracewalkError, Unsupported
+    from tracer_core.frame_eval.api import compile, disable, is_compiling, make_config, reset
+    from tracer_core.frame_eval.hook import disabled, enabled
+    from tracer_core.frame_input import Config
+    from tracer_core.observer import Observer, observing
+
+_HOMES = {
+    "BackendError": "errors",
+    "Config": "frame_input",
+    "FaultWarning": "errors",
+    "InternalError": "errors",
+    "Observer": "observer",
+    "TracewalkError": "errors",
+    "Unsupported": "errors",
+    "compile": "frame_eval.api",
+    "disable": "frame_eval.api",
+    "disabled": "frame_eval.hook",
+    "enabled": "frame_eval.hook",
+    "is_compiling": "frame_eval.api",
+    "make_config": "frame_eval.api",
+    "observing": "observer",
+    "reset": "frame_eval.api",
+}
+_MODULES = ("errors", "observer", "recording")
+
+__all__ = [
+    "BackendError",
+    "Config",
+    "FaultWarning",
+    "InternalError",
+    "Observer",
+    "TracewalkError",
+    "Unsupported",
+    "compile",
+    "disable",
+    "disabled",
+    "enabled",
+    "is_compiling",
+    "make_config",
+    "observing",
+    "reset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"tracer_core.{name}")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tracer_core' has no attribute {name!r}")
+    value = getattr(import_module(f"tracer_core.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, *_MODULES])

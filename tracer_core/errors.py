@@ -29,3 +29,11 @@ class Unsupported(TracewalkError):
 
 class InternalError(TracewalkError):
     """The engine itself failed; the user's program is not to blame."""
+
+
+class BackendError(TracewalkError):
+    """The back end failed on a graph; neither the user's program nor the engine is to blame."""
+
+
+class FaultWarning(RuntimeWarning):
+    """The engine failed on a function, which runs as plain Python instead."""

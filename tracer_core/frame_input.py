@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tracer_core.guards import Guard
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Config:
     """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic."""
 

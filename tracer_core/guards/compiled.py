@@ -93,7 +93,7 @@ class CompiledGuards:
         rule, expected = guard.rule, guard.expected
         try:
             value = guard.look(scope)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             missing = _first_missing(guard.sources, scope)
             advice = f"have {missing} at each call"
             return Failure(guard, rule.expected_text(expected), f"missing ({type(error).__name__}: {error})", advice)
@@ -102,7 +102,7 @@ class CompiledGuards:
             was = rule.expected_against(expected, value)
         try:
             seen = rule.seen_text(value, expected)
-        except Exception:
+        except Exception:  # noqa: BLE001
             seen = describe(value)
         return Failure(guard, was, seen, rule.advice(guard.source.name, expected, value))
 
@@ -113,7 +113,7 @@ def _first_missing(sources: Iterable[Source], scope: Scope) -> str:
         for part in source.path():
             try:
                 part.find(scope)
-            except Exception:
+            except Exception:  # noqa: BLE001
                 return part.name
     return ""
 

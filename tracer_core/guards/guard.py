@@ -137,7 +137,7 @@ class Guard:
         """Whether it holds now, checked in plain Python. A value that cannot be reached does not hold."""
         try:
             return self.rule.holds(self.look(scope), self.expected)
-        except Exception:
+        except Exception:  # noqa: BLE001
             return False
 
     def __eq__(self, other: object) -> bool:

@@ -1,8 +1,8 @@
 """From a list of guards to the text of one function, through a tree of their sources.
 
-Each source is fetched once. In the conditions' texts, `\\x00<number>\\x00` stands for the value of a node; the last pass
-puts there the expression that fetches it, or, where the value is used more than once, a variable that the first use
-assigns. The function is one chain of `and`s, so that nothing is evaluated after the first guard that fails.
+Each source is fetched once. In the conditions' texts, `\\x00<number>\\x00` stands for the value of a node; the last
+pass puts there the expression that fetches it, or, where the value is used more than once, a variable that the first
+use assigns. The function is one chain of `and`s, so that nothing is evaluated after the first guard that fails.
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def _expand(conditions: list[str], nodes: dict[int, _Node]) -> Iterator[str]:
 
 
 def generate(guards: list[Guard]) -> tuple[list[Guard], str, dict[str, Any]]:
-    """The guards in the order they are checked, the text of `guards_hold(L)`, and what its names mean (but for `G` and
-    `B`, the frame's globals and builtins)."""
+    """The guards in the order they are checked, the text of `guards_hold(L)`, and what its names mean (but for `G`
+    and `B`, the frame's globals and builtins)."""
     tree = _Tree()
     relations: list[Guard] = []
     settings: list[Guard] = []

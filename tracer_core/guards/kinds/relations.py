@@ -27,7 +27,7 @@ class ShapeExpression:
 
     def value(self, values: Sequence[Any]) -> Any:
         names = [f"v{i}" for i in range(len(values))]
-        return eval(self.expression.format(*names), dict(EXPRESSION_NAMES), dict(zip(names, values)))
+        return eval(self.expression.format(*names), dict(EXPRESSION_NAMES), dict(zip(names, values, strict=True)))
 
 
 @kind("SHAPE", rank=91)
@@ -53,7 +53,7 @@ class Shape(Relation):
         return expected.text
 
     def seen_text(self, value: Sequence[Any], expected: ShapeExpression) -> str:
-        return ", ".join(f"{source.name} == {seen}" for source, seen in zip(expected.sources, value))
+        return ", ".join(f"{source.name} == {seen}" for source, seen in zip(expected.sources, value, strict=True))
 
     def advice(self, name: str, expected: ShapeExpression, value: Sequence[Any]) -> str:
         return "keep to sizes for which this holds, or accept one more compilation for the others"

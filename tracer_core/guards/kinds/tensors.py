@@ -56,7 +56,7 @@ def dispatch_keys(tensor: torch.Tensor) -> int:
 
 def _fits(seen: Sequence[int], expected: Sizes | None) -> bool:
     return expected is None or (
-        len(seen) == len(expected) and all(e is None or e == s for e, s in zip(expected, seen))
+        len(seen) == len(expected) and all(e is None or e == s for e, s in zip(expected, seen, strict=True))
     )
 
 
@@ -139,7 +139,7 @@ def first_difference(value: Any, expected: TensorProperties) -> _Property | None
 
 @kind("TENSOR", rank=5)
 class Tensor(Kind):
-    """`expected` is a `TensorProperties`. Many of them are checked by one call (see `tracer_core.guards.tensor_batch`)."""
+    """`expected` is a `TensorProperties`. Many of them are checked by one call (see `tracer_core.guards.batch`)."""
 
     def key(self, expected: TensorProperties) -> Hashable:
         return expected

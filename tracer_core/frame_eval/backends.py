@@ -1,0 +1,166 @@
+"""Back ends by name, and calling one so that its failures are told apart from ours.
+
+The only module of the engine that imports `torch._dynamo`, and only for back ends that torch keeps there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.errors import BackendError
+from tracer_core.frame_eval import c_frame
+from tracer_core.frame_eval.options import OPTIONS, checked, nearest
+
+if TYPE_CHECKING:
+    import torch
+
+Compiled = Callable[..., Any]
+Backend = Callable[..., Compiled]
+
+
+def eager(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Compiled:
+    """Runs the graph as it is."""
+    return gm.forward
+
+
+def _inductor(gm: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Compiled:
+    from torch._inductor.compile_fx import compile_fx
+
+    compiled: Any = compile_fx(gm, example_inputs, config_patches=options)
+    return compiled  # type: ignore[no-any-return]
+
+
+_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor}
+
+
+def names() -> list[str]:
+    """Every back end that has a name."""
+    import torch
+
+    return sorted({*_OWN, "aot_eager", *torch.compiler.list_backends()})
+
+
+def lookup(backend: str | Backend) -> Backend:
+    """The back end called `backend`, or `backend` itself if it is a callable.
+
+    Raises:
+        ValueError: if there is none of this name.
+        TypeError: if it is neither a name nor callable.
+    """
+    if not isinstance(backend, str):
+        if not callable(backend):
+            raise TypeError(f"backend= must be a name or a function of (graph, example inputs), not {backend!r}")
+        return backend
+    if backend in _OWN:
+        return _OWN[backend]
+    from torch._dynamo.backends.registry import list_backends, lookup_backend
+
+    if backend not in list_backends(exclude_tags=None):
+        raise ValueError(f"there is no back end called {backend!r}. {nearest(backend, names())}")
+    return lookup_backend(backend)
+
+
+def split_options(
+    backend: str | Backend, options: dict[str, Any], mode: str | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Checked: options of ours, and keywords for the back end (`mode` among them).
+
+    Raises:
+        ValueError: for an option that neither has.
+        TypeError: for a value of the wrong type.
+    """
+    ours = {name: checked(name, value) for name, value in options.items() if name in OPTIONS}
+    rest = {name: value for name, value in options.items() if name not in OPTIONS}
+    if backend == "inductor":
+        return ours, _inductor_options(rest, mode)
+    accepted = _keywords(lookup(backend))
+    theirs: dict[str, Any] = {}
+    if rest:
+        if accepted is not None and "options" not in accepted:
+            name = next(iter(rest))
+            raise ValueError(f"there is no option called {name!r}. {nearest(name, OPTIONS)}")
+        theirs["options"] = rest
+    if mode is not None:
+        if accepted is not None and "mode" not in accepted:
+            raise ValueError(f"mode={mode!r} is for the back end 'inductor'; the one given takes none. Leave it out.")
+        theirs["mode"] = mode
+    return ours, theirs
+
+
+def _inductor_options(options: dict[str, Any], mode: str | None) -> dict[str, Any]:
+    if not options and mode is None:
+        return {}
+    import torch._inductor as inductor
+
+    if mode is not None and options:
+        raise ValueError("give either mode= or options of inductor, not both")
+    if mode is not None:
+        modes = inductor.list_mode_options()
+        if mode != "default" and mode not in modes:
+            raise ValueError(f"there is no mode called {mode!r}. {nearest(mode, [*modes, 'default'])}")
+        return dict(modes.get(mode, {}))
+    known = inductor.list_options()
+    patches = {name.replace("-", "_"): value for name, value in options.items()}
+    for name in patches:
+        if name not in known:
+            raise ValueError(f"there is no option called {name!r}. {nearest(name, [*known, *OPTIONS])}")
+    return patches
+
+
+def _keywords(backend: Backend) -> set[str] | None:
+    """The keywords `backend` takes; None if it takes any, or does not say."""
+    try:
+        parameters = inspect.signature(backend).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return {parameter.name for parameter in parameters}
+
+
+def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool) -> Backend:
+    """`backend` as `Config` wants it: errors become `BackendError`, or with `suppress_errors` the graph runs as it
+    is; what it returns runs with the frame hook off."""
+    name = backend if isinstance(backend, str) else getattr(backend, "__qualname__", type(backend).__qualname__)
+    function = lookup(backend)
+
+    def call_backend(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Compiled:
+        try:
+            compiled = function(gm, example_inputs, **keywords)
+            if not callable(compiled):
+                raise TypeError(f"it returned {compiled!r}, which cannot be called")
+        except Exception as error:
+            if suppress_errors:
+                return _outside(gm.forward)
+            raise BackendError(
+                f"the back end {name!r} failed: {type(error).__name__}: {error}. The traced code is not at "
+                f"fault; try backend='eager', or options={{'suppress_backend_errors': True}} to run graphs that it "
+                f"cannot compile as they are."
+            ) from error
+        return _outside(compiled)
+
+    call_backend.__name__ = call_backend.__qualname__ = name
+    return call_backend
+
+
+def _outside(compiled: Compiled) -> Compiled:
+    """`compiled` with the frame hook off inside it."""
+    code = getattr(compiled, "__code__", None)
+    if isinstance(code, CodeType) and code.co_filename.startswith("<eval_with_key>"):
+        c_frame.mark(code, c_frame.SKIP_ALL)
+        return compiled
+
+    return _graph_call(compiled)
+
+
+def _graph_call(compiled: Compiled) -> Compiled:
+    def graph_call(*args: Any) -> Any:
+        return compiled(*args)
+
+    return graph_call
+
+
+c_frame.mark(_graph_call(eager).__code__, c_frame.SKIP_ALL)

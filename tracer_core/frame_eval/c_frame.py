@@ -1,0 +1,85 @@
+"""What torch's C frame hook asks for: the shapes of its answers, and the few calls into it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from torch._C._dynamo import eval_frame, guards
+from torch._guards import CompileId
+
+Callback = Callable[[Any, Any, dict[Any, Any]], "FrameResult"]
+
+_ACTION = eval_frame._FrameAction
+_strategy = eval_frame._FrameExecStrategy
+
+TRACE = _strategy(_ACTION.DEFAULT, _ACTION.DEFAULT)
+"""Look at frames of the code, and at the frames it calls."""
+SKIP = _strategy(_ACTION.SKIP, _ACTION.DEFAULT)
+"""Leave frames of the code alone, look at those it calls."""
+SKIP_ALL = _strategy(_ACTION.SKIP, _ACTION.SKIP)
+"""Leave frames of the code alone, and all that runs inside them."""
+
+_frame_ids = itertools.count(1)
+
+
+@dataclass(eq=False)
+class GuardManager:
+    """One lambda guard under a root. The C side sets `cache_entry` and `extra_state` while it has the entry, and
+    sets them to None when it drops it."""
+
+    root: Any = field(default_factory=guards.RootGuardManager)
+    diff_guard_root: Any = None
+    cache_entry: Any = None
+    extra_state: Any = None
+
+    @staticmethod
+    def of(check: Callable[[Mapping[str, Any]], bool], text: str) -> GuardManager:
+        manager = GuardManager()
+        manager.root.add_lambda_guard(check, [text], None)
+        return manager
+
+    def drop(self) -> None:
+        """Make the C side forget the code behind this guard."""
+        if self.cache_entry is not None:
+            self.extra_state.invalidate(self.cache_entry, GuardManager())
+
+
+@dataclass(slots=True)
+class GuardedCode:
+    """Code to run while the guard holds."""
+
+    code: CodeType
+    guard_manager: GuardManager
+    compile_id: CompileId = field(default_factory=lambda: CompileId(frame_id=next(_frame_ids), frame_compile_id=0))
+    trace_annotation: str = "tracewalk"
+
+
+@dataclass(slots=True)
+class FrameResult:
+    """The callback's answer. `frame_exec_strategy` is kept for the code if `apply_to_code`, else used once."""
+
+    guarded_code: GuardedCode | None
+    apply_to_code: bool
+    frame_exec_strategy: Any
+
+
+def run_plainly() -> FrameResult:
+    """Leave this one frame to Python; ask again at the next."""
+    return FrameResult(None, False, TRACE)
+
+
+set_callback: Callable[[Callback | None], Callback | None] = eval_frame.set_eval_frame  # type: ignore[assignment]
+"""Switch this thread's hook; gives the one before."""
+
+
+def mark(code: CodeType, strategy: Any) -> None:
+    eval_frame.set_code_exec_strategy(code, strategy)
+
+
+def forget(code: CodeType) -> None:
+    """Drop everything the C side keeps for the code."""
+    eval_frame.reset_code(code)

@@ -1,0 +1,197 @@
+"""A frame starts and no cached version fits: skip it, or trace it and cache the result."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import traceback
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from tracer_core import observer as observers
+from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
+from tracer_core.frame_eval import c_frame, lookup
+from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
+from tracer_core.frame_eval.options import option
+from tracer_core.frame_eval.rules import why_skip
+from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
+from tracer_core.guards import compile_guards
+
+if TYPE_CHECKING:
+    from tracer_core.frame_eval.hook import Hook
+
+TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
+
+DELIVERED = (Unsupported, BackendError, InternalError, KeyboardInterrupt)
+"""What the user gets to see when tracing raises it."""
+
+_lock = threading.RLock()
+
+
+class _Tracing(threading.local):
+    active = False
+
+
+_tracing = _Tracing()
+_tracers: list[TraceFrame] = []
+
+
+def is_tracing() -> bool:
+    """Whether a frame is being traced, or its graph compiled, in this thread."""
+    return _tracing.active
+
+
+@contextlib.contextmanager
+def use_tracer(trace_frame: TraceFrame) -> Iterator[None]:
+    """Trace frames with `trace_frame` inside the block, in all threads, instead of with the engine's."""
+    _tracers.append(trace_frame)
+    try:
+        yield
+    finally:
+        _tracers.remove(trace_frame)
+
+
+def _tracer() -> TraceFrame:
+    if _tracers:
+        return _tracers[-1]
+    trace_frame: TraceFrame = import_module("tracer_core.codegen.compile_frame").trace_frame
+    return trace_frame
+
+
+def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResult:
+    """The answer to the C side, for `frame`, under `hook`. `states` is the C side's dict for the frame's code.
+
+    Raises:
+        Unsupported: with `fullgraph`, where the graph would end.
+        BackendError: the back end failed.
+        InternalError: our own fault, with the option `raise_internal_faults`.
+        KeyboardInterrupt: the user stopped the tracing.
+    """
+    code = frame.f_code
+    skipped = why_skip(code, frame.f_globals)
+    if skipped is not None:
+        return _leave(code, skipped)
+    state = states.get(hook)
+    if state is None:
+        remember(code)
+        state = states[hook] = CodeState()
+    lookup.on_miss(code)
+    if state.stopped is not None:
+        return c_frame.run_plainly()
+    tried = len(state.versions)
+    with _lock:
+        if len(state.versions) != tried:
+            version = state.holding(frame.f_locals)
+            if version is not None:
+                return _answer(code, version)
+        if len(state.versions) >= option(hook.config, "cache_size_limit"):
+            return _at_limit(hook, code, state, frame.f_locals)
+        _tracing.active = True
+        try:
+            return _compile(hook, frame, state)
+        finally:
+            _tracing.active = False
+
+
+def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
+    """Leave a frame to Python, and others of its code too if `skipped` is for ever."""
+    watching = observers.current()
+    if watching is not None:
+        watching.on_skip(code, skipped.reason_id, skipped.message)
+    strategy = c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP
+    if skipped.forever:
+        leave_to_python(code, recursive=skipped.recursive)
+    return c_frame.FrameResult(None, skipped.forever, strategy)
+
+
+def _answer(code: CodeType, version: Version) -> c_frame.FrameResult:
+    assert version.code is not None
+    manager = c_frame.GuardManager.of(lookup.guard_of(code, version), f"guards of version {version.number}")
+    version.managers.append(weakref.ref(manager))
+    return c_frame.FrameResult(c_frame.GuardedCode(version.code, manager), True, c_frame.TRACE)
+
+
+def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
+    code, number = frame.f_code, state.next_number()
+    watching = observers.current()
+    started = time.perf_counter()
+    outcome = "fault"
+    if watching is not None:
+        watching.on_compile_start(code, number)
+    try:
+        given = FrameInput(
+            code=code,
+            locals=frame.f_locals,
+            globals=frame.f_globals,
+            builtins=frame.f_builtins,
+            closure=frame.closure or (),
+            version=number,
+            history=state.history,
+            config=hook.config,
+        )
+        result = _tracer()(given)
+        if isinstance(result, SkippedFrame):
+            outcome = "skipped"
+            return _leave(code, result)
+        guards = compile_guards(result.guards, frame.f_globals, frame.f_builtins)
+        version = Version(number, guards, result.code)
+        state.add(version)
+        outcome = "compiled"
+        return _once(result.code) if version.code is None else _answer(code, version)
+    except DELIVERED:
+        raise
+    except Exception as fault:  # noqa: BLE001
+        return _fault(hook, code, state, fault)
+    finally:
+        if watching is not None:
+            watching.on_compile_end(outcome, time.perf_counter() - started)
+
+
+def _once(code: CodeType) -> c_frame.FrameResult:
+    """Run code whose guards can already not hold again, for the frame it was made for."""
+    manager = c_frame.GuardManager.of(lambda f_locals: False, "an object it was compiled for is gone")
+    return c_frame.FrameResult(c_frame.GuardedCode(code, manager), True, c_frame.TRACE)
+
+
+def _fault(hook: Hook, code: CodeType, state: CodeState, fault: Exception) -> c_frame.FrameResult:
+    """Our own code failed: say so once, and leave the code to Python."""
+    text = "".join(traceback.format_exception(fault))
+    watching = observers.current()
+    if watching is not None:
+        watching.on_fault(text)
+    place = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
+    if option(hook.config, "raise_internal_faults"):
+        raise InternalError(f"tracewalk failed while tracing {place}. The fault is ours.") from fault
+    state.stopped = ("fault", f"tracewalk failed while tracing {place}")
+    warnings.warn(
+        f"tracewalk failed while tracing {place}, so it runs as plain Python, with the same results. The fault is "
+        f"ours: please report it with this text.\n{text}",
+        FaultWarning,
+        stacklevel=2,
+    )
+    return c_frame.run_plainly()
+
+
+def _at_limit(hook: Hook, code: CodeType, state: CodeState, f_locals: Any) -> c_frame.FrameResult:
+    """No more versions: those there are still reused where they fit, other frames run as plain Python."""
+    failure = state.versions[-1].guards.explain(f_locals) if state.versions else None
+    limit = option(hook.config, "cache_size_limit")
+    unsupported = Unsupported(
+        "cache-limit",
+        function=code.co_qualname,
+        limit=limit,
+        failure="" if failure is None else f" Its last version does not fit now: {failure.sentence}",
+    )
+    if hook.config.fullgraph:
+        raise unsupported
+    state.stopped = ("cache-limit", unsupported.message)
+    watching = observers.current()
+    if watching is not None:
+        watching.on_skip(code, "cache-limit", unsupported.message)
+    warnings.warn(unsupported.message, RuntimeWarning, stacklevel=2)
+    return c_frame.run_plainly()

@@ -1,0 +1,89 @@
+"""Hooks: one per way to compile. Code compiled under one hook is never run under another."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+import weakref
+from types import TracebackType
+from typing import Any
+
+from tracer_core.errors import FaultWarning
+from tracer_core.frame_eval import c_frame, lookup
+from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing
+from tracer_core.frame_input import Config
+
+
+class Hook:
+    """The callback for frames that start while it is on, under one `Config`.
+
+    The C side compares callbacks by identity and runs only code that came from the same one. It takes the callback
+    off while it runs, and while guards run.
+    """
+
+    __slots__ = ("__weakref__", "config")
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def __call__(self, frame: Any, cache_entry: Any, states: dict[Any, Any]) -> c_frame.FrameResult:
+        lookup.raise_if_interrupted()
+        try:
+            return convert(self, frame, states)
+        except DELIVERED:
+            raise
+        except Exception:  # noqa: BLE001
+            warnings.warn(
+                f"tracewalk failed at the start of {frame.f_code.co_qualname}, which runs as plain Python. "
+                f"The fault is ours: please report it with this text.\n{traceback.format_exc()}",
+                FaultWarning,
+                stacklevel=2,
+            )
+            return c_frame.run_plainly()
+
+
+_hooks: weakref.WeakValueDictionary[int, Hook] = weakref.WeakValueDictionary()
+
+
+def hook_for(config: Config) -> Hook:
+    """The hook of `config` (the object: an equal one has another hook)."""
+    hook = _hooks.get(id(config))
+    if hook is None:
+        hook = _hooks[id(config)] = Hook(config)
+    return hook
+
+
+class Switch:
+    """Sets this thread's callback inside a block; the one before comes back after it, also after errors.
+
+    While a frame is being traced it does nothing: our own code is never traced.
+    """
+
+    def __init__(self, callback: Hook | None) -> None:
+        self._callback = callback
+        self._previous: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._previous.append(_KEEP if is_tracing() else c_frame.set_callback(self._callback))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        previous = self._previous.pop()
+        if previous is not _KEEP:
+            c_frame.set_callback(previous)
+        if lookup.interrupted:
+            lookup.raise_if_interrupted()
+
+
+_KEEP = object()
+
+
+def enabled(config: Config) -> Switch:
+    """A context manager: frames that start inside the block, in this thread, are compiled under `config`."""
+    return Switch(hook_for(config))
+
+
+def disabled() -> Switch:
+    """A context manager: the hook is off inside the block, in this thread."""
+    return Switch(None)

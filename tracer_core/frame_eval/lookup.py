@@ -1,0 +1,94 @@
+"""The guard that the C side calls for a cached version, and the events of a lookup.
+
+The C side tries a code's versions one after the other, the last one reused first, and then asks the callback. It does
+not say when a lookup starts: that is seen here, from the first version tried since the last lookup of the code ended.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any
+
+from tracer_core import observer as observers
+from tracer_core.frame_eval.cache import Version
+
+Check = Callable[[Mapping[str, Any]], bool]
+
+
+class _Lookups(threading.local):
+    """Codes (by id) being looked up in this thread, each with the numbers of the versions tried so far."""
+
+    def __init__(self) -> None:
+        self.tried: dict[int, set[int]] = {}
+
+
+_lookups = _Lookups()
+_watched = observers.ACTIVE
+interrupted: list[int] = []
+"""Threads (by id) in which the user pressed Ctrl-C during a guard check, where nothing can be raised."""
+
+
+def guard_of(code: CodeType, version: Version) -> Check:
+    """The check to give to the C side for `version` of `code`."""
+    holds = version.guards.holds
+    reference = weakref.ref(code)
+
+    def guard(f_locals: Mapping[str, Any]) -> bool:
+        try:
+            return _observed(reference, version, f_locals) if _watched else holds(f_locals)
+        except KeyboardInterrupt:
+            interrupted.append(threading.get_ident())
+            return False
+
+    return guard
+
+
+def raise_if_interrupted() -> None:
+    thread = threading.get_ident()
+    if thread in interrupted:
+        interrupted.remove(thread)
+        raise KeyboardInterrupt
+
+
+def on_miss(code: CodeType) -> None:
+    """No version of `code` fits, or there is none: its lookup is over."""
+    if not _watched:
+        return
+    watching = observers.current()
+    if watching is None:
+        return
+    if _lookups.tried.pop(id(code), None) is None:
+        watching.on_call(code)
+
+
+def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapping[str, Any]) -> bool:
+    watching, code = observers.current(), reference()
+    if watching is None or code is None:
+        return version.guards.holds(f_locals)
+    try:
+        failure = version.guards.explain(f_locals)
+    except Exception as error:  # noqa: BLE001
+        warnings.warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning, stacklevel=2)
+        return version.guards.holds(f_locals)
+    try:
+        _report(watching, code, version.number, failure)
+    except Exception as error:  # noqa: BLE001
+        warnings.warn(f"the observer failed in a cache lookup: {error!r}", RuntimeWarning, stacklevel=2)
+    return failure is None
+
+
+def _report(watching: observers.Observer, code: CodeType, number: int, failure: Any) -> None:
+    tried = _lookups.tried.get(id(code))
+    if tried is None or number in tried:
+        tried = _lookups.tried[id(code)] = set()
+        watching.on_call(code)
+    tried.add(number)
+    if failure is None:
+        del _lookups.tried[id(code)]
+        watching.on_cache_check(code, number, None, "")
+    else:
+        watching.on_cache_check(code, number, failure.guard, failure.seen)

@@ -1,0 +1,59 @@
+"""What `options=` may hold besides the back end's own options."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.frame_input import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`kind` is the type its values have, `default` holds where it is not given."""
+
+    kind: type
+    default: Any
+    text: str
+
+
+OPTIONS: dict[str, Option] = {
+    "cache_size_limit": Option(
+        int, 8, "How many versions of a function are kept before other calls run as plain Python."
+    ),
+    "raise_internal_faults": Option(bool, False, "Raise InternalError when the engine fails, instead of a warning."),
+    "suppress_backend_errors": Option(bool, False, "Run the graph as it is where the back end fails."),
+    "inline_depth_limit": Option(int, 200, "How deep calls are inlined before the graph breaks."),
+    "replay_prints": Option(bool, False, "Print after the graph ran, in order, instead of breaking the graph."),
+}
+
+
+def option(config: Config, name: str) -> Any:
+    """The value of an option of ours under `config`."""
+    return config.options.get(name, OPTIONS[name].default)
+
+
+def checked(name: str, value: Any) -> Any:
+    """`value`, if it is one that the option `name` may have.
+
+    Raises:
+        TypeError: for a value of another type.
+        ValueError: for a number below 1.
+    """
+    known = OPTIONS[name]
+    if type(value) is not known.kind:
+        raise TypeError(f"option {name!r} must be {known.kind.__name__}, not {type(value).__name__}: {known.text}")
+    if isinstance(value, int) and known.kind is int and value < 1:
+        raise ValueError(f"option {name!r} must be at least 1, not {value}: {known.text}")
+    return value
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A sentence that names what is spelled like `name`, or all there is."""
+    known = sorted(names)
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if close:
+        return f"Did you mean {' or '.join(map(repr, close))}?"
+    return f"There are: {', '.join(known)}." if known else ""

@@ -1,0 +1,93 @@
+"""Which frames are left to Python before anything is traced."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import sysconfig
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from tracer_core.frame_input import SkippedFrame
+from tracer_core.reasons import REASONS
+
+UNTRACED_PACKAGES = (
+    *("torch", "functorch", "triton", "numpy", "scipy", "sympy", "pandas", "networkx", "numba", "matplotlib"),
+    *("IPython", "ipykernel", "jupyter_client", "jupyter_core", "traitlets", "comm", "zmq", "tornado"),
+    *("ipywidgets", "anywidget", "msgspec", "pygments", "nbclient", "nbformat", "debugpy", "pydevd"),
+    *("pytest", "_pytest", "pluggy", "hypothesis", "xdist", "coverage"),
+    *("tracer_core", "tracewalk"),
+)
+"""Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
+
+TRACED_PARTS = ("torch.nn.modules",)
+"""Parts of these packages that are traced all the same: a graph may start at a module's `__call__` or `forward`."""
+
+
+def _folder(package: str) -> str | None:
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return os.path.join(os.path.realpath(next(iter(spec.submodule_search_locations))), "")
+
+
+def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(folder for folder in map(_folder, packages) if folder is not None)
+
+
+_PATHS = sysconfig.get_paths()
+_SITE = tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("purelib", "platlib")})
+_LIBRARY = tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("stdlib", "platstdlib")})
+_UNTRACED = _folders(UNTRACED_PACKAGES)
+_TRACED = _folders(TRACED_PARTS)
+
+
+def _skipped(reason_id: str, **details: Any) -> SkippedFrame:
+    return SkippedFrame(reason_id, REASONS[reason_id].sentence.format(**details))
+
+
+def _by_kind(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE):
+        return _skipped("frame-async", function=code.co_name)
+    if code.co_flags & inspect.CO_GENERATOR:
+        return _skipped("frame-generator", function=code.co_name)
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        return _skipped("frame-not-function", function=code.co_name)
+    return None
+
+
+def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
+    path = code.co_filename
+    if path.startswith("<frozen "):
+        return _skipped("frame-library", function=code.co_name, file=path)
+    if path.startswith("<"):
+        return None
+    path = os.path.realpath(path)
+    if path.startswith(_TRACED):
+        return None
+    if path.startswith(_UNTRACED) or (path.startswith(_LIBRARY) and not path.startswith(_SITE)):
+        return _skipped("frame-library", function=code.co_name, file=code.co_filename)
+    return None
+
+
+def _by_mark(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
+    if globals.get("__name__", "").split(".")[0] in ("tracer_core", "tracewalk"):
+        return _skipped("frame-library", function=code.co_name, file=code.co_filename)
+    return None
+
+
+_TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = (_by_mark, _by_kind, _by_file)
+
+
+def why_skip(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
+    """Why frames of `code` are left to Python without a look at their values; None to trace them."""
+    for test in _TESTS:
+        skipped = test(code, globals)
+        if skipped is not None:
+            return skipped
+    return None
