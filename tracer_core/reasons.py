@@ -32,8 +32,8 @@ _reason(
 
 _reason(
     "cache-limit",
-    "{function} was compiled {limit} times already; calls that none of its versions fits run as plain Python."
-    "{failure}",
+    "{function} was compiled {limit} times already; calls that none of its versions fits run as plain Python. "
+    "This call does not fit the last of them: {failure}.",
     "Each version is tried at each call, so an endless number of them would cost more than it gains.",
     "See in the failed guards what varies from call to call, and pass it as a tensor or keep it the same.",
     "Compile with dynamic=True if sizes vary.",

@@ -185,7 +185,7 @@ def _at_limit(hook: Hook, code: CodeType, state: CodeState, f_locals: Any) -> c_
         "cache-limit",
         function=code.co_qualname,
         limit=limit,
-        failure="" if failure is None else f" Its last version does not fit now: {failure.sentence}",
+        failure="its code is gone" if failure is None else failure.difference,
     )
     if hook.config.fullgraph:
         raise unsupported

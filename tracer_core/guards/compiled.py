@@ -28,11 +28,14 @@ class Failure:
     advice: str
 
     @property
-    def sentence(self) -> str:
-        name = self.guard.source.name
+    def difference(self) -> str:
         if self.guard.kind == "SHAPE":
-            return f"The code was compiled for {self.expected}, but {self.seen} now. To avoid this, {self.advice}."
-        return f"{name} was {self.expected} at compile time and is {self.seen} now. To avoid this, {self.advice}."
+            return f"it was compiled for {self.expected}, and now {self.seen}"
+        return f"{self.guard.source.name} was {self.expected} at compile time and is {self.seen} now"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.difference[0].upper()}{self.difference[1:]}. To avoid this, {self.advice}."
 
 
 class CompiledGuards:
