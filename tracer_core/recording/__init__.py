@@ -1,0 +1,36 @@
+"""Recordings of traced programs: filling one, walking it, saving and loading it.
+
+In: the engine's events, through `Recorder`, or a file, through `load`. Out: `Trace`, which everything that is shown
+is read from. Reading needs no torch, and loading runs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracer_core.recording.file import TraceFileError, load, save
+    from tracer_core.recording.recorder import Recorder
+    from tracer_core.recording.schema import SCHEMA_VERSION
+    from tracer_core.recording.steps import Step, Value
+    from tracer_core.recording.trace import Trace
+
+__all__ = ["SCHEMA_VERSION", "Recorder", "Step", "Trace", "TraceFileError", "Value", "load", "save"]
+
+_HOMES = {
+    "Recorder": "recorder",
+    "SCHEMA_VERSION": "schema",
+    "Step": "steps",
+    "Trace": "trace",
+    "TraceFileError": "file",
+    "Value": "steps",
+    "load": "file",
+    "save": "file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

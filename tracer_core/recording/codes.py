@@ -123,7 +123,7 @@ def instr(instruction: Instruction, positions: dict[Instruction, int]) -> schema
         offset=origin.offset if origin is not None else -1,
         opname=origin.opname if origin is not None else instruction.op,
         op=instruction.op,
-        arg=clean(origin.argrepr) if origin is not None else _arg_text(arg),
+        arg=clean(origin.argrepr if origin is not None else _arg_text(arg)) + _keywords(arg),
         line=(instruction.span or NO_SPAN)[0],
         end_line=(instruction.span or NO_SPAN)[1],
         column=(instruction.span or NO_SPAN)[2],
@@ -139,6 +139,12 @@ def _arg_text(arg: Any) -> str:
         return ""
     plain = (int, float, complex, bool, bytes)
     return clean(arg if type(arg) is str else repr(arg) if type(arg) in plain else f"<{type(arg).__name__}>")
+
+
+def _keywords(arg: Any) -> str:
+    """The names of a call's keyword arguments, which `dis` shows at the instruction before it."""
+    keywords = getattr(arg, "keywords", ())
+    return f", {clean(repr(keywords))}" if keywords else ""
 
 
 def _effect(instruction: Instruction) -> tuple[int, int]:

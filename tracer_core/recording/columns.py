@@ -252,9 +252,9 @@ def _read_state(data: bytes, at: int) -> State:
 
 @dataclass(slots=True)
 class Change:
-    """One entry of `delta`, read: what the previous step of the same frame did (nothing is known where `fresh`)."""
+    """One entry of `delta`, read: what the previous step of the same frame did (where `fresh` there was none)."""
 
-    gone: int
+    gone: list[int]
     came: list[int]
     slots: Mapping[int, int | None]
     fresh: bool
@@ -375,9 +375,10 @@ class Reader:
                 state = states[frame] = State()
             else:
                 state = states[frame]
+            left: list[int] = state.stack[-gone:] if gone else []
             if header & 0x7F:
                 state.apply(gone, came, slots)
-            yield step, frame, Change(gone, came, slots, header & _FRESH != 0)
+            yield step, frame, Change(left, came, slots, header & _FRESH != 0)
 
     def _read_slots(self, at: int, top: int) -> tuple[dict[int, int | None], int, int]:
         data = self._delta

@@ -520,5 +520,5 @@ def _action(outcome: str, resumes: list[str]) -> str:
         return "Nothing was compiled; the frame ran as plain Python."
     if not resumes:
         return "The graph up to here was compiled; what follows runs as plain Python."
-    verb = "goes" if len(resumes) == 1 else "go"
-    return f"The graph up to here was compiled, this line runs as plain Python, and {' or '.join(resumes)} {verb} on after it."
+    names = " or ".join(resumes)
+    return f"The graph up to here was compiled, this line runs as plain Python, and {names} goes on after it."

@@ -1,7 +1,8 @@
 """The recording as data: what a trace file holds and what the explorer is sent. No torch, no behaviour.
 
 Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`). Trackers are numbered from 0 in
-the order they were first seen; their snapshots are packed (`recording/snapshots.py`). Step numbers count from 0 over the whole recording. "Text" is for people and is never parsed.
+the order they were first seen; their snapshots are packed (`recording/snapshots.py`). Step numbers count from 0
+over the whole recording. "Text" is for people and is never parsed.
 The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
 """
 

@@ -166,7 +166,7 @@ class Trackers:
         return number
 
     def _new_class(self, cls: type) -> int:
-        if cls.__eq__ is not object.__eq__:
+        if getattr(cls, "__eq__", None) is not object.__eq__:
             self.compare_by_id = True
         number = self._classes[cls] = self.writer.pool(cls.__name__)
         return number

@@ -1,0 +1,174 @@
+"""Traces in files: a small header, then compressed MessagePack. Nothing in a file is ever run.
+
+Header, little-endian: 8 bytes that name the format, u32 schema version, u32 CRC-32 of all that follows it and of the
+version, u64 length of the data compressed, u64 its length once decompressed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import struct
+import zlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tracer_core.recording import schema
+
+if TYPE_CHECKING:
+    from tracer_core.recording.trace import Trace
+
+MAGIC = b"\x89TWALK\r\n"
+_HEAD = struct.Struct("<8sII")
+_SIZES = struct.Struct("<QQ")
+_LEVEL = 6
+_MOST_COMPRESSED = 1100
+"""One byte of zlib data never stands for more bytes than this."""
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""By schema version: turns the fields of such a trace into those of the next version."""
+
+
+class TraceFileError(Exception):
+    """A trace could not be read or written; the message says why in one sentence."""
+
+
+def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
+    """Write a trace. A file that was there is replaced at once, or, if anything goes wrong, kept as it was.
+
+    Raises:
+        TraceFileError: the file cannot be written.
+    """
+    data = trace if isinstance(trace, schema.Trace) else trace.data
+    content = pack(data)
+    target = os.path.abspath(os.fspath(path))
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.part")
+    try:
+        try:
+            with open(temporary, "xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _sync_folder(folder)
+    except OSError as error:
+        raise TraceFileError(f"The trace cannot be written to {target}: {error.strerror or error}.") from error
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace that `save` wrote.
+
+    Raises:
+        TraceFileError: there is no such file, it is no trace, it is damaged, or a newer version wrote it.
+    """
+    from tracer_core.recording.trace import Trace
+
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except FileNotFoundError:
+        raise TraceFileError(f"There is no file {name}.") from None
+    except OSError as error:
+        raise TraceFileError(f"{name} cannot be read: {error.strerror or error}.") from error
+    return Trace(unpack(content, name))
+
+
+def pack(data: schema.Trace) -> bytes:
+    """A trace as the bytes of a file."""
+    raw = msgspec.msgpack.encode(data)
+    compressed = zlib.compress(raw, _LEVEL)
+    sizes = _SIZES.pack(len(compressed), len(raw))
+    return _HEAD.pack(MAGIC, data.version, _checksum(data.version, sizes, compressed)) + sizes + compressed
+
+
+def unpack(content: bytes, name: str) -> schema.Trace:
+    """The inverse of `pack`; `name` is what messages call the file. Raises TraceFileError."""
+    if content[: len(MAGIC)] != MAGIC:
+        raise TraceFileError(f"{name} is not a trace file.")
+    start = _HEAD.size + _SIZES.size
+    if len(content) < start:
+        raise TraceFileError(_damaged(name))
+    _, version, checksum = _HEAD.unpack_from(content)
+    sizes = content[_HEAD.size : start]
+    compressed = memoryview(content)[start:]
+    packed_size, size = _SIZES.unpack(sizes)
+    if len(compressed) != packed_size or _checksum(version, sizes, compressed) != checksum:
+        raise TraceFileError(_damaged(name))
+    if version > schema.SCHEMA_VERSION:
+        raise TraceFileError(
+            f"{name} was written by a newer version of tracewalk (file version {version}, this one reads up to "
+            f"{schema.SCHEMA_VERSION}); update tracewalk to open it."
+        )
+    return _decode(_decompress(compressed, size, name), version, name)
+
+
+def _damaged(name: str) -> str:
+    return f"{name} is damaged or incomplete; save the trace again."
+
+
+def _checksum(version: int, sizes: bytes, compressed: bytes | memoryview) -> int:
+    return zlib.crc32(compressed, zlib.crc32(sizes, zlib.crc32(version.to_bytes(4, "little"))))
+
+
+def _decompress(compressed: memoryview, size: int, name: str) -> bytes:
+    """At most `size` bytes are ever made, and no more than such data can honestly stand for."""
+    if size > len(compressed) * _MOST_COMPRESSED:
+        raise TraceFileError(_damaged(name))
+    machine = zlib.decompressobj()
+    try:
+        raw = machine.decompress(compressed, size + 1)
+    except zlib.error:
+        raise TraceFileError(_damaged(name)) from None
+    if len(raw) != size or not machine.eof or machine.unused_data:
+        raise TraceFileError(_damaged(name))
+    return raw
+
+
+def _decode(raw: bytes, version: int, name: str) -> schema.Trace:
+    try:
+        if version == schema.SCHEMA_VERSION:
+            data = msgspec.msgpack.decode(raw, type=schema.Trace)
+        else:
+            data = msgspec.convert(_migrated(msgspec.msgpack.decode(raw), version, name), schema.Trace)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        raise TraceFileError(_damaged(name)) from None
+    _check(data, name)
+    return data
+
+
+def _migrated(fields: Any, version: int, name: str) -> dict[str, Any]:
+    while version < schema.SCHEMA_VERSION:
+        migrate = MIGRATIONS.get(version)
+        if migrate is None or not isinstance(fields, dict):
+            raise TraceFileError(f"{name} has file version {version}, which this version of tracewalk cannot read.")
+        fields = migrate(fields)
+        version += 1
+    return {**fields, "version": version}
+
+
+def _check(data: schema.Trace, name: str) -> None:
+    """That the parts fit together as far as reading them relies on it."""
+    columns = data.columns
+    per_step = (len(columns.frame) / 4, len(columns.instruction) / 4, len(columns.ended))
+    if any(length != data.steps for length in per_step) or len(columns.exit_at) != 4 * len(data.frames):
+        raise TraceFileError(_damaged(name))
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name durable where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,174 @@
+"""Lookups over a recording that are built when first asked for."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from tracer_core.recording import columns, schema, snapshots
+
+
+class _AtStep(Protocol):
+    @property
+    def step(self) -> int | None: ...
+
+
+T = TypeVar("T", bound=_AtStep)
+
+
+def by_step(records: Iterable[T]) -> Mapping[int, list[T]]:
+    """The records of each step that has some."""
+    found: dict[int, list[T]] = {}
+    for record in records:
+        if record.step is not None:
+            found.setdefault(record.step, []).append(record)
+    return found
+
+
+class Index:
+    """Everything of a recording, by step or by tracker."""
+
+    def __init__(self, data: schema.Trace) -> None:
+        self.data = data
+        self.steps = columns.Reader(data.columns, data.frames)
+        self.trackers = snapshots.Reader(data.snapshots)
+
+    @cached_property
+    def nodes(self) -> Mapping[int, list[schema.Node]]:
+        return by_step(self.data.nodes)
+
+    @cached_property
+    def guards(self) -> Mapping[int, list[schema.Guard]]:
+        return by_step(self.data.guards)
+
+    @cached_property
+    def symbols(self) -> Mapping[int, list[schema.Symbol]]:
+        return by_step(self.data.symbols)
+
+    @cached_property
+    def side_effects(self) -> Mapping[int, list[schema.SideEffect]]:
+        return by_step(self.data.side_effects)
+
+    @cached_property
+    def raised(self) -> Mapping[int, list[schema.Raised]]:
+        return by_step(self.data.raised)
+
+    @cached_property
+    def breaks(self) -> Mapping[int, list[schema.Break]]:
+        """Breaks by the step that found them, and by the step where the last attempt stopped because of them."""
+        found: dict[int, list[schema.Break]] = {}
+        for record in self.data.breaks:
+            for step in {record.step, record.final_step} - {None}:
+                assert step is not None
+                found.setdefault(step, []).append(record)
+        return found
+
+    @cached_property
+    def inlined(self) -> Mapping[int, list[schema.Frame]]:
+        """The frames that a step called."""
+        found: dict[int, list[schema.Frame]] = {}
+        for frame in self.data.frames:
+            if frame.call_step is not None:
+                found.setdefault(frame.call_step, []).append(frame)
+        return found
+
+    @cached_property
+    def _guards_on(self) -> Mapping[tuple[int, str], list[int]]:
+        found: dict[tuple[int, str], list[int]] = {}
+        for guard in self.data.guards:
+            found.setdefault((guard.attempt, guard.source), []).append(guard.id)
+        return found
+
+    def handlers(self, step: int) -> list[str]:
+        """The handler functions that were chosen within a step."""
+        steps, names = self._dispatches
+        return [
+            self.data.dispatches.names[name] for name in names[bisect_left(steps, step) : bisect_right(steps, step)]
+        ]
+
+    @cached_property
+    def _dispatches(self) -> tuple[array[int], array[int]]:
+        return columns.u32_array(self.data.dispatches.step), columns.u32_array(self.data.dispatches.name)
+
+    def attempt(self, step: int) -> schema.Attempt:
+        """The attempt that a step belongs to."""
+        return self.data.attempts[self.data.frames[self.steps.frame[step]].attempt]
+
+    def made_by(self, tracker: int) -> int | None:
+        """The step that made a tracker; None for what was there before its attempt's first step."""
+        step = self.trackers.steps(tracker)[0]
+        if step < 0:
+            return None
+        following = step + 1
+        if following < self.data.steps and self.attempt(following).first_step == following:
+            return None
+        return step
+
+    def guards_on(self, snapshot: schema.Snapshot) -> list[int]:
+        """The guards asked for on a value's source, in the attempt that the value belongs to."""
+        if snapshot.source is None or not self.data.steps:
+            return []
+        following = min(snapshot.step + 1, self.data.steps - 1)
+        own = self.attempt(following)
+        if own.first_step != following and snapshot.step >= 0:
+            own = self.attempt(snapshot.step)
+        return self._guards_on.get((own.id, snapshot.source), [])
+
+    def touched(self, tracker: int) -> Sequence[int]:
+        """The steps that put a tracker on a stack, took it from one, bound or unbound it, or changed it."""
+        starts, steps = self._touches
+        return sorted(set(steps[starts[tracker] : starts[tracker + 1]]))
+
+    @cached_property
+    def _touches(self) -> tuple[array[int], array[int]]:
+        """All touches, grouped by tracker: where each one's begin, and the steps."""
+        who, when = self._collect_touches()
+        starts = array("I", bytes(4 * (self.trackers.trackers + 2)))
+        for tracker in who:
+            starts[tracker + 2] += 1
+        for tracker in range(2, len(starts)):
+            starts[tracker] += starts[tracker - 1]
+        steps = array("I", bytes(4 * len(who)))
+        for tracker, step in zip(who, when, strict=True):
+            at = starts[tracker + 1]
+            steps[at] = step
+            starts[tracker + 1] = at + 1
+        return starts, steps
+
+    def _collect_touches(self) -> tuple[array[int], array[int]]:
+        """One pass over all steps: what each one touched, as two columns."""
+        who, when = array("I"), array("I")
+        last: dict[int, int] = {}
+        states: dict[int, columns.State] = {}
+
+        def touch(step: int, trackers: Iterable[int | None]) -> None:
+            for tracker in trackers:
+                if tracker is not None:
+                    who.append(tracker)
+                    when.append(step)
+
+        frames = self.data.frames
+        for step, frame, change in self.steps.walk(0, self.data.steps, states):
+            if not change.fresh:
+                touch(last[frame], change.gone)
+                touch(last[frame], change.came)
+                if change.slots:
+                    touch(last[frame], change.slots.values())
+            last[frame] = step
+            if step == frames[frame].last_step:
+                before = states.pop(frame)
+                stack = before.stack.copy()
+                after = self.steps.exit_state(step, before) if self.steps.ended[step] else None
+                if after is not None:
+                    touch(step, stack[len(after.stack) :])
+        for tracker in range(self.trackers.trackers):
+            made_by = self.made_by(tracker)
+            if made_by is not None:
+                touch(made_by, (tracker,))
+        for tracker, step in self.trackers.changed():
+            if step >= 0:
+                touch(step, (tracker,))
+        return who, when

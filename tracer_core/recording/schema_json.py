@@ -1,0 +1,23 @@
+"""`python -m tracer_core.recording.schema_json` prints the JSON schema of what the front end is sent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import msgspec
+
+from tracer_core.recording import schema
+
+
+def json_schema() -> dict[str, Any]:
+    """`Meta`, `Window`, `TrackerChunk` and all they are made of, under `$defs`."""
+    _, components = msgspec.json.schema_components(
+        [schema.Meta, schema.Window, schema.TrackerChunk], ref_template="#/$defs/{name}"
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": components}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(json_schema(), indent=2, sort_keys=True) + "\n")

@@ -1,0 +1,326 @@
+"""One step of a recording, and the values it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from tracer_core.recording import schema
+from tracer_core.recording.codes import line_of
+from tracer_core.recording.columns import State
+
+if TYPE_CHECKING:
+    from tracer_core.recording.index import Index
+
+
+class Value:
+    """What the engine knew of one value of the program (a VariableTracker) at one point of the recording.
+
+    `parts` are values as of the same point; `value["[0]"]` is the part with that label.
+    """
+
+    __slots__ = ("_at", "_index", "_snapshot", "id")
+
+    def __init__(self, index: Index, tracker: int, at: int) -> None:
+        self.id = tracker
+        self._index = index
+        self._at = at
+        self._snapshot = index.trackers.at(tracker, at)
+
+    @property
+    def kind(self) -> str:
+        """In plain words: `tensor`, `list`, `user function`."""
+        return self._snapshot.kind
+
+    @property
+    def cls(self) -> str:
+        """The VariableTracker's class."""
+        return self._snapshot.cls
+
+    @property
+    def py_type(self) -> str:
+        return self._snapshot.py_type
+
+    @property
+    def text(self) -> str:
+        """One short line."""
+        return self._snapshot.text
+
+    @property
+    def source(self) -> str | None:
+        """Where the value came from, such as `L['x']`; None if it was made while tracing."""
+        return self._snapshot.source
+
+    @property
+    def fake(self) -> schema.FakeMeta | None:
+        """What is known of a tensor or symbolic number."""
+        return self._snapshot.fake
+
+    @property
+    def node(self) -> schema.Node | None:
+        """The graph's node that stands for it."""
+        return None if self._snapshot.node is None else self._index.data.nodes[self._snapshot.node]
+
+    @property
+    def parts(self) -> list[tuple[str, Value]]:
+        """What it is made of, with labels. At most 200 are recorded; `more` counts the others."""
+        return [(label, Value(self._index, part, self._at)) for label, part in self._snapshot.parts]
+
+    @property
+    def more(self) -> int:
+        return self._snapshot.more
+
+    @property
+    def guards(self) -> list[schema.Guard]:
+        """The guards that were asked for on its source."""
+        return [self._index.data.guards[number] for number in self._index.guards_on(self._snapshot)]
+
+    @property
+    def made_by(self) -> int | None:
+        """The number of the step that made it; None if it was there before the first step."""
+        return self._index.made_by(self.id)
+
+    @property
+    def history(self) -> list[int]:
+        """The numbers of all steps that touched it, also later ones."""
+        return list(self._index.touched(self.id))
+
+    def __getitem__(self, label: str) -> Value:
+        for name, part in self.parts:
+            if name == label:
+                return part
+        labels = ", ".join(name for name, _ in self.parts) or "none"
+        raise KeyError(f"{self.text} has no part {label!r}. Its parts: {labels}.")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same value of the same recording (maybe at another point)."""
+        if not isinstance(other, Value):
+            return NotImplemented
+        return self.id == other.id and self._index is other._index
+
+    def __hash__(self) -> int:
+        return hash((self.id, id(self._index)))
+
+    def __repr__(self) -> str:
+        return f"<{self.text}{f' from {self.source}' if self.source else ''}>"
+
+
+@dataclass(frozen=True)
+class View:
+    """A frame's values at one point: the stack, bottom first, and what locals and cells are bound to."""
+
+    stack: list[Value]
+    locals: dict[str, Value]
+    cells: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A frame in the chain of calls at a step: its code, the line and step it is at, and its values."""
+
+    frame: schema.Frame
+    code: schema.Code
+    step: int
+    line: int | None
+    view: View
+
+    def __repr__(self) -> str:
+        return f"<{self.code.qualname} at line {self.line}>"
+
+
+class Step:
+    """One instruction that was traced, with everything that is known about it. Numbers count from 0."""
+
+    def __init__(self, index: Index, number: int, before: State | None = None, after: State | None = None) -> None:
+        """`before` and `after` are given where they are already known."""
+        self.index = number
+        self._index = index
+        if before is not None:
+            self.__dict__["_before"] = before
+            self.__dict__["_after"] = after
+
+    # --- where --------------------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> schema.Frame:
+        return self._index.data.frames[self._index.steps.frame[self.index]]
+
+    @property
+    def code(self) -> schema.Code:
+        return self._index.data.codes[self.frame.code]
+
+    @property
+    def instruction(self) -> schema.Instr:
+        return self.code.instructions[self._index.steps.instruction[self.index]]
+
+    @property
+    def opname(self) -> str:
+        """The instruction's name in this CPython; `instruction.op` is the canonical one."""
+        return self.instruction.opname
+
+    @property
+    def line(self) -> int | None:
+        return line_of(self.code.instructions, self._index.steps.instruction[self.index])
+
+    @property
+    def depth(self) -> int:
+        """How many frames are inlined around this one."""
+        return self.frame.depth
+
+    @property
+    def attempt(self) -> schema.Attempt:
+        return self._index.attempt(self.index)
+
+    @property
+    def frames(self) -> list[Activation]:
+        """The chain of frames from the root to this step's own, each with its values at this point."""
+        states = self._index.steps.frames_before(self.index)
+        chain: list[Activation] = []
+        frame: schema.Frame | None = self.frame
+        at: int | None = self.index
+        while frame is not None and at is not None:
+            code = self._index.data.codes[frame.code]
+            line = line_of(code.instructions, self._index.steps.instruction[at])
+            chain.append(Activation(frame, code, at, line, self._view(code, states[frame.id], self.index - 1)))
+            at = frame.call_step
+            frame = None if frame.parent is None else self._index.data.frames[frame.parent]
+        return chain[::-1]
+
+    # --- values -------------------------------------------------------------------------------------------
+
+    @property
+    def ended(self) -> bool:
+        """False if the instruction raised, broke the graph, or was cut off by a restart."""
+        return bool(self._index.steps.ended[self.index])
+
+    @cached_property
+    def _before(self) -> State:
+        return self._index.steps.before(self.index)
+
+    @cached_property
+    def _after(self) -> State | None:
+        return self._index.steps.after(self.index)
+
+    @cached_property
+    def before(self) -> View:
+        """The frame's values as the instruction found them."""
+        return self._view(self.code, self._before, self.index - 1)
+
+    @cached_property
+    def after(self) -> View | None:
+        """The frame's values as the instruction left them; None if it did not end."""
+        return None if self._after is None else self._view(self.code, self._after, self.until)
+
+    @property
+    def until(self) -> int:
+        """The number of the last step of all that this one did: itself, or the last one of what it inlined."""
+        return self._index.steps.until(self.index)
+
+    @property
+    def stack(self) -> list[Value]:
+        """The stack before the step, bottom first."""
+        return self.before.stack
+
+    @property
+    def locals(self) -> dict[str, Value]:
+        """The bound locals before the step."""
+        return self.before.locals
+
+    @property
+    def cells(self) -> dict[str, Value]:
+        """The bound cells and free variables before the step."""
+        return self.before.cells
+
+    def _view(self, code: schema.Code, state: State, at: int) -> View:
+        index = self._index
+        slots = sorted(state.slots.items())
+        return View(
+            [Value(index, tracker, at) for tracker in state.stack],
+            {code.locals[slot >> 1]: Value(index, tracker, at) for slot, tracker in slots if not slot & 1},
+            {code.cells[slot >> 1]: Value(index, tracker, at) for slot, tracker in slots if slot & 1},
+        )
+
+    # --- what it did --------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> list[schema.Node]:
+        """The nodes it added to the graph itself (not those of frames it inlined)."""
+        return self._index.nodes.get(self.index, [])
+
+    @property
+    def guards(self) -> list[schema.Guard]:
+        """The guards it asked for."""
+        return self._index.guards.get(self.index, [])
+
+    @property
+    def symbols(self) -> list[schema.Symbol]:
+        return self._index.symbols.get(self.index, [])
+
+    @property
+    def side_effects(self) -> list[schema.SideEffect]:
+        return self._index.side_effects.get(self.index, [])
+
+    @property
+    def break_(self) -> schema.Break | None:
+        """The graph break found here, or that ended the last attempt here."""
+        return next(iter(self._index.breaks.get(self.index, [])), None)
+
+    @property
+    def raised(self) -> schema.Raised | None:
+        """The Python exception it raised."""
+        return next(iter(self._index.raised.get(self.index, [])), None)
+
+    @property
+    def handlers(self) -> list[str]:
+        """The engine's functions that were chosen for its call or operator."""
+        return self._index.handlers(self.index)
+
+    @property
+    def inlined(self) -> list[schema.Code]:
+        """The codes of the frames it inlined."""
+        return [self._index.data.codes[frame.code] for frame in self._index.inlined.get(self.index, [])]
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in one sentence."""
+        from tracer_core.recording.words import sentence
+
+        return sentence(self)
+
+    def __repr__(self) -> str:
+        instruction = self.instruction
+        what = f"{instruction.opname} {instruction.arg}".strip()
+        return f"<step {self.index}: {what} in {self.code.qualname}, line {self.line}>"
+
+
+class Steps(Sequence[Step]):
+    """All steps of a recording; each is read when asked for."""
+
+    def __init__(self, index: Index, numbers: range) -> None:
+        self._index = index
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Step: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Steps: ...
+
+    def __getitem__(self, at: int | slice) -> Step | Steps:
+        if isinstance(at, slice):
+            return Steps(self._index, self._numbers[at])
+        try:
+            return Step(self._index, self._numbers[at])
+        except IndexError:
+            raise IndexError(f"There is no step {at}; this recording has {len(self)} (from 0).") from None
+
+    def __iter__(self) -> Iterator[Step]:
+        return (Step(self._index, number) for number in self._numbers)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} steps>"

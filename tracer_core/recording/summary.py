@@ -1,0 +1,125 @@
+"""A recording in a page of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tracer_core.recording import schema
+
+if TYPE_CHECKING:
+    from tracer_core.recording.trace import Trace
+
+MOST = 20
+"""How many entries of a list are shown."""
+
+
+def summary(trace: Trace) -> str:
+    """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls."""
+    parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_calls(trace), *_faults(trace)]
+    return "\n".join(parts)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 step`, `2 steps`, `3 branches`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}{'es' if noun.endswith(('s', 'ch')) else 's'}"
+
+
+def outcome(trace: Trace) -> str:
+    """In one sentence, what became of it."""
+    compiled = [one for one in trace.compilations if one.outcome == "compiled"]
+    if trace.faults:
+        return f"The engine failed {count(len(trace.faults), 'time')}; the program ran as plain Python there."
+    if not trace.compilations:
+        return "Nothing was compiled."
+    if not compiled:
+        return "Nothing was compiled; everything ran as plain Python."
+    if trace.breaks:
+        return f"Compiled with {count(len(trace.breaks), 'graph break')}."
+    return "Compiled without a graph break."
+
+
+def _head(trace: Trace) -> str:
+    name = f"Trace of {trace.label}" if trace.label else "Trace"
+    restarted = sum(attempt.outcome == "restarted" for attempt in trace.attempts)
+    facts = [
+        count(len(trace), "step"),
+        count(len(trace.graphs), "graph"),
+        count(len(trace.breaks), "break"),
+        count(len(trace.guards), "guard"),
+        count(len(trace.calls), "call"),
+    ]
+    if restarted:
+        facts.append(count(restarted, "restart"))
+    return f"{name}: {outcome(trace)}\n  {', '.join(facts)}"
+
+
+def _shown(lines: list[str]) -> Iterator[str]:
+    yield from lines[:MOST]
+    if len(lines) > MOST:
+        yield f"  ... and {len(lines) - MOST} more"
+
+
+def _graphs(trace: Trace) -> Iterator[str]:
+    lines = []
+    for compilation in trace.compilations:
+        if compilation.graph is None:
+            continue
+        graph = trace.all_graphs[compilation.graph]
+        nodes = [trace.nodes[number] for number in graph.nodes if trace.nodes[number].live]
+        calls = sum(node.op.startswith("call") for node in nodes)
+        code = trace.codes[compilation.code]
+        lines.append(
+            f"  {code.qualname} version {compilation.version} ({place(code.filename, code.first_line)}): "
+            f"{count(len(nodes), 'node')}, {count(calls, 'operation')}, {compilation.seconds:.3f} s"
+        )
+    if lines:
+        yield "Graphs"
+        yield from _shown(lines)
+
+
+def _breaks(trace: Trace) -> Iterator[str]:
+    lines = []
+    for broken in trace.breaks:
+        code = trace.codes[broken.code]
+        said = [f"  {place(code.filename, broken.line)}, in {code.qualname}: {broken.message}"]
+        said += [f"    Try: {hint}" for hint in broken.hints]
+        if broken.action:
+            said.append(f"    Instead: {broken.action}")
+        lines.append("\n".join(said))
+    if lines:
+        yield "Breaks"
+        yield from _shown(lines)
+
+
+def _calls(trace: Trace) -> Iterator[str]:
+    if trace.calls:
+        yield "Calls"
+        yield from _shown([_call(trace, call) for call in trace.calls])
+
+
+def _call(trace: Trace, call: schema.Call) -> str:
+    name = f"{trace.codes[call.code].qualname} #{call.number}"
+    version = f" version {call.version}" if call.version is not None else ""
+    text = f"  {name}: {call.outcome}{version}{f' ({call.message})' if call.message else ''}"
+    failed = next((check for check in call.checks if not check.reused), None)
+    if failed is not None:
+        text += f"\n    version {failed.version} did not fit: expected {failed.text}; seen: {failed.seen}"
+    return text
+
+
+def _faults(trace: Trace) -> Iterator[str]:
+    lines = [
+        f"  {fault.text.strip().splitlines()[-1] if fault.text.strip() else 'unknown'}" for fault in trace.faults
+    ]
+    if lines:
+        yield "Faults of the engine (please report them)"
+        yield from _shown(lines)
+
+
+def place(filename: str, line: int | None) -> str:
+    """`model.py:12`."""
+    short = filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return short if line is None else f"{short}:{line}"

@@ -1,0 +1,127 @@
+"""What the front end is sent of a trace: once `Meta`, then steps and trackers in pieces as it asks for them."""
+
+from __future__ import annotations
+
+import base64
+
+import msgspec
+
+from tracer_core.recording import columns, schema
+from tracer_core.recording.steps import Step
+from tracer_core.recording.summary import summary
+from tracer_core.recording.trace import Trace
+
+WINDOW = 2 * columns.BLOCK
+CHUNK = 128
+
+_encode = msgspec.json.Encoder().encode
+
+
+def meta(trace: Trace) -> bytes:
+    """`Meta` as JSON."""
+    return _encode(meta_view(trace))
+
+
+def window(trace: Trace, index: int) -> bytes:
+    """`Window` number `index` as JSON: `Meta.window` steps, fewer at the end. Raises IndexError."""
+    return _encode(window_view(trace, index))
+
+
+def chunk(trace: Trace, index: int) -> bytes:
+    """`TrackerChunk` number `index` as JSON: `Meta.chunk` trackers, fewer at the end. Raises IndexError."""
+    return _encode(chunk_view(trace, index))
+
+
+def meta_view(trace: Trace) -> schema.Meta:
+    data = trace.data
+    return schema.Meta(
+        version=data.version,
+        label=data.label,
+        summary=summary(trace),
+        steps=data.steps,
+        window=WINDOW,
+        chunk=CHUNK,
+        trackers=data.snapshots.trackers,
+        frame=base64.b64encode(data.columns.frame).decode("ascii"),
+        instruction=base64.b64encode(data.columns.instruction).decode("ascii"),
+        codes=data.codes,
+        frames=data.frames,
+        attempts=data.attempts,
+        compilations=data.compilations,
+        graphs=data.graphs,
+        nodes=data.nodes,
+        guards=data.guards,
+        breaks=data.breaks,
+        calls=data.calls,
+        symbols=data.symbols,
+        side_effects=data.side_effects,
+        generated=data.generated,
+        faults=data.faults,
+        raised=data.raised,
+        timings=data.timings,
+    )
+
+
+def window_view(trace: Trace, index: int) -> schema.Window:
+    first, stop = _bounds("window", index, WINDOW, trace.data.steps)
+    reader = trace.index.steps
+    befores: dict[int, columns.State] = {}
+    frames: dict[int, int] = {}
+    states: dict[int, columns.State] = {}
+    for step, frame, _ in reader.walk(first, stop, states):
+        befores[step] = states[frame].copy()
+        frames[step] = frame
+    views = []
+    for step in range(first, stop):
+        after = _after(trace, step, befores)
+        one = Step(trace.index, step, befores[step], after)
+        code = trace.codes[trace.frames[frames[step]].code]
+        views.append(
+            schema.StepView(
+                before=_state(code, befores[step]),
+                after=None if after is None else _state(code, after),
+                until=one.until,
+                sentence=one.sentence,
+                handlers=one.handlers,
+            )
+        )
+    return schema.Window(first, views)
+
+
+def chunk_view(trace: Trace, index: int) -> schema.TrackerChunk:
+    lookups = trace.index
+    first, stop = _bounds("chunk", index, CHUNK, trace.data.snapshots.trackers)
+    views = []
+    for tracker in range(first, stop):
+        history = lookups.trackers.history(tracker)
+        for snapshot in history:
+            snapshot.guards = list(lookups.guards_on(snapshot))
+        views.append(schema.TrackerView(history, lookups.made_by(tracker), list(lookups.touched(tracker))))
+    return schema.TrackerChunk(first, views)
+
+
+def _bounds(what: str, index: int, size: int, total: int) -> tuple[int, int]:
+    count = -(-total // size)
+    if not 0 <= index < count:
+        raise IndexError(f"There is no {what} {index}; this trace has {count}.")
+    return index * size, min(total, (index + 1) * size)
+
+
+def _after(trace: Trace, step: int, befores: dict[int, columns.State]) -> columns.State | None:
+    """The state after a step, taken from those already read where it is among them."""
+    reader = trace.index.steps
+    if not reader.ended[step]:
+        return None
+    following = reader.next_own(step)
+    if following is None:
+        return reader.exit_state(step, befores[step].copy())
+    return befores[following] if following in befores else reader.before(following)
+
+
+def _state(code: schema.Code, state: columns.State) -> schema.State:
+    slots = state.slots
+    return schema.State(
+        stack=state.stack,
+        locals=[slots.get(2 * i) for i in range(len(code.locals))],
+        cells=[slots.get(2 * i + 1) for i in range(len(code.cells))],
+    )
