@@ -29,13 +29,18 @@ class Failure:
 
     @property
     def difference(self) -> str:
+        """What was and what is, as a clause."""
         if self.guard.kind == "SHAPE":
             return f"it was compiled for {self.expected}, and now {self.seen}"
         return f"{self.guard.source.name} was {self.expected} at compile time and is {self.seen} now"
 
     @property
     def sentence(self) -> str:
-        return f"{self.difference[0].upper()}{self.difference[1:]}. To avoid this, {self.advice}."
+        """What was, what is, and what would avoid it."""
+        clause = self.difference
+        if clause.startswith("it "):
+            clause = f"It {clause[3:]}"
+        return f"{clause}. To avoid this, {self.advice}."
 
 
 class CompiledGuards:

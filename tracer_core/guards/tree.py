@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from tracer_core.guards.batch import IN_STATE_GUARD, batchable, state_check, tensor_check
@@ -25,20 +26,26 @@ _EARLY = re.compile("\x01([0-9]+)\x01")
 
 @dataclass(slots=True, eq=False)
 class _Node:
+    """A source, its guards, and what hangs from it. `rank` is that of the dearest guard in the subtree."""
+
     number: int
     source: Source
+    parent: _Node | None
     guards: list[Guard] = field(default_factory=list)
     children: list[_Node] = field(default_factory=list)
     text: str = ""
+    rank: int = -1
 
     @property
     def token(self) -> str:
         return f"\x00{self.number}\x00"
 
-    def rank(self) -> int:
-        """That of the dearest guard in the subtree."""
-        own = max((guard.rule.rank for guard in self.guards), default=0)
-        return max([own, *(child.rank() for child in self.children)])
+    def take(self, guard: Guard) -> None:
+        self.guards.append(guard)
+        at: _Node | None = self
+        while at is not None and at.rank < guard.rule.rank:
+            at.rank = guard.rule.rank
+            at = at.parent
 
 
 class _Names:
@@ -65,15 +72,18 @@ class _Tree:
     def node(self, source: Source) -> _Node:
         found = self.nodes.get(source)
         if found is None:
-            found = self.nodes[source] = _Node(len(self.nodes), source)
             base = source.base
             parent = None if base is None else self.node(base)
+            found = self.nodes[source] = _Node(len(self.nodes), source, parent)
             found.text = source.expr("" if parent is None else parent.token, self.const)
             (self.roots if parent is None else parent.children).append(found)
         return found
 
     def numbered(self) -> dict[int, _Node]:
         return {node.number: node for node in self.nodes.values()}
+
+
+_by_rank = attrgetter("rank")
 
 
 class _Walk:
@@ -103,7 +113,7 @@ class _Walk:
                     self.conditions.append(guard.expected.cls.condition(f"type({node.token})", self.tree.const))
             else:
                 self.conditions.append(self._condition(guard))
-        for child in sorted(node.children, key=_Node.rank):
+        for child in sorted(node.children, key=_by_rank):
             self.visit(child)
 
     def check_batch(self) -> None:
@@ -175,10 +185,10 @@ def generate(guards: list[Guard]) -> tuple[list[Guard], str, dict[str, Any]]:
         elif guard.kind == "GLOBAL_STATE" and guard.expected[0] in IN_STATE_GUARD:
             settings.append(guard)
         else:
-            tree.node(guard.source).guards.append(guard)
+            tree.node(guard.source).take(guard)
     walk = _Walk(tree)
     walk.check_state(settings)
-    for root in sorted(tree.roots, key=_Node.rank):
+    for root in sorted(tree.roots, key=_by_rank):
         walk.visit(root)
     walk.check_batch()
     walk.check_relations(relations)

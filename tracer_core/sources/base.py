@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from types import CellType
 from typing import Any
 
@@ -44,6 +43,9 @@ class ById:
 
     def __repr__(self) -> str:
         return f"<{type(self.value).__name__} at {id(self.value):#x}>"
+
+
+_compared: dict[type, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +100,33 @@ class Source:
     def __str__(self) -> str:
         return self.name
 
-    @cached_property
     def _identity(self) -> tuple[Any, ...]:
-        return (type(self), *(getattr(self, f.name) for f in fields(self) if f.compare))
+        cls = type(self)
+        names = _compared.get(cls)
+        if names is None:
+            names = _compared[cls] = tuple(f.name for f in fields(self) if f.compare)
+        memory = self.__dict__
+        return (cls, *[memory[name] for name in names])
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self._identity)
+    def _remember(self, make: Callable[[], Source]) -> Source:
+        """What `make` gave the first time: the source between this one and the one it was made with."""
+        between: Source | None = self.__dict__.get("_between")
+        if between is None:
+            between = self.__dict__["_between"] = make()
+        return between
 
     def __hash__(self) -> int:
-        return self._hash
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash(self._identity())
+        return known
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if not isinstance(other, Source):
             return NotImplemented
-        return self._hash == other._hash and self._identity == other._identity
+        return hash(self) == hash(other) and self._identity() == other._identity()
 
 
 @dataclass(frozen=True, eq=False)

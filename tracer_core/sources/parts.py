@@ -85,7 +85,7 @@ class ObjectAttrSource(Step):
 
     @property
     def base(self) -> Source:
-        return InstanceDictSource(self.of)
+        return self._remember(lambda: InstanceDictSource(self.of))
 
     @property
     def name(self) -> str:
@@ -98,7 +98,7 @@ class ObjectAttrSource(Step):
         return f"{base}[{self.attr!r}]"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(InstanceDictSource(self.of)), *_subscript(self.attr)]
+        return [*load(self.base), *_subscript(self.attr)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class MemberSource(Step):
 
     @property
     def base(self) -> Source:
-        return ObjectAttrSource(self.of, self.table)
+        return self._remember(lambda: ObjectAttrSource(self.of, self.table))
 
     @property
     def name(self) -> str:
@@ -174,7 +174,7 @@ class DictKeySource(Step):
 
     @property
     def base(self) -> Source:
-        return DictKeysSource(self.of)
+        return self._remember(lambda: DictKeysSource(self.of))
 
     @property
     def name(self) -> str:
@@ -216,7 +216,7 @@ class DictValueSource(Step):
 
     @property
     def base(self) -> Source:
-        return DictValuesSource(self.of)
+        return self._remember(lambda: DictValuesSource(self.of))
 
     @property
     def name(self) -> str:
@@ -350,7 +350,7 @@ class FunctionPartSource(Step):
 
     @property
     def base(self) -> Source:
-        return AttrSource(self.of, self.carrier)
+        return self._remember(lambda: AttrSource(self.of, self.carrier))
 
     @property
     def name(self) -> str:
