@@ -69,9 +69,8 @@ class OutputGraph:
 
     # --- guards -----------------------------------------------------------------------------------------
 
-    def guard(self, source: Source, kind: str, expected: Any = None) -> None:
-        """Note that the code made here is right only while `kind` holds of `source`."""
-        guard = Guard(source, kind, expected)
+    def guard(self, guard: Guard) -> None:
+        """Note that the code made here is right only while `guard` holds."""
         key = guard.key
         if key in self.guards:
             return

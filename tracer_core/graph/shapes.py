@@ -9,7 +9,7 @@ import torch
 from torch.utils._sympy.printers import PythonPrinter
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
-from tracer_core.guards import Guard, ShapeExpr
+from tracer_core.guards import Guard, make
 from tracer_core.sources import Source, StrideSource
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _is_bound(expr: Any) -> bool:
 
 
 def _shape_guard(text: str, sources: list[Source]) -> Guard:
-    return Guard(sources[0], "SHAPE", ShapeExpr(text, tuple(sources)))
+    return make.shape(text, sources)
 
 
 class _SourcePrinter(PythonPrinter):

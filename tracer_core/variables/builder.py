@@ -7,13 +7,13 @@ import dataclasses
 import enum
 import functools
 import types
-import weakref
 from typing import Any
 
 import torch
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
+from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
     ConstSource,
@@ -27,11 +27,10 @@ from tracer_core.sources import (
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
-from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import (
     BuiltinMethodVariable,
-    CellVariable,
     MethodVariable,
     PartialVariable,
     SkippedFunctionVariable,
@@ -52,7 +51,7 @@ from tracer_core.variables.sequences import (
     TupleVariable,
 )
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
-from tracer_core.variables.user_objects import UserObjectVariable, WeakRefVariable
+from tracer_core.variables.user_objects import UserObjectVariable
 
 
 class VariableBuilder:
@@ -85,7 +84,7 @@ class VariableBuilder:
         """The tracker of an object already met elsewhere: from now on both places must hold the same one."""
         known = self.tx.output.trackers_by_object.get(id(value))
         if known is not None and known.source is not None and known.source != source:
-            self.tx.guard(source, "DUPLICATE", known.source)
+            self.tx.guard(make.duplicate(source, known.source))
         return known
 
     def _build(self, value: Any, source: Source) -> VariableTracker:
@@ -99,9 +98,9 @@ class VariableBuilder:
 
 def _constant(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value is None:
-        build.tx.guard(source, "NONE")
+        build.tx.guard(make.is_none(source))
     elif not isinstance(source, ConstSource):
-        build.tx.guard(source, "CONSTANT", value)
+        build.tx.guard(make.constant(source, value))
     return ConstantVariable(value, source)
 
 
@@ -116,7 +115,7 @@ def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
     if _may_be_symbolic(source) and value not in (0, 1) and output.fakes.wants_symbol(value, source):
         number = output.fakes.symbol(value, source)
         if isinstance(number, torch.SymInt):
-            build.tx.guard(source, "TYPE", int)
+            build.tx.guard(make.type_is(source, int))
             return SymNodeVariable(output.symbol_node(number), number, source)
     return _constant(build, value, source)
 
@@ -130,7 +129,7 @@ def _may_be_symbolic(source: Source) -> bool:
 
 @builds(enum.Enum, subclasses=True)
 def _enum(build: VariableBuilder, value: enum.Enum, source: Source) -> VariableTracker:
-    build.tx.guard(source, "ID", value)
+    build.tx.guard(make.identity(source, value))
     return ConstantVariable(value, source)
 
 
@@ -146,18 +145,11 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
     tracked = tx.output.fakes.tensor(value, source)
     sizes = [n if isinstance(n, int) else None for n in tracked.sizes]
     strides = [n if isinstance(n, int) else None for n in tracked.strides]
-    tx.guard(source, "TENSOR", tensor_spec(value, sizes, strides))
+    tx.guard(make.tensor(source, value, tuple(sizes), tuple(strides)))
     node = tx.output.add_input(source, graph_name(source), tracked.fake)
     tracker = TensorVariable(node, tracked.fake, source)
     tx.output.tensors_by_fake[id(tracked.fake)] = tracker
     return tracker
-
-
-def tensor_spec(value: torch.Tensor, sizes: list[int | None], strides: list[int | None]) -> Any:
-    """What the TENSOR guard checks."""
-    from tracer_core.guards import TensorSpec
-
-    return TensorSpec.of(value, sizes=sizes, strides=strides)
 
 
 def graph_name(source: Source) -> str:
@@ -174,8 +166,8 @@ def graph_name(source: Source) -> str:
 
 
 def _items(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
-    build.tx.guard(source, "TYPE", type(value))
-    build.tx.guard(source, "LENGTH", len(value))
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.length(source, len(value)))
     return [build.lazy(item, ItemSource(source, i)) for i, item in enumerate(value)]
 
 
@@ -211,13 +203,13 @@ def _deque(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
 
 @builds(range)
 def _range(build: VariableBuilder, value: range, source: Source) -> VariableTracker:
-    build.tx.guard(source, "CONSTANT", value)
+    build.tx.guard(make.constant(source, value))
     return RangeVariable([ConstantVariable(n) for n in (value.start, value.stop, value.step)], source)
 
 
 @builds(slice)
 def _slice(build: VariableBuilder, value: slice, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", slice)
+    build.tx.guard(make.type_is(source, slice))
     return SliceVariable([build(getattr(value, n), AttrSource(source, n)) for n in ("start", "stop", "step")], source)
 
 
@@ -228,8 +220,8 @@ def _registered(build: VariableBuilder, value: Any, tracker: VariableTracker) ->
 
 @builds(dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
 def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", type(value))
-    build.tx.guard(source, "DICT_KEYS", list(value))
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.dict_keys_are(source, value))
     entries = []
     for index, (key, item) in enumerate(value.items()):
         if ConstantVariable.holds(key) or isinstance(key, tuple) and _literal_tuple(key):
@@ -249,17 +241,14 @@ def _literal_tuple(key: tuple[Any, ...]) -> bool:
     return all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in key)
 
 
-@builds(types.MappingProxyType)
-def _mapping_proxy(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    raise Unsupported("unknown-object", type="mappingproxy", source=source.name)
-
-
 @builds(set, frozenset)
 def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in value):
         raise Unsupported("set-of-objects", source=source.name)
-    build.tx.guard(source, "TYPE", type(value))
-    build.tx.guard(source, "SET_ITEMS", frozenset(value))
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.length(source, len(value)))
+    for item in value:
+        build.tx.guard(make.contains(source, item))
     tracker = SetVariable([build.tx.constant(item) for item in value], type(value), source)
     return _registered(build, value, tracker)
 
@@ -271,7 +260,7 @@ def _pin(build: VariableBuilder, value: Any, source: Source) -> None:
     """Guard that this very object is there; not where torch's own namespaces hold it."""
     if isinstance(source, ConstSource) or _in_torch(source):
         return
-    build.tx.guard(source, "ID", value)
+    build.tx.guard(make.identity(source, value))
 
 
 def _in_torch(source: Source) -> bool:
@@ -299,7 +288,7 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
 
 def _pin_code(build: VariableBuilder, value: Any, source: Source) -> None:
     if not isinstance(source, ConstSource) and not _in_torch(source):
-        build.tx.guard(source, "FUNCTION_CODE", value.__code__)
+        build.tx.guard(make.function_code(source, value))
 
 
 def function_tracker(value: Any, source: Source | None) -> VariableTracker:
@@ -322,7 +311,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
 def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
     if isinstance(value, types.BuiltinFunctionType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
-        build.tx.guard(source, "TYPE", type(value))
+        build.tx.guard(make.type_is(source, type(value)))
         return BuiltinMethodVariable(build(owner, AttrSource(source, "__self__")), value.__name__, source)
     _pin(build, value, source)
     return function_tracker(value, source)
@@ -339,14 +328,14 @@ def _cached_function(build: VariableBuilder, value: Any, source: Source) -> Vari
 
 @builds(types.MethodType)
 def _method(build: VariableBuilder, value: types.MethodType, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", types.MethodType)
+    build.tx.guard(make.type_is(source, types.MethodType))
     function = build(value.__func__, AttrSource(source, "__func__"))
     return MethodVariable(function, build(value.__self__, AttrSource(source, "__self__")), source)
 
 
 @builds(functools.partial)
 def _partial(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", functools.partial)
+    build.tx.guard(make.type_is(source, functools.partial))
     function = build(value.func, AttrSource(source, "func"))
     args = build(value.args, AttrSource(source, "args"))
     keywords = build(value.keywords, AttrSource(source, "keywords"))
@@ -382,7 +371,7 @@ def _typing_form(build: VariableBuilder, value: Any, source: Source) -> Variable
 
 @builds(torch.nn.Module, subclasses=True)
 def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(make.type_is(source, type(value)))
     return _registered(build, value, NNModuleVariable(type(value), value, source))
 
 
@@ -391,18 +380,6 @@ def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker
     from tracer_core.variables.functions import cell_from_outside
 
     return cell_from_outside(build.tx, value, source)
-
-
-@builds(weakref.ref)
-def _weak_reference(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    from tracer_core.variables.constant import ConstantVariable as Constant
-
-    target = value()
-    if target is None:
-        raise Unsupported("unknown-object", type="dead weakref", source=source.name)
-    build.tx.guard(source, "WEAKREF_ALIVE")
-    del Constant
-    raise Unsupported("unknown-object", type="weakref", source=source.name)
 
 
 _ITERATORS = tuple(
@@ -418,13 +395,13 @@ _ITERATORS = tuple(
 
 @builds(*_ITERATORS, types.GeneratorType)
 def _iterator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(make.type_is(source, type(value)))
     return _registered(build, value, OpaqueIterator(type(value), source))
 
 
 @builds(BaseException, subclasses=True)
 def _exception(build: VariableBuilder, value: BaseException, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(make.type_is(source, type(value)))
     args = build(value.args, AttrSource(source, "args"))
     assert isinstance(args, SequenceVariable)
     tracker = ExceptionVariable(type(value), list(args.items), source)
@@ -447,7 +424,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
             return TorchFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
     if not isinstance(source, ConstSource):
-        build.tx.guard(source, "TYPE", cls)
+        build.tx.guard(make.type_is(source, cls))
     return _registered(build, value, UserObjectVariable(cls, value, source))
 
 
@@ -505,11 +482,6 @@ _SOURCELESS: dict[type, Any] = {
 
 @builds(torch.finfo, torch.iinfo)
 def _number_info(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    build.tx.guard(source, "TYPE", type(value))
+    build.tx.guard(make.type_is(source, type(value)))
     return BuiltinVariable(value, source)
 
-
-__all__ = [
-    "CellVariable", "MappingProxyVariable", "SourcelessBuilder", "VariableBuilder", "WeakRefVariable", "build_object",
-    "class_tracker", "function_tracker", "graph_name",
-]  # fmt: skip

@@ -9,6 +9,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -111,10 +112,10 @@ class UserFunctionVariable(FunctionVariable):
     def target(self, tx: Tracing) -> InlineTarget:
         function, source = self.function, self.origin()
         defaults = [
-            tx.build(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())
+            tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())
         ]
         kwdefaults = {
-            name: tx.build(value, KwDefaultsSource(source, name))
+            name: tx.lazy(value, KwDefaultsSource(source, name))
             for name, value in (function.__kwdefaults__ or {}).items()
         }
         closure = [
@@ -149,8 +150,9 @@ def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
     if isinstance(known, CellVariable):
         return known
     try:
-        contents = tx.build(cell.cell_contents, CellContentsSource(source))
+        contents = tx.lazy(cell.cell_contents, CellContentsSource(source))
     except ValueError:
+        tx.guard(make.cell_empty(source))
         contents = None
     tracker = CellVariable(contents, source, cell)
     tx.output.trackers_by_object[id(cell)] = tracker

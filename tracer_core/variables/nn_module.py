@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
@@ -37,7 +38,7 @@ class NNModuleVariable(UserObjectVariable):
                     raise NotConstant(f"{self.describe()} with a replaced {table}")
                 return tx.build(members[name], MemberSource(self.source, table, name))
         for table in TABLES:
-            tx.guard(ObjectAttrSource(self.source, table), "DICT_NOT_CONTAINS", name)
+            tx.guard(make.lacks(ObjectAttrSource(self.source, table), name))
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
@@ -77,7 +78,7 @@ class NNModuleVariable(UserObjectVariable):
         if any(name in instance_dict.get(table, ()) for table in TABLES):
             # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.
             return None
-        tx.guard(InstanceDictSource(self.source), "DICT_NOT_CONTAINS", name)
+        tx.guard(make.lacks(InstanceDictSource(self.source), name))
         return None
 
 

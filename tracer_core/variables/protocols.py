@@ -142,6 +142,8 @@ def callable_type(tracker: VariableTracker) -> bool:
 
 def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Call a builtin, a class or a torch function."""
+    from tracer_core.variables.operator_functions import call_operator
+
     known = function.known
     observer = tx.output.observer
     for kinds, handler in handlers_for(known):
@@ -155,6 +157,9 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         from tracer_core.variables.instantiate import instantiate
 
         return instantiate(tx, function, args, kwargs)
+    done = call_operator(tx, known, args) if not kwargs else None
+    if done is not None:
+        return done
     if _in_answers(known):
         return tx.constant(rules.ANSWERS[known])
     rule = rules.decide(known)

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
     ConstSource,
@@ -106,7 +107,7 @@ class UserObjectVariable(VariableTracker):
             value = tx.build(instance_dict[name], ObjectAttrSource(self.source, name))
             return value
         if self.source is not None:
-            tx.guard(InstanceDictSource(self.source), "DICT_NOT_CONTAINS", name)
+            tx.guard(make.lacks(InstanceDictSource(self.source), name))
         return None
 
     def bind_descriptor(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
@@ -157,7 +158,7 @@ class UserObjectVariable(VariableTracker):
         try:
             value = getattr(self.real, name)
         except AttributeError:
-            tx.guard(self.source, "NOT_HASATTR", name)
+            tx.guard(make.lacks_attr(self.source, name))
             return None
         return tx.build(value, AttrSource(self.source, name))
 
@@ -233,9 +234,9 @@ class UserObjectVariable(VariableTracker):
         if self.real is not None:
             assert self.source is not None
             real = self.real.__dict__
-            tx.guard(InstanceDictSource(self.source), "DICT_KEYS", list(real))
+            tx.guard(make.dict_keys_are(InstanceDictSource(self.source), real))
             for name, value in real.items():
-                entries[name] = tx.build(value, ObjectAttrSource(self.source, name))
+                entries[name] = tx.lazy(value, ObjectAttrSource(self.source, name))
         for name, own in self.attributes.items():
             if own is DELETED:
                 entries.pop(name, None)
@@ -273,25 +274,3 @@ class InstanceDictVariable(VariableTracker):
 
 def _is_data_descriptor(found: Any) -> bool:
     return static_lookup(type(found), "__set__")[1] is not None or static_lookup(type(found), "__delete__")[1] is not None
-
-
-class WeakRefVariable(VariableTracker):
-    """A `weakref.ref` to something that is alive."""
-
-    __slots__ = ("of",)
-    kind = "weak reference"
-
-    def __init__(self, of: VariableTracker, source: Source | None) -> None:
-        super().__init__(source)
-        self.of = of
-
-    def python_type(self) -> type:
-        import weakref
-
-        return weakref.ref
-
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
-    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
-        return self.of

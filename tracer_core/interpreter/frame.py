@@ -1,0 +1,102 @@
+"""`Frame`: one activation of a code, walked symbolically, and the decoded code it shares with others."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.bytecode import Instruction, Program, decode
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.functions import CellVariable
+
+if TYPE_CHECKING:
+    from tracer_core.interpreter.ops import OpHandler
+
+
+class Decoded:
+    """A code object ready to be walked: its program, the position of each instruction, the handler of each."""
+
+    __slots__ = ("handlers", "index", "instructions", "program")
+
+    def __init__(self, code: CodeType) -> None:
+        from tracer_core.interpreter.ops import handler_of
+
+        self.program: Program = decode(code)
+        self.instructions: list[Instruction] = self.program.instructions
+        self.index: dict[Instruction, int] = {ins: i for i, ins in enumerate(self.instructions)}
+        self.handlers: list[OpHandler] = [handler_of(ins.op) for ins in self.instructions]
+
+
+_MAX_DECODED = 4096
+_decoded: OrderedDict[int, tuple[CodeType, Decoded]] = OrderedDict()
+
+
+def decoded(code: CodeType) -> Decoded:
+    """The decoded form of `code`, kept for the next time."""
+    found = _decoded.get(id(code))
+    if found is not None:
+        return found[1]
+    made = Decoded(code)
+    _decoded[id(code)] = (code, made)
+    if len(_decoded) > _MAX_DECODED:
+        _decoded.popitem(last=False)
+    return made
+
+
+_uids = itertools.count()
+
+
+class Frame:
+    """The state of one activation. `pc` is the position of the next instruction."""
+
+    __slots__ = (
+        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "parent", "pc", "stack", "suspended", "uid",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        code: CodeType,
+        globals: dict[str, Any],
+        locals: dict[str, VariableTracker],
+        cells: dict[str, CellVariable],
+        parent: Frame | None,
+    ) -> None:
+        self.uid = next(_uids)
+        self.code = code
+        self.decoded = decoded(code)
+        self.globals = globals
+        self.locals = locals
+        self.cells = cells
+        self.parent = parent
+        self.depth = 0 if parent is None else parent.depth + 1
+        self.stack: list[VariableTracker] = []
+        self.pc = 0
+        # Exceptions being handled in this frame, the innermost last.
+        self.caught: list[VariableTracker] = []
+        # A generator's frame that waits at a `yield`.
+        self.suspended = False
+
+    @property
+    def program(self) -> Program:
+        return self.decoded.program
+
+    def jump(self, instruction: Instruction) -> None:
+        """Go on at the instruction's target."""
+        assert instruction.target is not None
+        self.pc = self.decoded.index[instruction.target]
+
+    def push(self, tracker: VariableTracker) -> None:
+        self.stack.append(tracker)
+
+    def pop(self) -> VariableTracker:
+        return self.stack.pop()
+
+    def pop_n(self, count: int) -> list[VariableTracker]:
+        """The top `count` items, the deepest first."""
+        if not count:
+            return []
+        items = self.stack[-count:]
+        del self.stack[-count:]
+        return items

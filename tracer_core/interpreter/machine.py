@@ -1,0 +1,252 @@
+"""`Interpreter`: walks frames symbolically, inlines calls, unwinds exceptions, and stops where the graph must end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from tracer_core import observer as observers
+from tracer_core.bytecode import Instruction
+from tracer_core.errors import Unsupported
+from tracer_core.frame_input import FrameInput
+from tracer_core.graph.output import OutputGraph, Where
+from tracer_core.guards import Guard
+from tracer_core.interpreter.binding import bind
+from tracer_core.interpreter.frame import Frame
+from tracer_core.sources import CellSource, LocalSource, Source
+from tracer_core.variables import protocols
+from tracer_core.variables.base import NotConstant, VariableTracker
+from tracer_core.variables.builder import SourcelessBuilder, VariableBuilder
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.functions import CellVariable, FunctionVariable, MethodVariable, UserFunctionVariable
+from tracer_core.variables.generators import GeneratorVariable
+
+MAX_DEPTH = 60
+CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
+
+
+class GraphEnds(Exception):
+    """The walk has reached the instruction of the root frame at which an earlier attempt failed."""
+
+
+class MustRestart(Exception):
+    """The root instruction number `at` cannot be done; walk again and end the graph before it."""
+
+    def __init__(self, at: int, unsupported: Unsupported, frame: Frame, instruction: Instruction) -> None:
+        super().__init__(str(unsupported))
+        self.at = at
+        self.unsupported = unsupported
+        self.frame = frame
+        self.instruction = instruction
+
+
+class Interpreter:
+    """One attempt at one root frame.
+
+    Args:
+        input: the frame that starts.
+        stop_at: the number of the root instruction (counted as they run, from 0) before which the graph ends; None
+            to go to the end.
+    """
+
+    def __init__(self, input: FrameInput, stop_at: int | None = None) -> None:
+        self.input = input
+        self.stop_at = stop_at
+        self.observer = observers.current()
+        self.output = OutputGraph(input, self.observer, self._where)
+        self.build_value = VariableBuilder(self)
+        self.constant_of = SourcelessBuilder(self)
+        self.steps = 0
+        self.root_steps = 0
+        self.instruction: Instruction | None = None
+        self.root = self.frame = self._root_frame()
+
+    # --- what trackers ask ------------------------------------------------------------------------------
+
+    def guard(self, guard: Guard) -> None:
+        self.output.guard(guard)
+
+    def build(self, value: Any, source: Source) -> VariableTracker:
+        return self.build_value(value, source)
+
+    def lazy(self, value: Any, source: Source) -> VariableTracker:
+        return self.build_value.lazy(value, source)
+
+    def constant(self, value: Any) -> VariableTracker:
+        return self.constant_of(value)
+
+    def raise_(self, cls: type[BaseException], *args: Any) -> Any:
+        """Raise `cls(*args)` in the traced program; arguments may be trackers."""
+        trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
+        self.raise_tracker(ExceptionVariable(cls, trackers))
+
+    def raise_tracker(self, exception: ExceptionVariable) -> Any:
+        """Raise it in the traced program, in the context of what is being handled."""
+        context = self._handled()
+        if context is not None and context is not exception and "__context__" not in exception.attributes:
+            exception.attributes["__context__"] = context
+        raise ObservedException(exception)
+
+    def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        """Call a Python function of ours on trackers, walking its code."""
+        return self.call(UserFunctionVariable(function, None), args, kwargs)
+
+    def call(
+        self,
+        function: VariableTracker,
+        args: Sequence[VariableTracker],
+        kwargs: dict[str, VariableTracker] | None = None,
+    ) -> VariableTracker:
+        """`function(*args, **kwargs)`: inlined if it has Python code, else by protocol."""
+        function = function.realize()
+        args = list(args)
+        while isinstance(function, MethodVariable):
+            args.insert(0, function.self_)
+            function = function.function.realize()
+        if isinstance(function, FunctionVariable):
+            return self.inline(function, args, kwargs or {})
+        return protocols.call(self, function, args, kwargs or {})
+
+    # --- frames -----------------------------------------------------------------------------------------
+
+    def inline(
+        self, function: FunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        """Walk the function's code in a frame of its own; a generator's frame waits at its start."""
+        target = function.target(self)
+        if self.frame.depth >= MAX_DEPTH:
+            raise Unsupported("too-deep", depth=MAX_DEPTH, name=target.name)
+        if target.code.co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
+            raise Unsupported("coroutine", name=target.name)
+        locals = bind(self, target, args, kwargs)
+        cells = dict(zip(target.code.co_freevars, target.closure, strict=True))
+        frame = Frame(target.code, target.globals, locals, cells, self.frame)
+        if target.code.co_flags & CO_GENERATOR:
+            return GeneratorVariable(frame, target.name)
+        return self.run_frame(frame)
+
+    def run_frame(self, frame: Frame) -> VariableTracker:
+        """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""
+        caller = self.frame
+        caller_instruction = self.instruction
+        self.frame = frame
+        observer = self.observer
+        if observer is not None:
+            observer.on_frame_enter(frame)
+        result: VariableTracker | None = None
+        try:
+            result = self.run(frame)
+            return result
+        finally:
+            if observer is not None:
+                observer.on_frame_exit(frame, result)
+            self.frame = caller
+            self.instruction = caller_instruction
+
+    def run(self, frame: Frame) -> VariableTracker:
+        """Walk instructions of `frame` until one ends it."""
+        instructions, handlers = frame.decoded.instructions, frame.decoded.handlers
+        observer = self.observer
+        is_root = frame.parent is None
+        while True:
+            position = frame.pc
+            instruction = instructions[position]
+            if is_root:
+                if self.root_steps == self.stop_at:
+                    raise GraphEnds
+                self.root_steps += 1
+            frame.pc = position + 1
+            self.instruction = instruction
+            self.steps += 1
+            try:
+                if observer is None:
+                    result = handlers[position](self, frame, instruction)
+                else:
+                    observer.on_step_start(frame, instruction)
+                    result = handlers[position](self, frame, instruction)
+                    self.instruction = instruction
+                    observer.on_step_end(frame, instruction)
+            except ObservedException as raised:
+                self._unwind(frame, instruction, raised)
+                continue
+            except (Unsupported, NotConstant, RecursionError) as error:
+                self._give_up(frame, instruction, error)
+            if result is not None:
+                return result
+
+    def _give_up(self, frame: Frame, instruction: Instruction, error: Exception) -> None:
+        """Turn what cannot be done into a restart at the root instruction, remembering the innermost place."""
+        unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
+        if unsupported.frame is None:
+            unsupported.frame, unsupported.instruction = frame, instruction
+        if frame.parent is None or frame is self.root:
+            raise MustRestart(self.root_steps - 1, unsupported, unsupported.frame, unsupported.instruction)
+        raise unsupported
+
+    def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
+        """Go to the handler of a raised exception in this frame, or leave the frame."""
+        if self.observer is not None:
+            self.observer.on_raise(frame, instruction, raised.tracker)
+        handler = instruction.handler
+        if handler is None:
+            if frame.parent is None:
+                self._give_up(frame, instruction, Unsupported("exception-leaves", what=raised.tracker.describe()))
+            raise raised
+        del frame.stack[handler.depth :]
+        if handler.push_lasti:
+            assert instruction.origin is not None
+            frame.stack.append(ConstantVariable(instruction.origin.offset))
+        frame.stack.append(raised.tracker)
+        frame.pc = frame.decoded.index[handler.target]
+
+    def _handled(self) -> VariableTracker | None:
+        """The exception being handled, here or in a caller."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if frame.caught:
+                return frame.caught[-1]
+            frame = frame.parent
+        return None
+
+    def _root_frame(self) -> Frame:
+        code, values = self.input.code, self.input.locals
+        closure = dict(zip(code.co_freevars, self.input.closure, strict=True))
+        cells = {
+            name: CellVariable(
+                self.lazy(values[name], LocalSource(name, free=True)) if name in values else None,
+                CellSource(name),
+                cell,
+            )
+            for name, cell in closure.items()
+        }
+        for name, cell in closure.items():
+            self.output.trackers_by_object[id(cell)] = cells[name]
+            self.output.kept_alive.append(cell)
+        locals = {
+            name: self.lazy(values[name], LocalSource(name, free=name in code.co_cellvars))
+            for name in code.co_varnames
+            if name in values and name not in closure
+        }
+        return Frame(code, self.input.globals, locals, cells, None)
+
+    def _where(self) -> Where:
+        frame = getattr(self, "frame", None)
+        if frame is None:
+            return Where(0, None, None)
+        span = self.instruction.span if self.instruction is not None else None
+        return Where(max(self.steps - 1, 0), frame.code, span.line if span is not None else None)
+
+    def set_grad_mode(self, enabled: bool) -> None:
+        """Follow what the traced program does to the grad mode (put back when the attempt is over)."""
+        torch._C._set_grad_enabled(enabled)
+
+
+def _as_unsupported(error: Exception) -> Unsupported:
+    if isinstance(error, RecursionError):
+        return Unsupported("too-deep", depth=MAX_DEPTH, name="a function")
+    return Unsupported("needs-constant", what=str(error))
+
+

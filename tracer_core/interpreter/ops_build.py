@@ -1,0 +1,312 @@
+"""Instructions that compute: operators, building containers and strings, unpacking, calls, making functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.errors import Unsupported
+from tracer_core.interpreter.frame import Frame
+from tracer_core.interpreter.ops import op
+from tracer_core.variables import operators
+from tracer_core.variables.base import VariableTracker, constant_or
+from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.constant import NULL, ConstantVariable
+from tracer_core.variables.dict_methods import pairs
+from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.functions import NestedFunctionVariable
+from tracer_core.variables.protocols import call_method, iterate, next_item, same, truth, unpack
+from tracer_core.variables.sequence_methods import list_extend
+from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
+from tracer_core.variables.tensor import InGraphVariable
+
+
+@op("BINARY_OP")
+def binary_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+    a, b = frame.pop_n(2)
+    frame.push(operators.binary(tx, ins.arg, a, b))
+
+
+@op("UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_INVERT")
+def unary_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(operators.unary(tx, ins.op, frame.pop()))
+
+
+@op("UNARY_NOT")
+def unary_not(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(ConstantVariable(not truth(tx, frame.pop())))
+
+
+@op("COMPARE_OP")
+def compare_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+    a, b = frame.pop_n(2)
+    frame.push(operators.compare(tx, ins.arg, a, b))
+
+
+@op("IS_OP")
+def is_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+    a, b = frame.pop_n(2)
+    frame.push(ConstantVariable(same(tx, a, b) == (ins.arg == "is")))
+
+
+@op("CONTAINS_OP")
+def contains_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+    item, container = frame.pop_n(2)
+    frame.push(ConstantVariable(operators.contains(tx, container, item) == (ins.arg == "in")))
+
+
+# --- containers ---------------------------------------------------------------------------------------------
+
+
+@op("BUILD_TUPLE")
+def build_tuple(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(TupleVariable(frame.pop_n(ins.arg)))
+
+
+@op("BUILD_LIST")
+def build_list(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(ListVariable(frame.pop_n(ins.arg)))
+
+
+@op("BUILD_SET")
+def build_set(tx: Any, frame: Frame, ins: Instruction) -> None:
+    made = SetVariable()
+    for item in frame.pop_n(ins.arg):
+        made.add(tx, item)
+    frame.push(made)
+
+
+@op("BUILD_MAP")
+def build_map(tx: Any, frame: Frame, ins: Instruction) -> None:
+    items = frame.pop_n(2 * ins.arg)
+    made = DictVariable()
+    for key, value in zip(items[::2], items[1::2], strict=True):
+        made.set(tx, key, value)
+    frame.push(made)
+
+
+@op("BUILD_CONST_KEY_MAP")
+def build_const_key_map(tx: Any, frame: Frame, ins: Instruction) -> None:
+    keys = frame.pop().realize().value()
+    made = DictVariable()
+    for key, value in zip(keys, frame.pop_n(ins.arg), strict=True):
+        made.set(tx, tx.constant(key), value)
+    frame.push(made)
+
+
+@op("BUILD_SLICE")
+def build_slice(tx: Any, frame: Frame, ins: Instruction) -> None:
+    items = [item.realize() for item in frame.pop_n(3 if ins.arg == 3 else 2)]
+    frame.push(SliceVariable([*items, ConstantVariable(None)][:3]))
+
+
+@op("BUILD_STRING")
+def build_string(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(ConstantVariable("".join(part.realize().value() for part in frame.pop_n(ins.arg))))
+
+
+@op("FORMAT_VALUE")
+def format_value(tx: Any, frame: Frame, ins: Instruction) -> None:
+    spec = frame.pop().realize().value() if ins.arg & 4 else ""
+    value = frame.pop().realize()
+    conversion = {1: "__str__", 2: "__repr__", 3: "ascii"}.get(ins.arg & 3)
+    if conversion == "ascii":
+        raise Unsupported("method", name="ascii()", type=value.python_type_name())
+    if conversion is not None or (not spec and not _has_own_format(value)):
+        text = text_of(tx, value, conversion or "__str__")
+        if text is None:
+            raise Unsupported("object-address", what=value.describe())
+        value = text.realize()
+    if not spec and conversion is None and value.python_type() is str:
+        frame.push(value)
+        return
+    frame.push(formatted(tx, value, spec))
+
+
+def _has_own_format(value: VariableTracker) -> bool:
+    return value.python_type().__format__ is not object.__format__
+
+
+def formatted(tx: Any, value: VariableTracker, spec: str) -> VariableTracker:
+    """`format(value, spec)`."""
+    from tracer_core.variables.protocols import call_special, has_special
+
+    if has_special(value, "__format__") and _has_own_format(value):
+        return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")  # type: ignore[arg-type]
+    if isinstance(value, InGraphVariable):
+        text = text_of(tx, value, "__str__")
+        assert text is not None
+        return tx.constant(format(int(text.value()), spec))  # type: ignore[no-any-return]
+    if not spec:
+        text = text_of(tx, value, "__str__")
+        if text is not None:
+            return text
+    try:
+        return tx.constant(format(value.value(), spec))  # type: ignore[no-any-return]
+    except (TypeError, ValueError) as error:
+        return tx.raise_(type(error), *error.args)  # type: ignore[no-any-return]
+
+
+@op("LIST_APPEND")
+def list_append(tx: Any, frame: Frame, ins: Instruction) -> None:
+    item = frame.pop()
+    call_method(tx, frame.stack[-ins.arg], "append", [item], {})
+
+
+@op("SET_ADD")
+def set_add(tx: Any, frame: Frame, ins: Instruction) -> None:
+    item = frame.pop()
+    call_method(tx, frame.stack[-ins.arg], "add", [item], {})
+
+
+@op("MAP_ADD")
+def map_add(tx: Any, frame: Frame, ins: Instruction) -> None:
+    key, value = frame.pop_n(2)
+    operators.set_item(tx, frame.stack[-ins.arg], key, value)
+
+
+@op("LIST_EXTEND")
+def list_extend_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+    items = frame.pop().realize()
+    target = frame.stack[-ins.arg]
+    assert isinstance(target, ListVariable)
+    if items.items_or_none(tx) is None and not hasattr(items.python_type(), "__iter__"):
+        tx.raise_(TypeError, f"Value after * must be an iterable, not {items.python_type_name()}")
+    list_extend(tx, target, items)
+
+
+@op("LIST_TO_TUPLE")
+def list_to_tuple(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(TupleVariable(unpack(tx, frame.pop())))
+
+
+@op("SET_UPDATE")
+def set_update(tx: Any, frame: Frame, ins: Instruction) -> None:
+    items = frame.pop()
+    call_method(tx, frame.stack[-ins.arg], "update", [items], {})
+
+
+@op("DICT_UPDATE")
+def dict_update(tx: Any, frame: Frame, ins: Instruction) -> None:
+    items = frame.pop().realize()
+    if not isinstance(items, DictVariable) and not hasattr(items.python_type(), "keys"):
+        tx.raise_(TypeError, f"'{items.python_type_name()}' object is not a mapping")
+    call_method(tx, frame.stack[-ins.arg], "update", [items], {})
+
+
+@op("DICT_MERGE")
+def dict_merge(tx: Any, frame: Frame, ins: Instruction) -> None:
+    """As DICT_UPDATE, for `**kwargs` of a call: a name given twice is an error."""
+    items = frame.pop().realize()
+    target = frame.stack[-ins.arg]
+    assert isinstance(target, DictVariable)
+    function = _called_name(frame.stack[-ins.arg - 2].realize())
+    if not isinstance(items, DictVariable) and not hasattr(items.python_type(), "keys"):
+        tx.raise_(TypeError, f"{function}() argument after ** must be a mapping, not {items.python_type_name()}")
+    for key, value in pairs(tx, items):
+        if target.get(tx, key) is not None:
+            tx.raise_(TypeError, f"{function}() got multiple values for keyword argument {key.realize().value()!r}")
+        target.set(tx, key, value)
+
+
+def _called_name(function: VariableTracker) -> str:
+    """How CPython names a function in such errors: module and qualified name."""
+    from tracer_core.variables.functions import UserFunctionVariable
+
+    if isinstance(function, NestedFunctionVariable):
+        return f"{function.globals.get('__name__')}.{function.qualname}"
+    if isinstance(function, UserFunctionVariable):
+        return f"{function.function.__module__}.{function.function.__qualname__}"
+    return str(getattr(constant_or(function, None), "__qualname__", function.describe()))
+
+
+# --- unpacking ----------------------------------------------------------------------------------------------
+
+
+@op("UNPACK_SEQUENCE")
+def unpack_sequence(tx: Any, frame: Frame, ins: Instruction) -> None:
+    items = _unpacked(tx, frame.pop(), ins.arg, ins.arg)
+    frame.stack.extend(reversed(items))
+
+
+@op("UNPACK_EX")
+def unpack_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
+    before, after = ins.arg & 0xFF, ins.arg >> 8
+    items = _unpacked(tx, frame.pop(), before + after, None)
+    middle = ListVariable(items[before : len(items) - after])
+    tail = items[len(items) - after :] if after else []
+    frame.stack.extend([*reversed(tail), middle, *reversed(items[:before])])
+
+
+def _unpacked(tx: Any, tracker: VariableTracker, least: int, most: int | None) -> list[VariableTracker]:
+    """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does."""
+    tracker = tracker.realize()
+    if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not hasattr(tracker.python_type(), "__iter__"):
+        if not hasattr(tracker.python_type(), "__getitem__"):
+            tx.raise_(TypeError, f"cannot unpack non-iterable {tracker.python_type_name()} object")
+    iterator = iterate(tx, tracker)
+    items: list[VariableTracker] = []
+    while most is None or len(items) <= most:
+        item = next_item(tx, iterator)
+        if item is None:
+            break
+        items.append(item)
+    if len(items) < least:
+        wanted = f"expected {least}" if most is not None else f"expected at least {least}"
+        tx.raise_(ValueError, f"not enough values to unpack ({wanted}, got {len(items)})")
+    if most is not None and len(items) > most:
+        tx.raise_(ValueError, f"too many values to unpack (expected {most})")
+    return items
+
+
+# --- calls and functions ------------------------------------------------------------------------------------
+
+
+@op("CALL")
+def call(tx: Any, frame: Frame, ins: Instruction) -> None:
+    shape: CallShape = ins.arg
+    args = frame.pop_n(shape.count)
+    first, second = frame.pop_n(2)
+    if first is NULL:
+        function = second
+    else:
+        function = first
+        args.insert(0, second)
+    split = len(args) - len(shape.keywords)
+    kwargs = dict(zip(shape.keywords, args[split:], strict=True))
+    frame.push(tx.call(function, args[:split], kwargs))
+
+
+@op("CALL_FUNCTION_EX")
+def call_function_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
+    kwargs: dict[str, VariableTracker] = {}
+    named = frame.pop().realize() if ins.arg & 1 else None
+    positional = frame.pop().realize()
+    function = frame.pop()
+    frame.pop()
+    if named is not None:
+        for key, value in pairs(tx, named):
+            name = constant_or(key.realize(), None)
+            if not isinstance(name, str):
+                tx.raise_(TypeError, "keywords must be strings")
+            kwargs[name] = value
+    if positional.items_or_none(tx) is None and not hasattr(positional.python_type(), "__iter__"):
+        what = f"{_called_name(function.realize())}() argument after * must be an iterable"
+        tx.raise_(TypeError, f"{what}, not {positional.python_type_name()}")
+    frame.push(tx.call(function, unpack(tx, positional), kwargs))
+
+
+@op("MAKE_FUNCTION")
+def make_function(tx: Any, frame: Frame, ins: Instruction) -> None:
+    code = frame.pop().realize().value()
+    closure = frame.pop().realize() if ins.arg & 8 else None
+    annotations = frame.pop() if ins.arg & 4 else None
+    kwdefaults = frame.pop() if ins.arg & 2 else None
+    defaults = frame.pop() if ins.arg & 1 else None
+    cells: Any = closure.items if isinstance(closure, SequenceVariable) else []
+    frame.push(NestedFunctionVariable(code, frame.globals, list(cells), defaults, kwdefaults, annotations))
+
+
+@op("LOAD_BUILD_CLASS")
+def load_build_class(tx: Any, frame: Frame, ins: Instruction) -> None:
+    raise Unsupported("class-created", what="a class statement")

@@ -1,0 +1,310 @@
+"""Instructions that choose where to go on: jumps, loops, returns, yields, exceptions, `with`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.bytecode import Instruction
+from tracer_core.errors import Unsupported
+from tracer_core.interpreter.frame import Frame
+from tracer_core.interpreter.ops import op
+from tracer_core.variables.base import VariableTracker, constant_or
+from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
+from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.protocols import find_attr, iterate, next_item, truth
+from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+
+@op("JUMP", "JUMP_NO_INTERRUPT")
+def jump(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.jump(ins)
+
+
+@op("POP_JUMP_IF_FALSE")
+def pop_jump_if_false(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if not truth(tx, frame.stack[-1]):
+        frame.jump(ins)
+    frame.pop()
+
+
+@op("POP_JUMP_IF_TRUE")
+def pop_jump_if_true(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if truth(tx, frame.stack[-1]):
+        frame.jump(ins)
+    frame.pop()
+
+
+@op("POP_JUMP_IF_NONE")
+def pop_jump_if_none(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if _is_none(frame.pop()):
+        frame.jump(ins)
+
+
+@op("POP_JUMP_IF_NOT_NONE")
+def pop_jump_if_not_none(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if not _is_none(frame.pop()):
+        frame.jump(ins)
+
+
+def _is_none(tracker: VariableTracker) -> bool:
+    return constant_or(tracker.realize(), 0) is None
+
+
+@op("JUMP_IF_FALSE_OR_POP")
+def jump_if_false_or_pop(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if not truth(tx, frame.stack[-1]):
+        frame.jump(ins)
+    else:
+        frame.pop()
+
+
+@op("JUMP_IF_TRUE_OR_POP")
+def jump_if_true_or_pop(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if truth(tx, frame.stack[-1]):
+        frame.jump(ins)
+    else:
+        frame.pop()
+
+
+# --- loops --------------------------------------------------------------------------------------------------
+
+
+@op("GET_ITER")
+def get_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.push(iterate(tx, frame.pop()))
+
+
+@op("FOR_ITER")
+def for_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
+    item = next_item(tx, frame.stack[-1])
+    if item is None:
+        frame.pop()
+        frame.jump(ins)
+    else:
+        frame.push(item)
+
+
+# --- leaving the frame --------------------------------------------------------------------------------------
+
+
+@op("RETURN_VALUE")
+def return_value(tx: Any, frame: Frame, ins: Instruction) -> VariableTracker:
+    return frame.pop()
+
+
+@op("YIELD_VALUE")
+def yield_value(tx: Any, frame: Frame, ins: Instruction) -> VariableTracker:
+    frame.suspended = True
+    return frame.pop()
+
+
+@op("GET_YIELD_FROM_ITER")
+def get_yield_from_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
+    value = frame.pop().realize()
+    frame.push(value if isinstance(value, GeneratorVariable) else iterate(tx, value))
+
+
+@op("SEND")
+def send(tx: Any, frame: Frame, ins: Instruction) -> None:
+    """Send the top value to the iterator below it; at its end, push its result instead and jump."""
+    value = frame.pop()
+    iterator = frame.stack[-1].realize()
+    if isinstance(iterator, GeneratorVariable):
+        yielded, result = iterator.resume(tx, value)
+    else:
+        if not _is_none(value):
+            raise Unsupported("method", name="send", type=iterator.python_type_name())
+        item = next_item(tx, iterator)
+        yielded, result = (True, item) if item is not None else (False, ConstantVariable(None))
+    if yielded:
+        frame.push(result)
+    else:
+        frame.pop()
+        frame.push(result)
+        frame.jump(ins)
+
+
+# --- exceptions ---------------------------------------------------------------------------------------------
+
+
+@op("RAISE_VARARGS")
+def raise_varargs(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if ins.arg == 0:
+        handled = tx._handled()
+        if handled is None:
+            tx.raise_(RuntimeError, "No active exception to reraise")
+        raise ObservedException(handled)
+    parts = [part.realize() for part in frame.pop_n(ins.arg)]
+    exception = as_exception(tx, parts[0], "exceptions must derive from BaseException")
+    if ins.arg == 2:
+        _set_cause(tx, exception, parts[1])
+    tx.raise_tracker(exception)
+
+
+def as_exception(tx: Any, tracker: VariableTracker, message: str) -> ExceptionVariable:
+    """The exception that `raise tracker` raises: itself, or a new instance of a class."""
+    if isinstance(tracker, ClassVariable) and issubclass(tracker.known, BaseException):
+        tracker = tx.call(tracker, [])
+    if not isinstance(tracker, ExceptionVariable):
+        if isinstance(tracker, UserObjectVariable) and issubclass(tracker.cls, BaseException):
+            raise Unsupported("exception-object", what=tracker.describe())
+        tx.raise_(TypeError, message)
+    assert isinstance(tracker, ExceptionVariable)
+    return tracker
+
+
+def _set_cause(tx: Any, exception: ExceptionVariable, cause: VariableTracker) -> None:
+    if not _is_none(cause):
+        cause = as_exception(tx, cause, "exception causes must derive from BaseException")
+    exception.attributes["__cause__"] = cause
+    exception.attributes["__suppress_context__"] = ConstantVariable(True)
+
+
+class HandledMark(ConstantVariable):
+    """Lies under the exception being handled: which one was handled before it (None if none)."""
+
+    __slots__ = ()
+    kind = "exception handled before"
+
+
+@op("PUSH_EXC_INFO")
+def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
+    exception = frame.pop()
+    frame.push(HandledMark(None))
+    frame.push(exception)
+    frame.caught.append(exception)
+
+
+@op("POP_EXCEPT")
+def pop_except(tx: Any, frame: Frame, ins: Instruction) -> None:
+    frame.pop()
+    frame.caught.pop()
+
+
+@op("CHECK_EXC_MATCH")
+def check_exc_match(tx: Any, frame: Frame, ins: Instruction) -> None:
+    wanted = constant_or(frame.pop().realize(), None)
+    classes = wanted if isinstance(wanted, tuple) else (wanted,)
+    if not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
+        tx.raise_(TypeError, "catching classes that do not inherit from BaseException is not allowed")
+    exception = frame.stack[-1]
+    frame.push(ConstantVariable(matches(exception.python_type(), wanted)))
+
+
+@op("RERAISE")
+def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
+    exception = frame.pop()
+    if ins.arg:
+        frame.pop()
+    assert isinstance(exception, ExceptionVariable)
+    raise ObservedException(exception)
+
+
+@op("WITH_EXCEPT_START")
+def with_except_start(tx: Any, frame: Frame, ins: Instruction) -> None:
+    exception = frame.stack[-1]
+    exit_ = frame.stack[-4]
+    cls = tx.constant(exception.python_type())
+    traceback = find_attr(tx, exception, "__traceback__") or ConstantVariable(None)
+    frame.push(tx.call(exit_, [cls, exception, traceback]))
+
+
+@op("BEFORE_WITH")
+def before_with(tx: Any, frame: Frame, ins: Instruction) -> None:
+    manager = frame.stack[-1].realize()
+    enter = _special(tx, manager, "__enter__")
+    exit_ = _special(tx, manager, "__exit__")
+    entered = tx.call(enter, [])
+    frame.stack[-1] = exit_
+    frame.push(entered)
+
+
+def _special(tx: Any, manager: VariableTracker, name: str) -> VariableTracker:
+    if isinstance(manager, UserObjectVariable):
+        found, owner = static_lookup(manager.cls, name)
+        bound = None if owner is None else manager.bind_descriptor(tx, name, found, owner)
+    elif static_lookup(manager.python_type(), name)[1] is not None:
+        raise Unsupported("context-manager", type=manager.python_type_name())
+    else:
+        bound = None
+    if bound is None:
+        more = " (missed __exit__ method)" if name == "__exit__" else ""
+        tx.raise_(
+            TypeError, f"{manager.python_type_name()!r} object does not support the context manager protocol{more}"
+        )
+    assert bound is not None
+    return bound
+
+
+# --- match --------------------------------------------------------------------------------------------------
+
+
+@op("MATCH_SEQUENCE")
+def match_sequence(tx: Any, frame: Frame, ins: Instruction) -> None:
+    import collections.abc
+
+    cls = frame.stack[-1].realize().python_type()
+    frame.push(
+        ConstantVariable(issubclass(cls, collections.abc.Sequence) and not issubclass(cls, (str, bytes, bytearray)))
+    )
+
+
+@op("MATCH_MAPPING")
+def match_mapping(tx: Any, frame: Frame, ins: Instruction) -> None:
+    import collections.abc
+
+    frame.push(ConstantVariable(issubclass(frame.stack[-1].realize().python_type(), collections.abc.Mapping)))
+
+
+@op("MATCH_KEYS")
+def match_keys(tx: Any, frame: Frame, ins: Instruction) -> None:
+    from tracer_core.variables.dicts import DictVariable
+    from tracer_core.variables.sequences import TupleVariable
+
+    subject, keys = (tracker.realize() for tracker in frame.stack[-2:])
+    if not isinstance(subject, DictVariable) or not isinstance(keys, SequenceVariable):
+        raise Unsupported("match", what=subject.describe())
+    values = [subject.get(tx, key) for key in keys.items]
+    found = [value for value in values if value is not None]
+    frame.push(TupleVariable(found) if len(found) == len(values) else ConstantVariable(None))
+
+
+@op("MATCH_CLASS")
+def match_class(tx: Any, frame: Frame, ins: Instruction) -> None:
+    from tracer_core.variables.builtin_functions import is_instance
+    from tracer_core.variables.sequences import TupleVariable
+
+    subject, cls, names = (tracker.realize() for tracker in frame.pop_n(3))
+    wanted = cls.value()
+    if not is_instance(tx, subject, wanted):
+        frame.push(ConstantVariable(None))
+        return
+    attributes = [name.realize().value() for name in (names.items_or_none(tx) or [])]
+    found: list[VariableTracker | None] = []
+    if ins.arg:
+        if wanted in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
+            found.append(subject)
+        else:
+            match_args = getattr(wanted, "__match_args__", ())
+            if ins.arg > len(match_args):
+                plural = "" if len(match_args) == 1 else "s"
+                tx.raise_(
+                    TypeError,
+                    f"{wanted.__name__}() accepts {len(match_args)} positional sub-pattern{plural} ({ins.arg} given)",
+                )
+            attributes = [*match_args[: ins.arg], *attributes]
+    found += [find_attr(tx, subject, name) for name in attributes]
+    present = [value for value in found if value is not None]
+    frame.push(TupleVariable(present) if len(present) == len(found) else ConstantVariable(None))
+
+
+@op("GET_LEN")
+def get_len(tx: Any, frame: Frame, ins: Instruction) -> None:
+    from tracer_core.variables.protocols import length
+
+    frame.push(length(tx, frame.stack[-1]))
+
+

@@ -1,0 +1,134 @@
+"""Generators that the trace started: a frame that waits."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.iterators import IteratorVariable
+from tracer_core.variables.registry import method
+
+NONE = ConstantVariable(None)
+
+
+class GeneratorVariable(IteratorVariable):
+    """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
+
+    __slots__ = ("finished", "frame", "name", "running", "started")
+    kind = "generator"
+
+    def __init__(self, frame: Any, name: str) -> None:
+        super().__init__()
+        self.frame = frame
+        self.name = name
+        self.started = False
+        self.running = False
+        self.finished = False
+
+    def python_type(self) -> type:
+        return types.GeneratorType
+
+    def describe(self) -> str:
+        return f"generator {self.name}"
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        yielded, value = self.resume(tx, NONE)
+        return value if yielded else None
+
+    def resume(self, tx: Any, value: VariableTracker) -> tuple[bool, VariableTracker]:
+        """Run on with `value` as the result of the `yield` it waits at: (True, what it yields), or (False, what it
+        returned)."""
+        if self.finished:
+            return False, NONE
+        if self.running:
+            tx.raise_(ValueError, "generator already executing")
+        # At its start the value is None and is popped by the generator's first instructions.
+        self.started = True
+        self.frame.push(value)
+        return self._run(tx)
+
+    def throw(self, tx: Any, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
+        """Raise `exception` at the `yield` it waits at."""
+        if self.finished or not self.started:
+            self.finished = True
+            tx.raise_tracker(exception)
+        instruction = self.frame.decoded.instructions[self.frame.pc - 1]
+        try:
+            tx._unwind(self.frame, instruction, ObservedException(exception))
+        except ObservedException:
+            self.finished = True
+            raise
+        return self._run(tx)
+
+    def _run(self, tx: Any) -> tuple[bool, VariableTracker]:
+        self.running = True
+        self.frame.suspended = False
+        self.frame.parent, self.frame.depth = tx.frame, tx.frame.depth + 1
+        try:
+            result = tx.run_frame(self.frame)
+        except ObservedException as raised:
+            self.finished = True
+            if issubclass(raised.tracker.cls, StopIteration):
+                error = ExceptionVariable(RuntimeError, [ConstantVariable("generator raised StopIteration")])
+                error.attributes["__cause__"] = error.attributes["__context__"] = raised.tracker
+                raise ObservedException(error) from None
+            raise
+        finally:
+            self.running = False
+        if self.frame.suspended:
+            return True, result
+        self.finished = True
+        return False, result
+
+
+def _sent(tx: Tracing, result: tuple[bool, VariableTracker]) -> VariableTracker:
+    yielded, value = result
+    if yielded:
+        return value
+    is_none = isinstance(value, ConstantVariable) and value.value() is None
+    return tx.raise_(StopIteration, *([] if is_none else [value]))  # type: ignore[no-any-return]
+
+
+@method(GeneratorVariable, "send")
+def send(tx: Tracing, self: GeneratorVariable, value: VariableTracker) -> VariableTracker:
+    if not self.started and not (isinstance(value, ConstantVariable) and value.value() is None):
+        tx.raise_(TypeError, "can't send non-None value to a just-started generator")
+    return _sent(tx, self.resume(tx, value))
+
+
+@method(GeneratorVariable, "__next__")
+def next_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+    return _sent(tx, self.resume(tx, NONE))
+
+
+@method(GeneratorVariable, "__iter__")
+def iter_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+    return self
+
+
+@method(GeneratorVariable, "throw")
+def throw(tx: Tracing, self: GeneratorVariable, exception: VariableTracker, *rest: VariableTracker) -> VariableTracker:
+    if not isinstance(exception, ExceptionVariable):
+        made = tx.call(exception, [])
+        assert isinstance(made, ExceptionVariable)
+        exception = made
+    return _sent(tx, self.throw(tx, exception))
+
+
+@method(GeneratorVariable, "close")
+def close(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+    if self.finished or not self.started:
+        self.finished = True
+        return NONE
+    try:
+        yielded, _ = self.throw(tx, ExceptionVariable(GeneratorExit, []))
+    except ObservedException as raised:
+        if issubclass(raised.tracker.cls, (GeneratorExit, StopIteration)):
+            return NONE
+        raise
+    if yielded:
+        tx.raise_(RuntimeError, "generator ignored GeneratorExit")
+    return NONE
