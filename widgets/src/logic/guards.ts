@@ -1,0 +1,72 @@
+// Guards as the tree of sources that they stand on, and what later checks made of each.
+import type { Meta } from "../schema";
+
+export type Guard = Meta["guards"][number];
+
+export interface Branch {
+  /** The whole source, e.g. `L['x'].size(0)`. */
+  source: string;
+  /** What it adds to the branch above. */
+  label: string;
+  guards: Guard[];
+  branches: Branch[];
+}
+
+export function guardTree(guards: readonly Guard[]): Branch[] {
+  const roots: Branch[] = [];
+  const known = new Map<string, Branch>();
+  for (const guard of guards) {
+    const path = guard.path.length > 0 ? guard.path : [guard.source];
+    let above = null as Branch | null;
+    for (const source of path) {
+      let here = known.get(source);
+      if (!here) {
+        here = { source, label: added(source, above?.source ?? ""), guards: [], branches: [] };
+        known.set(source, here);
+        (above?.branches ?? roots).push(here);
+      }
+      above = here;
+    }
+    above?.guards.push(guard);
+  }
+  return roots;
+}
+
+/** The part of `source` beyond `base`, where it is a continuation of it. */
+function added(source: string, base: string): string {
+  if (source === "") return "global state";
+  return base !== "" && source.startsWith(base) && source !== base ? source.slice(base.length) : source;
+}
+
+/** A branch or a guard, with how deep it stands: the tree as a list. */
+export type Row = { depth: number } & ({ branch: Branch } | { guard: Guard });
+
+export function treeRows(branches: readonly Branch[], closed: ReadonlySet<string>, depth = 0): Row[] {
+  return branches.flatMap((branch): Row[] => [
+    { depth, branch },
+    ...(closed.has(branch.source)
+      ? []
+      : [...branch.guards.map((guard): Row => ({ depth: depth + 1, guard })), ...treeRows(branch.branches, closed, depth + 1)]),
+  ]);
+}
+
+/** How a guard fared at a later call. */
+export interface Outcome {
+  call: number;
+  held: boolean;
+  seen: string;
+}
+
+/** Every later check that says something of `guard`: that it failed, or that its whole version held. */
+export function outcomes(meta: Meta, guard: Guard): Outcome[] {
+  const attempt = meta.attempts[guard.attempt];
+  const compilation = attempt && meta.compilations[attempt.compilation];
+  if (!compilation) return [];
+  return meta.calls
+    .filter((call) => call.code === compilation.code)
+    .flatMap((call) =>
+      call.checks
+        .filter((check) => check.version === compilation.version && (check.reused || check.failed === guard.id))
+        .map((check): Outcome => ({ call: call.id, held: check.reused, seen: check.seen })),
+    );
+}

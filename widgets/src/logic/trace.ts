@@ -1,0 +1,144 @@
+// The recording's tables, joined: what stands at a step, without asking the store.
+import { type Attempt, type Code, type Frame, INSTR, type Instr, type Meta } from "../schema";
+import { decodeU32 } from "./columns";
+
+/** One line of the call chain at a step, outermost first. `step` is where that frame stands. */
+export interface Activation {
+  frame: Frame;
+  code: Code;
+  step: number;
+  line: number | null;
+}
+
+/** Ids by the step they belong to, with the sorted steps, for "what did this step add" and "where is the next". */
+export class ByStep<Item extends { step: number | null }> {
+  readonly steps: Uint32Array;
+  private readonly at = new Map<number, Item[]>();
+
+  constructor(items: readonly Item[], stepOf: (item: Item) => number | null = (item) => item.step) {
+    for (const item of items) {
+      const step = stepOf(item);
+      if (step === null) continue;
+      const there = this.at.get(step);
+      if (there) there.push(item);
+      else this.at.set(step, [item]);
+    }
+    this.steps = Uint32Array.from(this.at.keys()).sort();
+  }
+
+  get(step: number): readonly Item[] {
+    return this.at.get(step) ?? [];
+  }
+}
+
+export class TraceIndex {
+  readonly frame: Uint32Array;
+  readonly instruction: Uint32Array;
+  readonly nodes: ByStep<Meta["nodes"][number]>;
+  readonly guards: ByStep<Meta["guards"][number]>;
+  readonly breaks: ByStep<Meta["breaks"][number]>;
+  readonly effects: ByStep<Meta["side_effects"][number]>;
+  /** Sorted first steps of inlined frames: where a call goes in. */
+  readonly calls: Uint32Array;
+  readonly raised: ReadonlyMap<number, string>;
+  private readonly depths: Uint16Array;
+
+  constructor(readonly meta: Meta) {
+    this.frame = decodeU32(meta.frame);
+    this.instruction = decodeU32(meta.instruction);
+    if (this.frame.length !== meta.steps || this.instruction.length !== meta.steps)
+      throw new Error("the step columns do not have one entry a step");
+    this.nodes = new ByStep(meta.nodes);
+    this.guards = new ByStep(meta.guards);
+    this.breaks = new ByStep(meta.breaks, breakStep);
+    this.effects = new ByStep(meta.side_effects);
+    this.calls = Uint32Array.from(meta.frames.filter((f) => f.parent !== null && f.last_step >= f.first_step), (f) => f.first_step).sort();
+    this.raised = new Map(meta.raised.map((r) => [r.step, r.text]));
+    this.depths = Uint16Array.from(meta.frames, (f) => f.depth);
+  }
+
+  get steps(): number {
+    return this.meta.steps;
+  }
+
+  frameAt(step: number): Frame {
+    return need(this.meta.frames[this.frame[step] ?? -1], "frame", step);
+  }
+
+  codeAt(step: number): Code {
+    return this.code(this.frameAt(step).code);
+  }
+
+  code(id: number): Code {
+    return need(this.meta.codes[id], "code", id);
+  }
+
+  instrAt(step: number): Instr {
+    return need(this.codeAt(step).instructions[this.instruction[step] ?? -1], "instruction", step);
+  }
+
+  lineAt(step: number): number | null {
+    return this.instrAt(step)[INSTR.line];
+  }
+
+  depthAt(step: number): number {
+    return this.depths[this.frame[step] ?? 0] ?? 0;
+  }
+
+  attemptAt(step: number): Attempt {
+    return need(this.meta.attempts[this.frameAt(step).attempt], "attempt", step);
+  }
+
+  /** The call chain at `step`, outermost first. */
+  chain(step: number): Activation[] {
+    const found: Activation[] = [];
+    let at: number | null = step;
+    let frame: Frame | undefined = this.frameAt(step);
+    while (frame) {
+      const here: number = at ?? frame.first_step;
+      found.push({ frame, code: this.code(frame.code), step: here, line: this.steps > here ? this.lineAt(here) : null });
+      at = frame.call_step;
+      frame = frame.parent === null ? undefined : this.meta.frames[frame.parent];
+    }
+    return found.reverse();
+  }
+
+  /** The frames inlined directly by the instruction at `step`. */
+  callees(step: number): Frame[] {
+    return this.meta.frames.filter((frame) => frame.call_step === step);
+  }
+}
+
+function need<T>(value: T | undefined, what: string, at: number): T {
+  if (value === undefined) throw new Error(`the recording has no ${what} for ${at}`);
+  return value;
+}
+
+/** The position in sorted `values` of the first one greater than `value`. */
+export function upperBound(values: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The position in sorted `values` of the first one not less than `value`. */
+export function lowerBound(values: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where a break is shown: in the attempt that was kept, if it got there. */
+export function breakStep(found: Pick<Meta["breaks"][number], "step" | "final_step">): number | null {
+  return found.final_step ?? found.step;
+}

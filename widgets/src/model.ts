@@ -1,0 +1,231 @@
+// The explorer's state, and what the controls do to it. Views read signals; nothing here knows of elements.
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { findSteps, nextMatch } from "./logic/find";
+import type { Command } from "./logic/keys";
+import { type By, caller, type Ground, into, out, over, WAYS } from "./logic/navigate";
+import { type Activation, TraceIndex } from "./logic/trace";
+import { VisibleSteps } from "./logic/visible";
+import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
+import { Lru } from "./store/lru";
+import type { Store } from "./store/store";
+
+/** Something asked of the store: there, on its way, or not to be had (and why). */
+export type Asked<T> = { value: T } | { error: string } | "loading";
+
+export const TABS = ["graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
+export type Tab = (typeof TABS)[number];
+
+const WINDOWS = 24;
+const CHUNKS = 128;
+
+export class Model {
+  readonly index: TraceIndex;
+  readonly position: Signal<number>;
+  readonly by: Signal<By> = signal("instruction");
+  readonly failed = signal(false);
+  readonly tab: Signal<Tab> = signal("graph");
+  readonly help = signal(false);
+  readonly findText = signal("");
+  /** One sentence about the last command, where it could not do what was asked. */
+  readonly notice = signal("");
+  /** The frame whose state is shown, when it is not the innermost one. */
+  readonly frame: Signal<number | null> = signal(null);
+  readonly node: Signal<number | null> = signal(null);
+  readonly guard: Signal<number | null> = signal(null);
+  /** Paths of the values that are opened. */
+  readonly open: Signal<ReadonlySet<string>> = signal(new Set());
+  readonly visible: ReadonlySignal<VisibleSteps>;
+  readonly chain: ReadonlySignal<Activation[]>;
+  /** The activation whose source, bytecode and values are shown. */
+  readonly viewed: ReadonlySignal<Activation | null>;
+  /** The steps that hold the text looked for; null while there is none. */
+  readonly found: ReadonlySignal<Uint32Array | null>;
+  private readonly arrivals = signal(0);
+  private readonly windows: Lru<Window>;
+  private readonly chunks: Lru<TrackerChunk>;
+
+  constructor(
+    meta: Meta,
+    store: Store,
+    position: number,
+  ) {
+    this.index = new TraceIndex(meta);
+    const arrived = (): void => {
+      this.arrivals.value++;
+    };
+    this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
+    this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
+    this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
+    this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
+    this.position = signal(this.visible.value.clamp(position) ?? 0);
+    this.chain = computed(() => (meta.steps > 0 ? this.index.chain(this.position.value) : []));
+    this.viewed = computed(() => {
+      const wanted = this.frame.value;
+      return this.chain.value.find((activation) => activation.frame.id === wanted) ?? this.chain.value.at(-1) ?? null;
+    });
+    this.found = computed(() => {
+      const text = this.findText.value.trim();
+      return text === "" || text.startsWith("#") ? null : findSteps(this.ground, text);
+    });
+    if (meta.breaks.length > 0 && meta.nodes.length === 0) this.tab.value = "breaks";
+  }
+
+  get meta(): Meta {
+    return this.index.meta;
+  }
+
+  get ground(): Ground {
+    return { index: this.index, visible: this.visible.value };
+  }
+
+  /** Go to `step`; one in an attempt that was given up shows those attempts. */
+  go(step: number): void {
+    batch(() => {
+      this.notice.value = "";
+      this.frame.value = null;
+      this.node.value = null;
+      this.guard.value = null;
+      if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
+      const there = this.visible.value.clamp(step);
+      if (there !== null) this.position.value = there;
+    });
+  }
+
+  /** Show or hide the attempts that were given up. */
+  showFailed(shown: boolean): void {
+    batch(() => {
+      this.failed.value = shown;
+      this.position.value = this.visible.value.clamp(this.position.value) ?? 0;
+    });
+  }
+
+  run(command: Command): void {
+    const walk = WALKS[command as keyof typeof WALKS];
+    if (walk) {
+      const to = walk.to(this, this.position.value);
+      if (to === null) this.notice.value = walk.none;
+      else this.go(to);
+    } else if (command === "help") this.help.value = !this.help.value;
+    else if (command === "close") {
+      this.help.value = false;
+      this.notice.value = "";
+      this.frame.value = null;
+    } else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
+  }
+
+  /** The next or previous place that holds the text looked for; `#57` is step 57. */
+  find(direction: "next" | "previous"): void {
+    const text = this.findText.value.trim();
+    if (/^#\d+$/.test(text)) {
+      this.go(Number(text.slice(1)));
+      return;
+    }
+    const to = this.found.value && nextMatch(this.found.value, this.position.value, direction);
+    if (to !== null) this.go(to);
+    else this.notice.value = text === "" ? "" : "Nothing in this recording holds that text.";
+  }
+
+  /** To where the instruction `position` of the viewed frame ran: from here on, else before. */
+  goToInstruction(matches: (instruction: number) => boolean): void {
+    const viewed = this.viewed.value;
+    if (!viewed) return;
+    const { first_step, end_step, id } = viewed.frame;
+    const here = (step: number): boolean =>
+      this.index.frame[step] === id && matches(this.index.instruction[step] ?? -1) && this.visible.value.has(step);
+    for (let step = viewed.step + 1; step <= end_step; step++) if (here(step)) return this.go(step);
+    for (let step = first_step; step <= viewed.step; step++) if (here(step)) return this.go(step);
+    this.notice.value = "This was not run in this activation.";
+  }
+
+  stepView(step: number): Asked<StepView> {
+    this.arrivals.value;
+    const size = this.meta.window;
+    const at = Math.floor(step / size);
+    const asked = this.windows.get(at);
+    if (asked === "loading" || "error" in asked) return asked;
+    const value = asked.value.steps[step - asked.value.first];
+    return value ? { value } : { error: `The recording has no data for step ${step}.` };
+  }
+
+  tracker(id: number): Asked<TrackerView> {
+    this.arrivals.value;
+    const asked = this.chunks.get(Math.floor(id / this.meta.chunk));
+    if (asked === "loading" || "error" in asked) return asked;
+    const value = asked.value.trackers[id - asked.value.first];
+    return value ? { value } : { error: `The recording has no value ${id}.` };
+  }
+
+  /** Ask again for what could not be had. */
+  retry(): void {
+    this.windows.retry();
+    this.chunks.retry();
+  }
+
+  /** Keep the steps around the position at hand. Returns what ends it. */
+  prefetch(): () => void {
+    return effect(() => {
+      const size = this.meta.window;
+      const at = Math.floor(this.position.value / size);
+      const last = Math.ceil(this.meta.steps / size) - 1;
+      for (const index of [at, at + 1, at - 1]) if (index >= 0 && index <= last) this.windows.get(index);
+    });
+  }
+
+  toggle(path: string): void {
+    const open = new Set(this.open.value);
+    if (!open.delete(path)) open.add(path);
+    this.open.value = open;
+  }
+
+  openBreak(step: number | null): void {
+    this.tab.value = "breaks";
+    if (step !== null) this.go(step);
+  }
+
+  openNode(id: number, go: boolean): void {
+    const node = this.meta.nodes[id];
+    batch(() => {
+      if (go && node?.step != null) this.go(node.step);
+      this.tab.value = "graph";
+      this.node.value = id;
+    });
+  }
+
+  openGuard(id: number): void {
+    batch(() => {
+      this.tab.value = "guards";
+      this.guard.value = id;
+    });
+  }
+}
+
+interface CommandWalk {
+  to(model: Model, step: number): number | null;
+  none: string;
+}
+
+const by = (way: By | "chosen", direction: "next" | "previous", none: string): CommandWalk => ({
+  to: (model, step) => WAYS[way === "chosen" ? model.by.value : way][direction](model.ground, step),
+  none,
+});
+const NONE_LEFT = "There is none further on.";
+const NONE_BEFORE = "There is none before this step.";
+
+const WALKS = {
+  next: by("chosen", "next", NONE_LEFT),
+  previous: by("chosen", "previous", NONE_BEFORE),
+  first: { to: (model) => model.visible.value.first, none: "" },
+  last: { to: (model) => model.visible.value.last, none: "" },
+  nextLine: by("line", "next", NONE_LEFT),
+  previousLine: by("line", "previous", NONE_BEFORE),
+  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was stepped into." },
+  over: { to: (model, step) => over(model.ground, step), none: NONE_LEFT },
+  out: { to: (model, step) => out(model.ground, step), none: "This is the outermost function." },
+  caller: { to: (model, step) => caller(model.ground, step), none: "This is the outermost function." },
+  nextNode: by("node", "next", NONE_LEFT),
+  previousNode: by("node", "previous", NONE_BEFORE),
+  nextGuard: by("guard", "next", NONE_LEFT),
+  previousGuard: by("guard", "previous", NONE_BEFORE),
+  nextBreak: by("break", "next", NONE_LEFT),
+  previousBreak: by("break", "previous", NONE_BEFORE),
+} satisfies Partial<Record<Command, CommandWalk>>;

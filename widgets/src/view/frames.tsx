@@ -1,0 +1,35 @@
+import type { Model } from "../model";
+import { codeLabel, Empty, place } from "./parts";
+
+export function Frames({ model }: { model: Model }) {
+  const chain = model.chain.value;
+  const viewed = model.viewed.value;
+  if (chain.length === 0) return <Empty>No function was traced.</Empty>;
+  const attempt = model.index.attemptAt(model.position.value);
+  const compilation = model.meta.compilations[attempt.compilation];
+  return (
+    <div class="tw-frames" data-testid="frames" role="group" aria-label="Call chain, outermost first" tabIndex={0}>
+      {compilation && (
+        <div class="tw-frames-head" title={attempt.message}>
+          version {compilation.version} of {codeLabel(model, compilation.code)}
+        </div>
+      )}
+      {chain.map(({ frame, line }, depth) => (
+        <button
+          key={frame.id}
+          type="button"
+          class={viewed?.frame.id === frame.id ? "tw-frame tw-current" : "tw-frame"}
+          aria-current={viewed?.frame.id === frame.id ? "true" : undefined}
+          style={{ paddingLeft: `${8 + Math.min(depth, 14) * 9}px` }}
+          title={`${codeLabel(model, frame.code)} at ${place(model, frame.code, line)}. Click to see this function's source and values at the call`}
+          onClick={() => {
+            model.frame.value = frame.id;
+          }}
+        >
+          <span class="tw-frame-name">{codeLabel(model, frame.code)}</span>
+          {line !== null && <span class="tw-dim">:{line}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { type Call, type Cell, callTables } from "../../logic/calls";
+import { useMemo } from "preact/hooks";
+import type { Model } from "../../model";
+import { codeLabel, Empty, place, StepLink } from "../parts";
+
+function Outcome({ model, cell }: { model: Model; cell: Cell }) {
+  if (cell.what === "reused") return <span class="tw-good">reused</span>;
+  if (cell.what === "compiled") return <span class="tw-new">compiled</span>;
+  if (cell.what === "untried") return <span class="tw-dim">–</span>;
+  const { check } = cell;
+  const text = <span class="tw-code">{check.text}</span>;
+  return (
+    <span class="tw-failed">
+      <span class="tw-expected">expected {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
+      <span class="tw-seen">came <span class="tw-code">{check.seen}</span></span>
+    </span>
+  );
+}
+
+/** The step where the version that `call` made begins. */
+function start(model: Model, call: Call): number | null {
+  const compilation = call.compilation === null ? undefined : model.meta.compilations[call.compilation];
+  const attempt = model.meta.attempts[compilation?.attempts.at(-1) ?? -1];
+  return attempt && attempt.last_step >= attempt.first_step ? attempt.first_step : null;
+}
+
+export function CallsPane({ model }: { model: Model }) {
+  const tables = useMemo(() => callTables(model.meta), [model]);
+  if (tables.length === 0) return <Empty>No call of a traced function was recorded.</Empty>;
+  return (
+    <div class="tw-scroll" tabIndex={0} role="group" aria-label="Calls">
+      {tables.map((table) => (
+        <table key={table.code} class="tw-table" data-testid="calls">
+          <caption>
+            {codeLabel(model, table.code)} <span class="tw-dim">{place(model, table.code, model.meta.codes[table.code]?.first_line ?? null)}</span>
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">call</th>
+              {table.versions.map((version) => (
+                <th key={version} scope="col">
+                  version {version}
+                  <Symbols model={model} code={table.code} version={version} />
+                </th>
+              ))}
+              <th scope="col">outcome</th>
+            </tr>
+          </thead>
+          <tbody>
+            {table.rows.map(({ call, cells }) => {
+              const first = start(model, call);
+              return (
+                <tr key={call.id}>
+                  <th scope="row">{call.number}</th>
+                  {cells.map((cell, i) => (
+                    <td key={i} data-what={cell.what}><Outcome model={model} cell={cell} /></td>
+                  ))}
+                  <td>
+                    {call.outcome}{call.version !== null && call.outcome !== "skipped" ? ` version ${call.version}` : ""} {first !== null && <StepLink model={model} step={first} />}
+                    {call.message !== "" && <div class="tw-dim">{call.message}</div>}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      ))}
+    </div>
+  );
+}
+
+/** What a version keeps symbolic. */
+function Symbols({ model, code, version }: { model: Model; code: number; version: number }) {
+  const compilation = model.meta.compilations.find((candidate) => candidate.code === code && candidate.version === version);
+  const last = compilation?.attempts.at(-1);
+  const symbols = model.meta.symbols.filter((symbol) => symbol.attempt === last);
+  if (symbols.length === 0) return null;
+  return <div class="tw-dim tw-plainweight">any {symbols.map((symbol) => symbol.source).join(", ")}</div>;
+}

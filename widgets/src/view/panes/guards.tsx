@@ -1,0 +1,100 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Guard, guardTree, outcomes, treeRows } from "../../logic/guards";
+import type { Model } from "../../model";
+import { codeLabel, Empty, lineText, place, StepLink } from "../parts";
+
+/** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
+function attemptHere(model: Model): number {
+  return model.meta.steps > 0 ? model.index.attemptAt(model.position.value).id : (model.meta.attempts.at(-1)?.id ?? -1);
+}
+
+export function GuardsPane({ model }: { model: Model }) {
+  const { meta } = model;
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const wanted = model.guard.value === null ? undefined : meta.guards[model.guard.value];
+  const attempt = wanted?.attempt ?? attemptHere(model);
+  const guards = useMemo(() => meta.guards.filter((guard) => guard.attempt === attempt), [meta, attempt]);
+  const tree = useMemo(() => guardTree(guards), [guards]);
+  const rows = useMemo(() => treeRows(tree, closed), [tree, closed]);
+  const step = model.position.value;
+  const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
+  const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
+  if (guards.length === 0 && symbols.length === 0) return <Empty>No guard was needed in this attempt: what was traced depends on nothing that can change.</Empty>;
+  return (
+    <div class="tw-scroll" tabIndex={0} role="group" aria-label="Guards">
+      <p class="tw-pane-head">
+        What must still hold to reuse {compilation ? `version ${compilation.version} of ${codeLabel(model, compilation.code)}` : "this version"}:{" "}
+        {guards.filter((guard) => guard.step === null || guard.step <= step).length} of {guards.length} guards at this step.
+      </p>
+      {symbols.length > 0 && (
+        <p class="tw-symbols" data-testid="symbols">
+          Symbols:{" "}
+          {symbols.map((symbol) => (
+            <span key={symbol.name} class="tw-symbol">
+              <b class="tw-code">{symbol.name}</b> <span class="tw-code">= {symbol.hint}</span> here, from <span class="tw-code">{symbol.source}</span>{" "}
+              <StepLink model={model} step={symbol.step} />
+            </span>
+          ))}
+        </p>
+      )}
+      <div role="tree" aria-label="Guards by source">
+        {rows.map((row) =>
+          "branch" in row ? (
+            <button
+              key={`b${row.branch.source}`}
+              type="button"
+              class="tw-branch"
+              role="treeitem"
+              aria-expanded={!closed.has(row.branch.source)}
+              aria-level={row.depth + 1}
+              title={row.branch.source}
+              style={{ paddingLeft: `${8 + row.depth * 16}px` }}
+              onClick={() => {
+                const next = new Set(closed);
+                if (!next.delete(row.branch.source)) next.add(row.branch.source);
+                setClosed(next);
+              }}
+            >
+              <span class="tw-caret">{closed.has(row.branch.source) ? "▸" : "▾"}</span>
+              <span class="tw-code">{row.branch.label}</span>
+            </button>
+          ) : (
+            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} wanted={row.guard.id === wanted?.id} />
+          ),
+        )}
+      </div>
+    </div>
+  );
+}
+
+function GuardRow({ model, guard, depth, later, wanted }: { model: Model; guard: Guard; depth: number; later: boolean; wanted: boolean }) {
+  const box = useRef<HTMLDivElement>(null);
+  const checked = useMemo(() => outcomes(model.meta, guard), [model, guard]);
+  const failed = checked.filter((outcome) => !outcome.held);
+  const held = checked.length - failed.length;
+  useEffect(() => {
+    if (wanted) box.current?.scrollIntoView({ block: "nearest" });
+  }, [wanted]);
+  return (
+    <div
+      ref={box}
+      class={`tw-guard${later ? " tw-later" : ""}${wanted || guard.step === model.position.value ? " tw-current" : ""}`}
+      role="treeitem"
+      aria-level={depth + 1}
+      data-testid="guard"
+      style={{ paddingLeft: `${8 + depth * 16}px` }}
+    >
+      <span class="tw-guard-text">{guard.text}</span>
+      <span class="tw-guard-kind">{guard.kind}</span>
+      <span class="tw-guard-where">
+        <StepLink model={model} step={guard.step} /> <span class="tw-dim" title={lineText(model, guard.code, guard.line)}>{place(model, guard.code, guard.line)}</span>
+      </span>
+      <span class="tw-guard-checks">
+        {held > 0 && <span class="tw-good">held {held}×</span>}
+        {failed.map((outcome) => (
+          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}: came {outcome.seen}</span>
+        ))}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+// Small pieces that several panes use.
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { dtypeText } from "../logic/graph";
+import type { Model } from "../model";
+import type { FakeMeta } from "../schema";
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="tw-empty">{children}</p>;
+}
+
+/** A link to a step. */
+export function StepLink({ model, step, children }: { model: Model; step: number | null; children?: ComponentChildren }) {
+  if (step === null || step < 0) return <span class="tw-dim">{children ?? "before the first step"}</span>;
+  return (
+    <button type="button" class="tw-link" data-step={step} title={`Go to step ${step}`} onClick={() => model.go(step)}>
+      {children ?? `step ${step}`}
+    </button>
+  );
+}
+
+export function codeLabel(model: Model, id: number): string {
+  const code = model.meta.codes[id];
+  if (!code) return "?";
+  const from = code.resumes == null ? undefined : model.meta.codes[code.resumes];
+  return from ? `${from.qualname}, resumed` : code.qualname;
+}
+
+/** `file.py:12`, short. */
+export function place(model: Model, code: number | null, line: number | null): string {
+  const found = code === null ? undefined : model.meta.codes[code];
+  if (!found) return line === null ? "" : `line ${line}`;
+  const file = found.filename.replace(/^.*[/\\]/, "");
+  return line === null ? file : `${file}:${line}`;
+}
+
+/** The text of a line of a code's source, without its indentation; empty when there is none. */
+export function lineText(model: Model, code: number | null, line: number | null): string {
+  const found = code === null ? undefined : model.meta.codes[code];
+  if (!found || line === null) return "";
+  return found.source.split("\n")[line - found.first_line]?.trim() ?? "";
+}
+
+/** `f32[4, s0]` with what its symbols stood for. */
+export function Fake({ fake }: { fake: FakeMeta }) {
+  const hints = Object.entries(fake.hints);
+  return (
+    <>
+      {fake.dtype !== "" && (
+        <span class="tw-code">
+          {dtypeText(fake.dtype)}[{fake.shape.join(", ")}]
+        </span>
+      )}
+      {hints.length > 0 && <span class="tw-dim"> with {hints.map(([symbol, hint]) => `${symbol} = ${hint}`).join(", ")}</span>}
+    </>
+  );
+}
+
+/** Scroll sideways, as little as shows `part`; back to the left where that is enough. */
+function keepInSight(box: HTMLElement, part: HTMLElement): void {
+  const left = part.getBoundingClientRect().left - box.getBoundingClientRect().left + box.scrollLeft;
+  const right = left + part.getBoundingClientRect().width;
+  if (right <= box.clientWidth) box.scrollLeft = 0;
+  else if (left < box.scrollLeft + 40 || right > box.scrollLeft + box.clientWidth) box.scrollLeft = left - 80;
+}
+
+interface RowsProps<T> {
+  items: readonly T[];
+  /** Height of a row, in pixels. */
+  row: number;
+  /** The row to keep in sight. */
+  current: number | null;
+  /** Selects the part of that row to keep in sight, sideways. */
+  sight?: string;
+  /** Changes when `sight` may stand for another part. */
+  sightKey?: unknown;
+  label: string;
+  testId?: string;
+  class?: string;
+  render(item: T, position: number): ComponentChildren;
+}
+
+/** A long list of which only the rows in sight are made. */
+export function Rows<T>({ items, row, current, sight, sightKey, label, testId, class: extra, render }: RowsProps<T>) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 400 });
+  const first = Math.max(0, Math.min(Math.floor(view.top / row), items.length) - 8);
+  const last = Math.min(items.length, Math.ceil((view.top + view.height) / row) + 8);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const measure = (): void => setView((was) => (was.height === element.clientHeight ? was : { ...was, height: element.clientHeight }));
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || current === null) return;
+    const top = current * row;
+    if (top < element.scrollTop + row || top + 2 * row > element.scrollTop + element.clientHeight)
+      element.scrollTop = Math.max(0, top - element.clientHeight / 2 + row / 2);
+    setView({ top: element.scrollTop, height: element.clientHeight });
+  }, [current, items, row]);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    const part = sight === undefined ? null : element?.querySelector<HTMLElement>(sight);
+    if (element && part) keepInSight(element, part);
+  }, [sight, sightKey]);
+
+  return (
+    <div
+      ref={box}
+      class={`tw-rows ${extra ?? ""}`}
+      role="group"
+      aria-label={label}
+      tabIndex={0}
+      data-testid={testId}
+      onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+    >
+      <div class="tw-rows-all" style={{ height: `${items.length * row}px` }}>
+        <div style={{ transform: `translateY(${first * row}px)` }}>{items.slice(first, last).map((item, i) => render(item, first + i))}</div>
+      </div>
+    </div>
+  );
+}

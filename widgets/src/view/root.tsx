@@ -1,0 +1,202 @@
+// The whole explorer.
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { commandFor, KEYS } from "../logic/keys";
+import { type Model, type Tab, TABS } from "../model";
+import { Frames } from "./frames";
+import { BreaksPane } from "./panes/breaks";
+import { CallsPane } from "./panes/calls";
+import { EffectsPane } from "./panes/effects";
+import { GeneratedPane } from "./panes/generated";
+import { GraphPane } from "./panes/graph";
+import { GuardsPane } from "./panes/guards";
+import { TimingsPane } from "./panes/timings";
+import { Empty } from "./parts";
+import { Sentence } from "./sentence";
+import { Bytecode, Source, SourceTitle } from "./source";
+import { useTheme } from "./theme";
+import { Legend, Timeline } from "./timeline";
+import { Toolbar } from "./toolbar";
+import { Values } from "./values";
+
+const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view: (props: { model: Model }) => ComponentChildren }> = {
+  graph: { label: "Graph", view: GraphPane },
+  guards: { label: "Guards", view: GuardsPane },
+  breaks: { label: "Breaks", count: (model) => model.meta.breaks.length + model.meta.faults.length, view: BreaksPane },
+  calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
+  effects: { label: "Side effects", view: EffectsPane },
+  generated: { label: "Generated code", view: GeneratedPane },
+  timings: { label: "Timings", view: TimingsPane },
+};
+
+/** A pane that fails says so in its own place; the others go on. */
+class Guarded extends Component<{ children: ComponentChildren; what: string; again: unknown }, { error: string | null; again: unknown }> {
+  override state = { error: null as string | null, again: this.props.again };
+
+  static override getDerivedStateFromError(error: unknown): { error: string } {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+
+  override componentDidUpdate(): void {
+    if (this.state.error !== null && this.state.again !== this.props.again) this.setState({ error: null, again: this.props.again });
+  }
+
+  override componentDidCatch(): void {
+    this.setState({ again: this.props.again });
+  }
+
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <Empty>
+        <span role="alert">
+          {this.props.what} cannot be shown here: {this.state.error}
+        </span>
+      </Empty>
+    );
+  }
+}
+
+function Help({ model }: { model: Model }) {
+  const box = useRef<HTMLDivElement>(null);
+  const shown = model.help.value;
+  useEffect(() => {
+    if (shown) box.current?.focus();
+  }, [shown]);
+  if (!shown) return null;
+  return (
+    <div class="tw-help" role="dialog" aria-label="Keys" tabIndex={-1} ref={box} data-testid="help-dialog">
+      <h4>
+        Keys, while the explorer has the focus
+        <button type="button" class="tw-button" aria-label="Close" onClick={() => model.run("help")}>
+          ×
+        </button>
+      </h4>
+      <dl>
+        {KEYS.map(({ key, label }) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key.replace("Arrow", "") === "Right" ? "→" : key === "ArrowLeft" ? "←" : key}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>
+        Steps count from 0, as in <code>trace.steps[57]</code>. Click a line number or an instruction to go to where it ran; click a function in
+        the call chain to see its values at the call; click a value to open it.
+      </p>
+    </div>
+  );
+}
+
+function Tabs({ model }: { model: Model }) {
+  const chosen = model.tab.value;
+  const Pane = PANES[chosen].view;
+  return (
+    <>
+      <div class="tw-tabs" role="tablist" aria-label="Panes">
+        {TABS.map((tab, i) => {
+          const count = PANES[tab].count?.(model) ?? 0;
+          return (
+            <button
+              key={tab}
+              type="button"
+              role="tab"
+              id={`tw-tab-${tab}`}
+              class="tw-tab"
+              aria-selected={tab === chosen}
+              data-testid={`tab-${tab}`}
+              title={`${PANES[tab].label} (${i + 1})`}
+              onClick={() => {
+                model.tab.value = tab;
+              }}
+            >
+              {PANES[tab].label}
+              {count > 0 && <span class={tab === "breaks" ? "tw-count tw-count-break" : "tw-count"}>{count}</span>}
+            </button>
+          );
+        })}
+      </div>
+      <div class="tw-pane" role="tabpanel" aria-label={PANES[chosen].label} data-testid="pane" data-pane={chosen}>
+        <Guarded key={chosen} what="This pane" again={model.position.value}>
+          <Pane model={model} />
+        </Guarded>
+      </div>
+    </>
+  );
+}
+
+/** Whether letters and arrows typed into `target` are its own. */
+function takesText(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select, [contenteditable=true]");
+}
+
+export function Root({ model, height }: { model: Model; height: number | null }) {
+  const root = useRef<HTMLDivElement>(null);
+  const theme = useTheme();
+  useEffect(() => model.prefetch(), [model]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // Nothing typed here may reach the notebook's own keys.
+    event.stopPropagation();
+    const command = commandFor(event, takesText(event.target));
+    if (command === null) return;
+    event.preventDefault();
+    if (command === "find") root.current?.querySelector<HTMLInputElement>('[data-testid="find"]')?.focus();
+    else {
+      if (command === "close" || (command === "help" && model.help.value)) root.current?.focus();
+      model.run(command);
+    }
+  };
+
+  const empty = model.meta.steps === 0;
+  return (
+    <div
+      ref={root}
+      class="tw-root"
+      data-testid="explorer"
+      data-theme={theme}
+      data-lm-suppress-shortcuts="true"
+      tabIndex={0}
+      role="application"
+      aria-label={`Trace explorer: ${model.meta.label}`}
+      style={height === null ? undefined : { "--tw-height": `${height}px` }}
+      onKeyDown={onKeyDown}
+    >
+      <div class="tw-frame-all">
+        {empty ? (
+          <Empty>Nothing was traced: no step was recorded. {model.meta.summary}</Empty>
+        ) : (
+          <>
+            <Toolbar model={model} />
+            <div class="tw-timeline-row">
+              <Timeline model={model} theme={theme} />
+              <Legend />
+            </div>
+            <div class="tw-main">
+              <div class="tw-box tw-box-frames">
+                <h3>Frames</h3>
+                <Guarded what="The call chain" again={model.position.value}><Frames model={model} /></Guarded>
+              </div>
+              <div class="tw-box tw-box-code">
+                <h3><SourceTitle model={model} /></h3>
+                <Guarded what="The source" again={model.position.value}><Source model={model} /></Guarded>
+                <Guarded what="The bytecode" again={model.position.value}><Bytecode model={model} /></Guarded>
+              </div>
+              <div class="tw-box tw-box-values">
+                <h3>Values <span class="tw-dim">before → after this step</span></h3>
+                <div class="tw-values" tabIndex={0} role="group" aria-label="Values">
+                  <Guarded what="The values" again={model.position.value}><Values model={model} /></Guarded>
+                </div>
+              </div>
+            </div>
+            <Sentence model={model} />
+          </>
+        )}
+        <Tabs model={model} />
+        <Help model={model} />
+      </div>
+    </div>
+  );
+}

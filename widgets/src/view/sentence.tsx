@@ -1,0 +1,49 @@
+// What the step did, in words, with links to what it made.
+import { useRef } from "preact/hooks";
+import type { Model } from "../model";
+
+export function Sentence({ model }: { model: Model }) {
+  const step = model.position.value;
+  const last = useRef("");
+  const asked = model.meta.steps > 0 ? model.stepView(step) : "loading";
+  const loading = asked === "loading";
+  if (!loading) last.current = "value" in asked ? asked.value.sentence : "";
+  const { index } = model;
+  const nodes = index.nodes.get(step);
+  const guards = index.guards.get(step);
+  const breaks = index.breaks.get(step);
+  const handlers = !loading && "value" in asked ? asked.value.handlers : [];
+  return (
+    <div class="tw-sentence">
+      <p data-testid="sentence" role="status" aria-live="polite" aria-busy={loading} title={handlers.length > 0 ? `handled by ${handlers.join(", ")}` : undefined}>
+        {last.current}
+      </p>
+      <span class="tw-chips">
+        {!loading && "error" in asked && (
+          <>
+            <span class="tw-bad">{asked.error}</span>
+            <button type="button" class="tw-chip" onClick={() => model.retry()}>
+              try again
+            </button>
+          </>
+        )}
+        {model.notice.value !== "" && <span class="tw-notice" data-testid="notice">{model.notice}</span>}
+        {nodes.map((node) => (
+          <button key={node.id} type="button" class="tw-chip tw-chip-node" onClick={() => model.openNode(node.id, false)}>
+            node {node.name}
+          </button>
+        ))}
+        {guards[0] && (
+          <button type="button" class="tw-chip tw-chip-guard" onClick={() => model.openGuard(guards[0]?.id ?? 0)}>
+            {guards.length === 1 ? "guard" : `${guards.length} guards`}
+          </button>
+        )}
+        {breaks.length > 0 && (
+          <button type="button" class="tw-chip tw-chip-break" onClick={() => model.openBreak(null)}>
+            graph break
+          </button>
+        )}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import { useComputed } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { matchText } from "../logic/find";
+import type { Command } from "../logic/keys";
+import { type By, WAYS } from "../logic/navigate";
+import type { Model } from "../model";
+
+const SOLID: Partial<Record<Command, string>> = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z",
+  previous: "M11.5 3v10L4.5 8z",
+  next: "M4.5 3v10l7-5z",
+  last: "M11 3h2v10h-2zM3 3v10l7-5z",
+};
+const STROKE: Partial<Record<Command, string>> = {
+  into: "M8 2v8M4.8 7 8 10.2 11.2 7M3 13.5h10",
+  over: "M2.5 9.5C3.5 4 10.5 3 12.8 7.5M13 3.8v4H9M8 13.5h.01",
+  out: "M8 10.5v-8M4.8 5.5 8 2.3 11.2 5.5M3 13.5h10",
+};
+
+function Button({ model, command, label, hint }: { model: Model; command: Command; label: string; hint: string }) {
+  return (
+    <button type="button" class="tw-button" data-testid={command} aria-label={label} title={`${label} (${hint})`} onClick={() => model.run(command)}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <path d={SOLID[command] ?? STROKE[command]} class={command in SOLID ? "tw-solid" : "tw-stroke"} />
+      </svg>
+    </button>
+  );
+}
+
+const FIND_HELP = "Instructions, source lines, functions, nodes, guards; #57 goes to step 57. Enter: next, Shift+Enter: previous";
+
+function Find({ model }: { model: Model }) {
+  const timer = useRef(0);
+  const found = useComputed(() => {
+    const steps = model.found.value;
+    return steps ? matchText(steps, model.position.value) : "";
+  });
+  const search = (text: string): void => {
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => {
+      model.findText.value = text;
+    }, 120);
+  };
+  return (
+    <span class="tw-find">
+      <input
+        type="search"
+        data-testid="find"
+        class="tw-input"
+        placeholder="find, or #step"
+        aria-label={`Find. ${FIND_HELP}`}
+        title={FIND_HELP}
+        onInput={(event) => search(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          window.clearTimeout(timer.current);
+          model.findText.value = event.currentTarget.value;
+          model.find(event.shiftKey ? "previous" : "next");
+        }}
+      />
+      <span class="tw-found" data-testid="found" aria-live="polite">
+        {found}
+      </span>
+    </span>
+  );
+}
+
+function Attempt({ model }: { model: Model }) {
+  const restarted = model.meta.attempts.some((attempt) => attempt.outcome === "restarted");
+  const attempt = model.index.attemptAt(model.position.value);
+  const of = model.meta.compilations[attempt.compilation]?.attempts.length ?? 1;
+  return (
+    <>
+      {restarted && (
+        <label class="tw-check" title="A frame that cannot go on is walked again and stopped there. Show the walks that were given up, too">
+          <input
+            type="checkbox"
+            data-testid="failed-attempts"
+            checked={model.failed.value}
+            onChange={(event) => model.showFailed(event.currentTarget.checked)}
+          />
+          failed attempts
+        </label>
+      )}
+      <span class={attempt.outcome === "restarted" ? "tw-attempt tw-bad" : "tw-attempt"} data-testid="attempt" title={attempt.message}>
+        attempt {attempt.number} of {of}
+      </span>
+    </>
+  );
+}
+
+export function Toolbar({ model }: { model: Model }) {
+  return (
+    <div class="tw-toolbar" role="toolbar" aria-label="Stepping" data-testid="toolbar">
+      <span class="tw-group">
+        <Button model={model} command="first" label="First step" hint="Home" />
+        <Button model={model} command="previous" label="Back" hint="←" />
+        <Button model={model} command="next" label="Next" hint="→" />
+        <Button model={model} command="last" label="Last step" hint="End" />
+      </span>
+      <label class="tw-by">
+        by
+        <select
+          class="tw-input"
+          data-testid="by"
+          aria-label="What the next and back buttons step by"
+          value={model.by.value}
+          onChange={(event) => {
+            model.by.value = event.currentTarget.value as By;
+            event.currentTarget.closest<HTMLElement>(".tw-root")?.focus();
+          }}
+        >
+          {Object.entries(WAYS).map(([name, way]) => (
+            <option key={name} value={name}>
+              {way.label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="tw-group">
+        <Button model={model} command="into" label="Into the next call" hint="i" />
+        <Button model={model} command="over" label="Over the call" hint="v" />
+        <Button model={model} command="out" label="Out of this function" hint="o" />
+      </span>
+      <Find model={model} />
+      <span class="tw-spring" />
+      <Attempt model={model} />
+      <span class="tw-position" data-testid="position" title={`Steps count from 0: this is trace.steps[${model.position.value}]`}>
+        step {model.position.value} of {model.meta.steps}
+      </span>
+      <button type="button" class="tw-button" data-testid="help" aria-label="Keys and help" title="Keys and help (?)" onClick={() => model.run("help")}>
+        ?
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,224 @@
+// Stack, locals and cells of the viewed frame: what the step took, made and changed, each value to be opened.
+import type { ComponentChildren } from "preact";
+import { cellRows, type Fate, localRows, stackRows } from "../logic/change";
+import { changedBetween, snapshotAt } from "../logic/snapshots";
+import type { Model } from "../model";
+import type { Snapshot, StepView, TrackerView } from "../schema";
+import { Empty, Fake, StepLink } from "./parts";
+
+/** The steps whose work shows: values before are as of `step - 1`, those after as of `until`. */
+interface Moment {
+  step: number;
+  until: number;
+}
+
+const HISTORY = 16;
+
+interface ValueProps {
+  model: Model;
+  /** Where it stands, e.g. `locals:x`; names it among the opened ones. */
+  path: string;
+  label: string;
+  tracker: number;
+  moment: Moment;
+  fate: Fate;
+  depth?: number;
+  /** The tracker that stood here before, where it is another. */
+  was?: number | null | undefined;
+}
+
+const FATES: Record<Fate, { sign: string; title: string }> = {
+  kept: { sign: "", title: "" },
+  pushed: { sign: "+", title: "put here by this step" },
+  popped: { sign: "−", title: "taken by this step" },
+};
+
+/** What a tracker was, in one line. */
+function Short({ model, tracker, at }: { model: Model; tracker: number; at: number }) {
+  const asked = model.tracker(tracker);
+  if (asked === "loading") return <span class="tw-dim">…</span>;
+  if ("error" in asked) return <span class="tw-bad">{asked.error}</span>;
+  return <>{snapshotAt(asked.value, at)?.text ?? "not recorded"}</>;
+}
+
+export function Value({ model, path, label, tracker, moment, fate, depth = 0, was }: ValueProps) {
+  const asked = model.tracker(tracker);
+  const at = fate === "popped" ? moment.step - 1 : moment.until;
+  const view = asked !== "loading" && "value" in asked ? asked.value : null;
+  const snapshot = view && snapshotAt(view, at);
+  const changed = fate === "kept" && view !== null && changedBetween(view, moment.step, moment.until);
+  const open = model.open.value.has(path);
+  const classes = ["tw-value", `tw-${fate}`, changed ? "tw-changed" : ""].join(" ");
+  return (
+    <div class="tw-value-box" data-testid="value" data-path={path}>
+      <button
+        type="button"
+        class={classes}
+        aria-expanded={open}
+        style={{ paddingLeft: `${6 + depth * 14}px` }}
+        title={changed ? "changed by this step" : FATES[fate].title || snapshot?.kind}
+        onClick={() => model.toggle(path)}
+      >
+        <span class="tw-sign">{FATES[fate].sign || (changed ? "~" : "")}</span>
+        <span class="tw-label">{label}</span>
+        <span class="tw-text">
+          {snapshot ? snapshot.text : asked !== "loading" && "error" in asked ? <span class="tw-bad">{asked.error}</span> : <span class="tw-dim">…</span>}
+          {was !== undefined && (
+            <span class="tw-was">
+              {" "}
+              was {was === null ? "unbound" : <Short model={model} tracker={was} at={moment.step - 1} />}
+            </span>
+          )}
+        </span>
+        {snapshot?.source && <span class="tw-from">{snapshot.source}</span>}
+      </button>
+      {open && view && snapshot && <Opened model={model} path={path} view={view} snapshot={snapshot} moment={moment} at={at} depth={depth} />}
+    </div>
+  );
+}
+
+interface OpenedProps {
+  model: Model;
+  path: string;
+  view: TrackerView;
+  snapshot: Snapshot;
+  moment: Moment;
+  at: number;
+  depth: number;
+}
+
+function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps) {
+  const { fake } = snapshot;
+  const node = snapshot.node === null ? undefined : model.meta.nodes[snapshot.node];
+  const guards = snapshot.guards.flatMap((id) => model.meta.guards[id] ?? []);
+  const facts: [string, ComponentChildren][] = [
+    ["kind", <>{snapshot.kind} <span class="tw-dim">{snapshot.cls}</span></>],
+    ["type", <span class="tw-code">{snapshot.py_type}</span>],
+  ];
+  if (fake) {
+    facts.push(["fake", <Fake fake={fake} />]);
+    if (fake.dtype !== "")
+      facts.push(["layout", <span class="tw-code">stride ({fake.stride.join(", ")}) · {fake.device}{fake.requires_grad ? " · requires grad" : ""}</span>]);
+  }
+  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">made in the trace</span>]);
+  if (node)
+    facts.push([
+      "node",
+      <button type="button" class="tw-link" title="Show in the graph" onClick={() => model.openNode(node.id, false)}>
+        {node.name}
+      </button>,
+    ]);
+  facts.push(["made by", <StepLink model={model} step={view.made_by} />]);
+  if (guards.length > 0)
+    facts.push([
+      "guards",
+      guards.map((guard) => (
+        <button key={guard.id} type="button" class="tw-link tw-block" onClick={() => model.openGuard(guard.id)}>
+          {guard.text}
+        </button>
+      )),
+    ]);
+  if (view.touched.length > 0)
+    facts.push([
+      "history",
+      <>
+        {view.touched.slice(0, HISTORY).map((step) => (
+          <span key={step}><StepLink model={model} step={step}>{step}</StepLink> </span>
+        ))}
+        {view.touched.length > HISTORY && <span class="tw-dim">and {view.touched.length - HISTORY} more steps</span>}
+      </>,
+    ]);
+  return (
+    <div class="tw-opened">
+      <dl class="tw-facts" style={{ marginLeft: `${22 + depth * 14}px` }} data-testid="value-facts">
+        {facts.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+      {depth < 12 &&
+        snapshot.parts.map(([label, part], i) => (
+          <Value
+            key={i}
+            model={model}
+            path={`${path}/${label}`}
+            label={label}
+            tracker={part}
+            moment={{ step: moment.step, until: at }}
+            fate="kept"
+            depth={depth + 1}
+          />
+        ))}
+      {snapshot.more > 0 && <p class="tw-more" style={{ marginLeft: `${22 + depth * 14}px` }}>{snapshot.more} further parts were not recorded.</p>}
+    </div>
+  );
+}
+
+function Section({ name, testId, count, longest, children }: { name: string; testId: string; count: number; longest: number; children: ComponentChildren }) {
+  return (
+    <section class="tw-section" data-testid={testId} aria-label={name} style={{ "--tw-label": `${Math.min(longest + 1, 18)}ch` }}>
+      <h4>{name} <span class="tw-dim">{count}</span></h4>
+      {children}
+      {count === 0 && <p class="tw-none">empty</p>}
+    </section>
+  );
+}
+
+export function Values({ model }: { model: Model }) {
+  const viewed = model.viewed.value;
+  if (!viewed) return <Empty>No values were recorded.</Empty>;
+  const asked = model.stepView(viewed.step);
+  if (asked === "loading") return <Empty>Fetching the values of this step…</Empty>;
+  if ("error" in asked) return <Empty>{asked.error}</Empty>;
+  const inner = viewed === model.chain.value.at(-1);
+  // In a caller the call is still under way: only what was there before it has a meaning.
+  const view: StepView = inner ? asked.value : { ...asked.value, after: null };
+  const moment = { step: viewed.step, until: view.after ? view.until : viewed.step - 1 };
+  const stack = stackRows(view);
+  const locals = localRows(viewed.code, view);
+  const cells = cellRows(viewed.code, view);
+  const longest = (rows: typeof locals): number => Math.max(4, ...rows.map((row) => row.name.length));
+  const slots = (rows: typeof locals, part: string) =>
+    rows.map((row) => {
+      const shown = row.after ?? row.before;
+      return shown === null ? null : (
+        <Value
+          key={row.name}
+          model={model}
+          path={`${part}:${row.name}`}
+          label={row.name}
+          tracker={shown}
+          moment={moment}
+          fate={!row.changed ? "kept" : row.after === null ? "popped" : "pushed"}
+          was={row.changed && row.after !== null ? row.before : undefined}
+        />
+      );
+    });
+  return (
+    <>
+      <Section name="Stack" testId="stack" count={stack.filter((row) => row.fate !== "popped").length} longest={4}>
+        {stack.map((row, i) => (
+          <Value
+            key={`${i}`}
+            model={model}
+            path={`stack:${row.fate}${row.depth}`}
+            label={row.fate !== "popped" && stack[i - 1] === undefined ? "top" : `${row.depth}`}
+            tracker={row.tracker}
+            moment={moment}
+            fate={row.fate}
+          />
+        ))}
+      </Section>
+      <Section name="Locals" testId="locals" count={locals.length} longest={longest(locals)}>
+        {slots(locals, "locals")}
+      </Section>
+      {viewed.code.cells.length > 0 && (
+        <Section name="Cells" testId="cells" count={cells.length} longest={longest(cells)}>
+          {slots(cells, "cells")}
+        </Section>
+      )}
+    </>
+  );
+}
