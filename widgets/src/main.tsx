@@ -12,6 +12,7 @@ import "./style/explorer.css";
 /** The part of anywidget's model that is used here. */
 export interface WidgetModel extends Channel {
   get(name: "position" | "height"): number;
+  get(name: "failed_attempts"): boolean;
   set(name: "position", value: number): void;
   save_changes(): void;
   on(name: "msg:custom", callback: (content: unknown, buffers: DataView[]) => void): void;
@@ -32,7 +33,9 @@ function say(element: HTMLElement, text: string, role: "status" | "alert"): void
 
 /** Load the trace's tables and show the explorer in `element`. Failures are said there in one sentence. */
 async function show(element: HTMLElement, store: Store, position: number, height: number | null): Promise<Model | null> {
-  const slow = window.setTimeout(() => say(element, "Waiting for the trace: the kernel may be busy, or is not running.", "status"), SLOW);
+  const slow = window.setTimeout(() => {
+    if (element.childElementCount === 0) say(element, "Waiting for the trace: the kernel may be busy, or is not running.", "status");
+  }, SLOW);
   try {
     const meta = await store.meta();
     if (meta.version !== SCHEMA_VERSION)
@@ -78,7 +81,9 @@ async function render({ model: widget, el }: { model: WidgetModel; el: HTMLEleme
   el.append(place);
   const cleanups = [() => store.close(), () => draw(null, place)];
   void show(place, store, widget.get("position"), widget.get("height")).then((model) => {
-    if (model) cleanups.push(sync(model, widget));
+    if (!model) return;
+    if (widget.get("failed_attempts")) model.showFailed(true);
+    cleanups.push(sync(model, widget));
   });
   return () => {
     for (const clean of cleanups.reverse()) clean();

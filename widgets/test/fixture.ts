@@ -1,0 +1,92 @@
+// A small recording written by hand.
+//
+//  step  attempt  frame  line  instruction            depth
+//   0    0        0      1     RESUME                 0     attempt 0 is given up
+//   1    0        0      2     LOAD_FAST x            0
+//   2    1        1      1     RESUME                 0
+//   3    1        1      2     LOAD_FAST x            0
+//   4    1        1      2     CALL      -> helper    0     guard 0
+//   5    1        2      11    LOAD_FAST a            1
+//   6    1        2      12    BINARY_OP -> node      1     node 0
+//   7    1        2      12    CALL      -> helper    1
+//   8    1        3      11    LOAD_FAST a            2
+//   9    1        3      12    BINARY_OP -> node      2     node 1
+//  10    1        2      12    RETURN_VALUE           1
+//  11    1        1      3     LOAD_FAST y            0
+//  12    1        1      3     RETURN_VALUE           0     break 0
+import { TraceIndex } from "../src/logic/trace";
+import { VisibleSteps } from "../src/logic/visible";
+import type { Code, FakeMeta, Frame, Guard, Instr, Meta, Node, Snapshot } from "../src/schema";
+
+export const u32 = (numbers: number[]): string => Buffer.from(Uint32Array.from(numbers).buffer).toString("base64");
+
+const instr = (offset: number, opname: string, arg: string, line: number): Instr => [
+  offset, opname, opname, arg, line, line, 4, 9, null, null,
+];
+
+export const code = (id: number, name: string, first: number, source: string, instructions: Instr[]): Code => ({
+  id, name, qualname: name, filename: `/home/user/${name}.py`, first_line: first, source,
+  locals: ["x", "y"], cells: ["c"], instructions, kind: "user", resumes: null, resumes_at: null,
+});
+
+const frame = (id: number, ofCode: number, attempt: number, parent: number | null, call: number | null, depth: number, first: number, last: number, end: number): Frame => ({
+  id, code: ofCode, attempt, parent, call_step: call, depth, first_step: first, last_step: last, end_step: end, suspended: false,
+});
+
+export const fake: FakeMeta = {
+  type: "Tensor", dtype: "torch.float32", shape: ["4", "s0"], stride: ["s0", "1"], device: "cpu", requires_grad: false, hints: { s0: "8" },
+};
+
+export const node = (id: number, step: number | null, inputs: number[] = []): Node => ({
+  id, graph: 1, name: `add_${id}`, op: "call_function", target: "operator.add", args: "x, 1", inputs, step,
+  after: step ?? 0, source: null, fakes: [fake], live: true,
+});
+
+export const guard = (id: number, path: string[], step: number | null = 4): Guard => ({
+  id, attempt: 1, kind: "type", source: path.at(-1) ?? "", path, text: `guard ${id}`, step, code: 0, line: 2,
+});
+
+export const snapshot = (step: number, text: string): Snapshot => ({
+  tracker: 0, step, kind: "constant", cls: "ConstantVariable", py_type: "int", text, source: null, node: null,
+  fake: null, parts: [], more: 0, guards: [],
+});
+
+export function meta(): Meta {
+  return {
+    version: 1, label: "outer(x)", summary: "1 frame compiled, 1 break", steps: 13, window: 4, chunk: 2, trackers: 3,
+    frame: u32([0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 2, 1, 1]),
+    instruction: u32([0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3, 3, 4]),
+    codes: [
+      code(0, "outer", 1, "def outer(x):\n    y = helper(x)\n    return y\n", [
+        instr(0, "RESUME", "", 1), instr(2, "LOAD_FAST", "x", 2), instr(4, "CALL", "1", 2), instr(6, "LOAD_FAST", "y", 3), instr(8, "RETURN_VALUE", "", 3),
+      ]),
+      code(1, "helper", 10, "def helper(a):\n    b = a\n    return helper(b + 1)\n", [
+        instr(0, "LOAD_FAST", "a", 11), instr(2, "BINARY_OP", "+", 12), instr(4, "CALL", "1", 12), instr(6, "RETURN_VALUE", "", 12),
+      ]),
+    ],
+    frames: [
+      frame(0, 0, 0, null, null, 0, 0, 1, 1),
+      frame(1, 0, 1, null, null, 0, 2, 12, 12),
+      frame(2, 1, 1, 1, 4, 1, 5, 10, 10),
+      frame(3, 1, 1, 2, 7, 2, 8, 9, 9),
+    ],
+    attempts: [
+      { id: 0, compilation: 0, number: 1, first_step: 0, last_step: 1, outcome: "restarted", message: "the graph breaks" },
+      { id: 1, compilation: 0, number: 2, first_step: 2, last_step: 12, outcome: "compiled", message: "" },
+    ],
+    compilations: [{ id: 0, code: 0, version: 1, attempts: [0, 1], outcome: "compiled", graph: 1, generated: null, seconds: 0.5, during_step: null }],
+    graphs: [
+      { id: 0, attempt: 0, name: "graph_0", nodes: [], code: "" },
+      { id: 1, attempt: 1, name: "graph_1", nodes: [0, 1], code: "" },
+    ],
+    nodes: [node(0, 6), node(1, 9, [0])],
+    guards: [guard(0, ["L['x']"])],
+    breaks: [{
+      id: 0, attempt: 0, reason_id: "print", message: "The code prints.", explanation: "", hints: ["do not"], step: 1, code: 0, line: 2,
+      root_code: 0, root_line: 2, action: "went on", resumes: [], final_step: 12,
+    }],
+    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [],
+  };
+}
+
+export const ground = (failed = false) => ({ index: new TraceIndex(meta()), visible: VisibleSteps.of(meta(), failed) });

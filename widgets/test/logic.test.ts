@@ -1,0 +1,243 @@
+import { describe, expect, it } from "vitest";
+import { callTables } from "../src/logic/calls";
+import { cellRows, localRows, stackRows } from "../src/logic/change";
+import { colourLines, markColumns } from "../src/logic/colour";
+import { decodeU32, unitColumn } from "../src/logic/columns";
+import { findSteps, matchText, nextMatch } from "../src/logic/find";
+import { currentNode, dotText, neighbourhood, readPlain, runs, shapeText } from "../src/logic/graph";
+import { guardTree, outcomes, treeRows } from "../src/logic/guards";
+import { commandFor, KEYS } from "../src/logic/keys";
+import { changedBetween, snapshotAt } from "../src/logic/snapshots";
+import { picture } from "../src/logic/timeline";
+import { TraceIndex } from "../src/logic/trace";
+import { VisibleSteps } from "../src/logic/visible";
+import type { Meta, StepView } from "../src/schema";
+import { fake, ground, guard, meta, node, snapshot, u32 } from "./fixture";
+
+describe("columns", () => {
+  it("decodes little-endian numbers", () => {
+    expect([...decodeU32("AQAAAAACAAD/////")]).toEqual([1, 512, 0xffffffff]);
+    expect([...decodeU32("")]).toEqual([]);
+    expect(() => decodeU32("AQAA")).toThrow("cut short");
+  });
+
+  it("turns UTF-8 columns into UTF-16 ones", () => {
+    const line = "é = '𝛼' + b";
+    const bytes = new TextEncoder().encode(line.slice(0, line.indexOf("b"))).length;
+    expect(unitColumn(line, bytes)).toBe(line.indexOf("b"));
+    expect(unitColumn("abc", 99)).toBe(3);
+  });
+
+  it("refuses columns of the wrong length", () => {
+    expect(() => new TraceIndex({ ...meta(), steps: 14 })).toThrow("one entry a step");
+  });
+});
+
+describe("what stands at a step", () => {
+  const index = new TraceIndex(meta());
+
+  it("is the chain of calls, each where it calls", () => {
+    expect(index.chain(9).map(({ code, step, line }) => [code.name, step, line])).toEqual([["outer", 4, 2], ["helper", 7, 12], ["helper", 9, 12]]);
+    expect(index.chain(0).map(({ code }) => code.name)).toEqual(["outer"]);
+  });
+
+  it("is its attempt, and what it added", () => {
+    expect(index.attemptAt(1).id).toBe(0);
+    expect(index.nodes.get(6).map(({ id }) => id)).toEqual([0]);
+    expect(index.breaks.get(12).map(({ id }) => id)).toEqual([0]);
+    expect(index.breaks.get(1)).toEqual([]);
+  });
+});
+
+describe("snapshots", () => {
+  const view = { snapshots: [snapshot(-1, "a"), snapshot(4, "b"), snapshot(9, "c")], made_by: null, touched: [] };
+
+  it("are those last made at or before a step", () => {
+    expect([-1, 3, 4, 8, 9, 100].map((step) => snapshotAt(view, step)?.text)).toEqual(["a", "a", "b", "b", "c", "c"]);
+    expect(snapshotAt({ ...view, snapshots: [snapshot(5, "x")] }, 2)?.text).toBe("x");
+    expect(snapshotAt({ ...view, snapshots: [] }, 2)).toBeNull();
+  });
+
+  it("tell of a change, but not of the first sight", () => {
+    expect(changedBetween(view, 4, 4)).toBe(true);
+    expect(changedBetween(view, 5, 8)).toBe(false);
+    expect(changedBetween(view, 5, 9)).toBe(true);
+    expect(changedBetween({ ...view, snapshots: [snapshot(4, "new")] }, 4, 4)).toBe(false);
+  });
+});
+
+describe("what a step did", () => {
+  const view: StepView = { before: [[1, 2, 3], [7, null], [null]], after: [[1, 4], [7, 9], [5]], until: 3, sentence: "", handlers: [] };
+
+  it("is shown with the top of the stack first", () => {
+    expect(stackRows(view).map(({ tracker, fate }) => [tracker, fate])).toEqual([[4, "pushed"], [3, "popped"], [2, "popped"], [1, "kept"]]);
+    expect(stackRows({ ...view, after: null }).every(({ fate }) => fate === "kept")).toBe(true);
+  });
+
+  it("is shown by name for locals and cells", () => {
+    const [code] = meta().codes;
+    if (!code) throw new Error();
+    expect(localRows(code, view)).toEqual([
+      { name: "x", before: 7, after: 7, changed: false },
+      { name: "y", before: null, after: 9, changed: true },
+    ]);
+    expect(cellRows(code, view)).toEqual([{ name: "c", before: null, after: 5, changed: true }]);
+    expect(cellRows(code, { ...view, after: null })).toEqual([]);
+  });
+});
+
+describe("finding", () => {
+  it("looks in instructions, source lines, functions, nodes, guards and breaks of visible steps", () => {
+    expect([...findSteps(ground(), "binary_op")]).toEqual([6, 9]);
+    expect([...findSteps(ground(), "RETURN y")]).toEqual([11, 12]);
+    expect([...findSteps(ground(), "add_1")]).toEqual([9]);
+    expect([...findSteps(ground(), "code prints")]).toEqual([12]);
+    expect([...findSteps(ground(), "guard 0")]).toEqual([4]);
+    expect([...findSteps(ground(true), "load_fast x")]).toEqual([1, 3]);
+    expect([...findSteps(ground(), "nowhere")]).toEqual([]);
+  });
+
+  it("goes round at both ends", () => {
+    const found = Uint32Array.from([3, 6, 9]);
+    expect([nextMatch(found, 3, "next"), nextMatch(found, 9, "next"), nextMatch(found, 3, "previous"), nextMatch(found, 7, "previous")]).toEqual([6, 3, 9, 6]);
+    expect(nextMatch(new Uint32Array(), 3, "next")).toBeNull();
+    expect([matchText(found, 6), matchText(found, 7), matchText(new Uint32Array(), 7)]).toEqual(["2 of 3", "3 found", "none"]);
+  });
+});
+
+describe("the timeline", () => {
+  it("keeps the deepest step and every mark of each bucket", () => {
+    const { index, visible } = ground();
+    const drawn = picture(index, visible, 11);
+    expect([...drawn.depth]).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 1, 0, 0]);
+    expect(drawn.deepest).toBe(2);
+    expect([...drawn.marks.node]).toEqual([0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0]);
+    expect([...drawn.marks.break]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    expect([...drawn.marks.restart]).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect([...picture(index, visible, 2).depth]).toEqual([1, 2]);
+    expect(picture(index, visible, 5000).depth.length).toBe(11);
+  });
+
+  it("is made of a million steps in well under a second", () => {
+    const steps = 1_000_000;
+    const big: Meta = { ...meta(), steps, frame: u32(new Array<number>(steps).fill(1)), instruction: u32(new Array<number>(steps).fill(1)), attempts: [], breaks: [] };
+    const index = new TraceIndex(big);
+    const visible = VisibleSteps.of(big, false);
+    const start = performance.now();
+    expect(picture(index, visible, 1000).depth.length).toBe(1000);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+});
+
+describe("keys", () => {
+  it("belong to one command each", () => {
+    expect(new Set(KEYS.map(({ key }) => key)).size).toBe(KEYS.length);
+  });
+
+  it("leave text fields and the browser's own shortcuts alone", () => {
+    const press = (key: string, more: object = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, ...more });
+    expect(commandFor(press("ArrowRight"), false)).toBe("next");
+    expect(commandFor(press("n"), true)).toBeNull();
+    expect(commandFor(press("Escape"), true)).toBe("close");
+    expect(commandFor(press("n", { ctrlKey: true }), false)).toBeNull();
+    expect(commandFor(press("x"), false)).toBeNull();
+  });
+});
+
+describe("colours", () => {
+  const text = (lines: ReturnType<typeof colourLines>): string => lines.map((line) => line.map((piece) => piece.text).join("")).join("\n");
+  const of = (source: string) => Object.fromEntries(colourLines(source).flat().map((piece) => [piece.text, piece.colour]));
+
+  it("lose nothing, whatever the text", () => {
+    for (const source of ["", "\n\n", "x = '''a\nb'''  # c", "'unfinished\nnext", "é𝛼 = <script>alert(1)</script>", 'f"{x!r}" if x else r"\\"', "\tdef f(): ..."])
+      expect(text(colourLines(source))).toBe(source);
+  });
+
+  it("tell words from strings and comments", () => {
+    expect(of("def f(if_): return 'if' # if")).toMatchObject({ def: "keyword", f: "name", return: "keyword", "'if'": "string", "# if": "comment" });
+    expect(of("x1 = 0x1F + 2.5e3")).toMatchObject({ "0x1F": "number", "2.5e3": "number" });
+    expect(colourLines('"""a\nif b"""')[1]).toEqual([{ text: 'if b"""', colour: "string" }]);
+  });
+
+  it("mark columns across pieces", () => {
+    const pieces = markColumns(colourLines("y = f(x)")[0] ?? [], 4, 8);
+    expect(pieces.filter((piece) => piece.marked).map((piece) => piece.text).join("")).toBe("f(x)");
+    expect(pieces.map((piece) => piece.text).join("")).toBe("y = f(x)");
+    expect(markColumns(colourLines("ab")[0] ?? [], 5, 9).some((piece) => piece.marked)).toBe(false);
+  });
+});
+
+describe("the graph", () => {
+  const chain = [node(0, 1), node(1, 2, [0]), node(2, 3, [1]), node(3, 4, [2]), node(4, 5, [])];
+
+  it("is told to Graphviz by numbers alone", () => {
+    const evil = { ...node(7, 1), name: '"];evil[label="' };
+    expect(dotText([evil, node(8, 2, [7, 99])])).not.toContain("evil");
+    expect(dotText([evil, node(8, 2, [7, 99])])).toContain("7->8;");
+    expect(dotText([node(8, 2, [99])])).not.toContain("99");
+  });
+
+  it("is read back in points, y downwards", () => {
+    const layout = readPlain("graph 1 2 4\nnode 7 1 3.5 1 0.5 \"\" solid box black lightgrey\nedge 7 8 4 1 3 1 2 1 1 1 0.5 solid black\nstop\n");
+    expect(layout.boxes).toEqual([{ node: 7, x: 72, y: 36, width: 72, height: 36 }]);
+    expect(layout.edges).toEqual([{ from: 7, to: 8, path: "M72.0,72.0C72.0,144.0 72.0,216.0 72.0,252.0" }]);
+    expect([layout.width, layout.height]).toEqual([144, 288]);
+  });
+
+  it("folds to the nearest nodes, in graph order", () => {
+    expect(neighbourhood(chain, 2, 3).map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect(neighbourhood(chain, 4, 3).map(({ id }) => id)).toEqual([4]);
+    expect(neighbourhood(chain, 99, 3)).toEqual([]);
+  });
+
+  it("knows the newest node of a step", () => {
+    expect(currentNode(chain, 3)?.id).toBe(2);
+    expect(currentNode(chain, 0)?.id).toBe(0);
+    expect(currentNode([], 0)).toBeNull();
+  });
+
+  it("groups runs and writes shapes shortly", () => {
+    expect(runs(chain, ({ id }) => (id < 2 ? "a" : "b")).map((run) => [run.key, run.nodes.length])).toEqual([["a", 2], ["b", 3]]);
+    expect(shapeText(fake)).toBe("f32[4, s0]");
+    expect(shapeText({ ...fake, dtype: "", type: "SymInt" })).toBe("SymInt");
+  });
+});
+
+describe("guards", () => {
+  it("hang on the tree of their sources", () => {
+    const tree = guardTree([guard(0, ["L['x']", "L['x'].w"]), guard(1, ["L['x']"]), guard(2, [""]), guard(3, ["L['x']", "L['x'].w"])]);
+    expect(tree.map((branch) => branch.label)).toEqual(["L['x']", "global state"]);
+    expect(tree[0]?.branches.map((branch) => [branch.label, branch.guards.map(({ id }) => id)])).toEqual([[".w", [0, 3]]]);
+    expect(treeRows(tree, new Set()).map((row) => row.depth)).toEqual([0, 1, 1, 2, 2, 0, 1]);
+    expect(treeRows(tree, new Set(["L['x']"]))).toHaveLength(3);
+  });
+
+  it("know how later checks went", () => {
+    const check = { version: 1, reused: false, failed: 0, text: "t", seen: "24" };
+    const call = { id: 0, code: 0, number: 2, outcome: "compiled", version: 2, compilation: null, message: "" };
+    const calls = [
+      { ...call, checks: [check] },
+      { ...call, id: 1, checks: [{ ...check, reused: true, failed: null, seen: "" }] },
+      { ...call, id: 2, checks: [{ ...check, failed: 9 }, { ...check, version: 2 }] },
+      { ...call, id: 3, code: 1, checks: [check] },
+    ];
+    expect(outcomes({ ...meta(), calls }, guard(0, []))).toEqual([{ call: 0, held: false, seen: "24" }, { call: 1, held: true, seen: "" }]);
+  });
+});
+
+describe("calls", () => {
+  it("are a table of calls and versions", () => {
+    const call = { code: 0, compilation: null, message: "" };
+    const failed = { version: 1, reused: false, failed: 0, text: "size == 16", seen: "24" };
+    const [table] = callTables({
+      compilations: [],
+      calls: [
+        { ...call, id: 0, number: 1, checks: [], outcome: "compiled", version: 1 },
+        { ...call, id: 1, number: 2, checks: [failed], outcome: "compiled", version: 2 },
+        { ...call, id: 2, number: 3, checks: [{ ...failed, version: 2, reused: true, failed: null }], outcome: "reused", version: 2 },
+      ],
+    });
+    expect(table?.versions).toEqual([1, 2]);
+    expect(table?.rows.map((row) => row.cells.map((cell) => cell.what))).toEqual([["compiled", "untried"], ["failed", "compiled"], ["untried", "reused"]]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { type By, caller, into, out, over, WAYS } from "../src/logic/navigate";
+import { ground } from "./fixture";
+
+/** Where repeated stepping leads, until there is nothing further. */
+function walk(way: By, from: number, direction: "next" | "previous"): number[] {
+  const found: number[] = [];
+  for (let at = WAYS[way][direction](ground(), from); at !== null; at = WAYS[way][direction](ground(), at)) found.push(at);
+  return found;
+}
+
+describe("stepping", () => {
+  it("by instruction leaves out attempts that were given up, unless they are shown", () => {
+    expect(walk("instruction", 2, "next")).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(walk("instruction", 4, "previous")).toEqual([3, 2]);
+    expect(WAYS.instruction.previous(ground(true), 2)).toBe(1);
+  });
+
+  it("by line goes over calls and out of functions that end", () => {
+    expect(walk("line", 2, "next")).toEqual([3, 11]);
+    expect(walk("line", 5, "next")).toEqual([6, 11]);
+    expect(walk("line", 9, "next")).toEqual([10, 11]);
+  });
+
+  it("back by line goes to where lines begin", () => {
+    expect(walk("line", 12, "previous")).toEqual([11, 3, 2]);
+    expect(WAYS.line.previous(ground(), 4)).toBe(3);
+    expect(WAYS.line.previous(ground(), 10)).toBe(6);
+  });
+
+  it("by call, node, guard and break goes to the next step of that kind", () => {
+    expect(walk("call", 2, "next")).toEqual([5, 8]);
+    expect(walk("node", 2, "next")).toEqual([6, 9]);
+    expect(walk("node", 12, "previous")).toEqual([9, 6]);
+    expect(walk("guard", 2, "next")).toEqual([4]);
+    expect(walk("break", 2, "next")).toEqual([12]);
+    expect(walk("break", 12, "previous")).toEqual([]);
+  });
+
+  it("into goes to the next call of this very function", () => {
+    expect(into(ground(), 2)).toBe(5);
+    expect(into(ground(), 5)).toBe(8);
+    expect(into(ground(), 8)).toBeNull();
+    expect(into(ground(), 11)).toBeNull();
+  });
+
+  it("over stays in this function, out leaves it, caller goes back to its call", () => {
+    expect(over(ground(), 4)).toBe(11);
+    expect(over(ground(), 9)).toBe(10);
+    expect(out(ground(), 8)).toBe(10);
+    expect(out(ground(), 5)).toBe(11);
+    expect(out(ground(), 3)).toBeNull();
+    expect(caller(ground(), 9)).toBe(7);
+    expect(caller(ground(), 3)).toBeNull();
+  });
+});

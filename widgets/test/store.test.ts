@@ -1,0 +1,98 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it, vi } from "vitest";
+import { type Channel, KernelStore } from "../src/store/kernel";
+import { Lru } from "../src/store/lru";
+import { PageStore } from "../src/store/page";
+import { meta } from "./fixture";
+
+type Listener = (content: unknown, buffers: DataView[]) => void;
+
+class FakeChannel implements Channel {
+  sent: { id: number; ask: string; index: number }[] = [];
+  listeners = new Set<Listener>();
+  send(content: unknown): void {
+    this.sent.push(content as { id: number; ask: string; index: number });
+  }
+  on(_name: string, callback: Listener): void {
+    this.listeners.add(callback);
+  }
+  off(_name: string, callback: Listener): void {
+    this.listeners.delete(callback);
+  }
+  answer(content: unknown, value?: unknown): void {
+    const buffers = value === undefined ? [] : [new DataView(new TextEncoder().encode(JSON.stringify(value)).buffer)];
+    for (const listener of this.listeners) listener(content, buffers);
+  }
+}
+
+describe("a trace in the kernel", () => {
+  it("matches answers to questions, whatever their order", async () => {
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const [first, second] = [store.window(3), store.chunk(4)];
+    expect(channel.sent).toEqual([{ id: 1, ask: "window", index: 3 }, { id: 2, ask: "chunk", index: 4 }]);
+    channel.answer({ id: 99 }, "nobody asked");
+    channel.answer({ id: 2 }, { first: 8, trackers: [] });
+    channel.answer({ id: 1 }, { first: 12, steps: [] });
+    expect(await first).toEqual({ first: 12, steps: [] });
+    expect(await second).toEqual({ first: 8, trackers: [] });
+  });
+
+  it("passes errors on, and stops listening when closed", async () => {
+    const channel = new FakeChannel();
+    const store = new KernelStore(channel);
+    const asked = store.meta();
+    channel.answer({ id: 1, error: "IndexError: no such window" });
+    await expect(asked).rejects.toThrow("no such window");
+    const empty = store.meta();
+    channel.answer({ id: 2 });
+    await expect(empty).rejects.toThrow("without data");
+    store.close();
+    expect(channel.listeners.size).toBe(0);
+  });
+});
+
+describe("a trace in the page", () => {
+  it("is read from its blocks", async () => {
+    const block = document.createElement("script");
+    block.type = "application/json";
+    block.dataset["tracewalkBlock"] = "meta";
+    block.textContent = gzipSync(JSON.stringify(meta())).toString("base64");
+    document.body.append(block);
+    expect(await new PageStore(document).meta()).toEqual(meta());
+    await expect(new PageStore(document).window(7)).rejects.toThrow('"window-7"');
+  });
+});
+
+describe("kept answers", () => {
+  it("are asked for once, and the oldest are let go", async () => {
+    const load = vi.fn((index: number) => Promise.resolve(index * 10));
+    let arrivals = 0;
+    const kept = new Lru(load, 2, () => arrivals++);
+    expect(kept.get(1)).toBe("loading");
+    expect(kept.get(1)).toBe("loading");
+    await Promise.resolve();
+    expect(kept.get(1)).toEqual({ value: 10 });
+    expect([load.mock.calls.length, arrivals]).toEqual([1, 1]);
+    for (const index of [2, 3]) {
+      kept.get(index);
+      await Promise.resolve();
+    }
+    expect(kept.size).toBe(2);
+    expect(kept.get(3)).toEqual({ value: 30 });
+    expect(kept.get(1)).toBe("loading");
+  });
+
+  it("can be asked for again after a failure", async () => {
+    let works = false;
+    const kept = new Lru(() => (works ? Promise.resolve("there") : Promise.reject(new Error("kernel died"))), 2, () => {});
+    kept.get(0);
+    await new Promise((done) => setTimeout(done));
+    expect(kept.get(0)).toEqual({ error: "kernel died" });
+    works = true;
+    kept.retry();
+    kept.get(0);
+    await new Promise((done) => setTimeout(done));
+    expect(kept.get(0)).toEqual({ value: "there" });
+  });
+});

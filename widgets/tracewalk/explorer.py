@@ -1,0 +1,75 @@
+"""The explorer as a widget: it hands the recording to the front end piece by piece, as that asks for it.
+
+Messages from the front end: `{id, ask: "meta" | "window" | "chunk", index}`. Answers: `{id}` with one buffer of JSON,
+or `{id, error}` with a sentence.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from tracer_core.recording import Trace as Recording
+from tracewalk import feed, summary
+
+STATIC = Path(__file__).parent / "static"
+
+
+class Explorer(anywidget.AnyWidget):
+    """Walk through a trace. `position` is the step shown, `trace.steps[position]`; set it, read it, or link it.
+
+    Args:
+        trace: the recording.
+        position: the step to begin at.
+        height: of the whole explorer, in pixels.
+        failed_attempts: also show the attempts that were given up and walked again.
+    """
+
+    _esm = STATIC / "explorer.js"
+    _css = STATIC / "explorer.css"
+
+    position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
+    height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
+    failed_attempts = traitlets.Bool(False, help="show attempts that were given up").tag(sync=True)
+
+    def __init__(self, trace: Recording, **traits: Any) -> None:
+        self._trace = trace
+        super().__init__(**traits)
+        self.on_msg(self._answer)
+
+    @property
+    def trace(self) -> Recording:
+        """The recording that is shown."""
+        return self._trace
+
+    @traitlets.validate("position")
+    def _check_position(self, proposal: dict[str, Any]) -> int:
+        wanted: int = proposal["value"]
+        steps = feed.steps(self._trace)
+        if wanted != 0 and not 0 <= wanted < steps:
+            raise traitlets.TraitError(
+                f"There is no step {wanted}: this recording has {steps} steps, numbered from 0 to {steps - 1}."
+            )
+        return wanted
+
+    def _answer(self, _widget: object, content: dict[str, Any], _buffers: object) -> None:
+        """Answer one message. Whatever goes wrong is told to the person in the front end, never raised here."""
+        number = content.get("id")
+        try:
+            data = feed.block(self._trace, str(content.get("ask")), int(content.get("index", 0)))
+        except Exception as error:  # noqa: BLE001 - shown in the explorer, where the person looks
+            self.send({"id": number, "error": f"{type(error).__name__}: {error}"})
+        else:
+            self.send({"id": number}, buffers=[data])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and for places where no script runs, the summary."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
+            return None
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        meta = feed.meta(self._trace)
+        return {**data, "text/html": summary.html_summary(meta), "text/plain": summary.text_summary(meta)}, metadata

@@ -1,0 +1,148 @@
+"""`%%trace`: run a cell through the engine, and show the explorer of its recording under it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+from tracewalk import api
+from tracewalk.cell import Cell, CellError, compile_cell
+from tracewalk.shown import Trace
+
+_CELLS_KEPT = 64
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A cell and what the engine made of it; run again, it goes through its guards."""
+
+    cell: Cell
+    filename: str
+    run: Callable[[], Any]
+
+
+@magics_class
+class TraceMagics(Magics):
+    """The magics of this extension."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._cells: OrderedDict[Hashable, _Compiled] = OrderedDict()
+
+    @magic_arguments()
+    @argument("--backend", default="eager", help="what runs the graphs: eager (default), inductor, ...")
+    @argument("--dynamic", action="store_true", help="make every size a symbol from the start")
+    @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
+    @argument("--attempts", action="store_true", help="show attempts that were given up and walked again")
+    @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
+    @argument("--save", metavar="FILE", help="also save the recording to this file")
+    @argument("--html", metavar="FILE", help="also write a stand-alone page to this file")
+    @cell_magic
+    def trace(self, line: str, cell: str) -> Any:
+        """Run this cell through the tracing engine and show its steps in the explorer.
+
+        The cell does what it would do without the magic: the names it assigns are the notebook's, what it prints is
+        printed, and its last expression is its value.
+        """
+        __tracebackhide__ = True
+        options = parse_argstring(self.trace, line)
+        if not options.name.isidentifier():
+            raise UsageError(f"--name {options.name}: that is no name for a variable.")
+        compiled = self._compiled(cell, options)
+        trace, value, error = _record(compiled.run, _label(cell))
+        self._present(trace, options)
+        if error is not None:
+            _show_from(error, compiled.filename)
+            raise error
+        quiet = not compiled.cell.shows or DisplayHook.semicolon_at_end_of_expression(cell)
+        return None if quiet else value
+
+    def _compiled(self, cell: str, options: Any) -> _Compiled:
+        """The cell's function; the one it had before where the same text is run with the same options."""
+        text = "# %%trace\n" + self.shell.transform_cell(cell)
+        key = (text, options.backend, options.dynamic, options.fullgraph)
+        known = self._cells.get(key)
+        if known is None:
+            filename = self.shell.compile.cache(text, self.shell.execution_count, raw_code=text)
+            try:
+                made = compile_cell(text, filename, self.shell.user_ns)
+            except CellError as error:
+                raise UsageError(str(error)) from None
+            # `dynamic` is left to what the calls show unless it is asked for, as torch.compile does.
+            run = api.compile(
+                made.function,
+                backend=options.backend,
+                dynamic=True if options.dynamic else None,
+                fullgraph=options.fullgraph,
+            )
+            known = self._cells[key] = _Compiled(made, filename, run)
+        self._cells.move_to_end(key)
+        while len(self._cells) > _CELLS_KEPT:
+            self._cells.popitem(last=False)
+        return known
+
+    def _present(self, trace: Trace, options: Any) -> None:
+        """Bind, save and show what was recorded, also when the cell ended by an exception."""
+        self.shell.user_ns[options.name] = trace
+        display(trace.show(failed_attempts=options.attempts))
+        for path, write in ((options.save, trace.save), (options.html, trace.to_html)):
+            if path:
+                try:
+                    write(path)
+                except Exception as error:  # noqa: BLE001 - the cell itself has run, and its value is not lost
+                    print(f"{path} was not written: {error}", file=sys.stderr)  # noqa: T201
+
+
+def _record(run: Callable[[], Any], label: str) -> tuple[Trace, Any, BaseException | None]:
+    """The recording of a run, with its value or the exception that ended it."""
+    with api.record(label) as trace:
+        try:
+            return trace, run(), None
+        except BaseException as error:  # noqa: BLE001 - raised again when the recording has been shown
+            return trace, None, error
+
+
+def _label(cell: str) -> str:
+    lines = [line.strip() for line in cell.splitlines() if line.strip()]
+    return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
+
+
+def _show_from(error: BaseException, filename: str) -> None:
+    """Let the notebook show `error` from the cell's own frame on, as it would without the magic."""
+    start: TracebackType | None = error.__traceback__
+    while start is not None and start.tb_frame.f_code.co_filename != filename:
+        start = start.tb_next
+    if start is None:
+        return
+    shown = start
+
+    def render() -> list[str]:
+        from IPython.core.getipython import get_ipython
+
+        shell = get_ipython()
+        if shell is None:
+            return traceback.format_exception(type(error), error, shown)
+        lines: list[str] = shell.InteractiveTB.structured_traceback(type(error), error, shown)
+        return lines
+
+    try:
+        error._render_traceback_ = render  # type: ignore[attr-defined]
+    except AttributeError:  # an exception class without a __dict__
+        return
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """What `%load_ext tracewalk` calls."""
+    shell.register_magics(TraceMagics)
