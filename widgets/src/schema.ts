@@ -13,7 +13,8 @@ export const INSTR = {
   column: 6,
   end_column: 7,
   target: 8,
-  count: 9,
+  takes: 9,
+  leaves: 10,
 } as const;
 
 /** Where each field of a `State` stands. */
@@ -26,8 +27,8 @@ export const STATE = {
 /**
  * One instruction of a code object, as CPython calls it (`opname`) and as we do (`op`).
  *
- * @minItems 10
- * @maxItems 10
+ * @minItems 11
+ * @maxItems 11
  */
 export type Instr = [
   number,
@@ -39,7 +40,8 @@ export type Instr = [
   number | null,
   number | null,
   number | null,
-  number | null
+  number,
+  number
 ];
 /**
  * A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where

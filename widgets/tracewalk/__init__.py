@@ -1,14 +1,14 @@
 """tracewalk: a step debugger for graph capture, in a notebook.
 
-Comes in: functions that use torch, or cells under `%%trace`. Goes out: recordings (`Trace`) that show themselves in the
-explorer, and as stand-alone pages. The engine is `tracer_core`; this package shows what it recorded.
+Comes in: functions that use torch, or cells under `%%trace`. Goes out: recordings (`Trace`) that show themselves in
+the explorer, and as stand-alone pages. The engine is `tracer_core`; this package shows what it recorded.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracewalk.api import compile, load, record, trace  # noqa: A004 - torch's name for it
+from tracewalk.api import compile, load, record, trace
 from tracewalk.shown import Trace
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     return recorded
 
 
-def compile(fn: Any = None, /, **options: Any) -> Any:  # noqa: A001 - torch's name for it
+def compile(fn: Any = None, /, **options: Any) -> Any:
     """`tracer_core.compile`: the engine as a compiler. Takes what `torch.compile` takes; also a decorator."""
     import tracer_core
 

@@ -48,7 +48,7 @@ class Explorer(anywidget.AnyWidget):
     @traitlets.validate("position")
     def _check_position(self, proposal: dict[str, Any]) -> int:
         wanted: int = proposal["value"]
-        steps = feed.steps(self._trace)
+        steps = len(self._trace)
         if wanted != 0 and not 0 <= wanted < steps:
             raise traitlets.TraitError(
                 f"There is no step {wanted}: this recording has {steps} steps, numbered from 0 to {steps - 1}."
@@ -71,5 +71,4 @@ class Explorer(anywidget.AnyWidget):
         if bundle is None:
             return None
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        meta = feed.meta(self._trace)
-        return {**data, "text/html": summary.html_summary(meta), "text/plain": summary.text_summary(meta)}, metadata
+        return {**data, "text/html": summary.html_summary(self._trace), "text/plain": str(self._trace)}, metadata

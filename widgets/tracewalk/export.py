@@ -18,7 +18,8 @@ _STATIC = Path(__file__).parent / "static"
 
 # Nothing may be fetched, whatever text the traced program put into its recording.
 _POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "style-src 'unsafe-inline'; img-src data: blob:"
 )
 _PAGE_STYLE = """
 html { color-scheme: light dark; }
@@ -56,8 +57,7 @@ def _make_readable(name: str) -> None:
 
 
 def _page(trace: Recording) -> Iterator[str]:
-    meta = feed.meta(trace)
-    title = escape(f"tracewalk: {meta.label}" if meta.label else "tracewalk")
+    title = escape(f"tracewalk: {trace.label}" if trace.label else "tracewalk")
     yield f"""<!doctype html>
 <html lang="en">
 <head>
@@ -69,8 +69,8 @@ def _page(trace: Recording) -> Iterator[str]:
 <style>{_inline("explorer.css", "</style")}</style>
 </head>
 <body>
-<div data-tracewalk-page>{summary.html_summary(meta)}</div>
-<noscript><p>Scripts do not run here, so this is only the summary. Open the page in a browser to walk the steps.</p></noscript>
+<div data-tracewalk-page>{summary.html_summary(trace)}</div>
+<noscript><p>No script runs here, so this is the summary only. Open the page in a browser to step.</p></noscript>
 """
     for name, data in feed.blocks(trace):
         packed = base64.b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")

@@ -1,5 +1,8 @@
 """`%%trace`: run a cell through the engine, and show the explorer of its recording under it."""
 
+# IPython's own decorators and helpers carry no types.
+# mypy: disable-error-code="no-untyped-call, untyped-decorator"
+
 from __future__ import annotations
 
 import sys
@@ -39,6 +42,7 @@ class TraceMagics(Magics):
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
+        self._shell = shell
         self._cells: OrderedDict[Hashable, _Compiled] = OrderedDict()
 
     @magic_arguments()
@@ -71,13 +75,13 @@ class TraceMagics(Magics):
 
     def _compiled(self, cell: str, options: Any) -> _Compiled:
         """The cell's function; the one it had before where the same text is run with the same options."""
-        text = "# %%trace\n" + self.shell.transform_cell(cell)
+        text = "# %%trace\n" + self._shell.transform_cell(cell)
         key = (text, options.backend, options.dynamic, options.fullgraph)
         known = self._cells.get(key)
         if known is None:
-            filename = self.shell.compile.cache(text, self.shell.execution_count, raw_code=text)
+            filename = self._shell.compile.cache(text, self._shell.execution_count, raw_code=text)
             try:
-                made = compile_cell(text, filename, self.shell.user_ns)
+                made = compile_cell(text, filename, self._shell.user_ns)
             except CellError as error:
                 raise UsageError(str(error)) from None
             # `dynamic` is left to what the calls show unless it is asked for, as torch.compile does.
@@ -95,7 +99,7 @@ class TraceMagics(Magics):
 
     def _present(self, trace: Trace, options: Any) -> None:
         """Bind, save and show what was recorded, also when the cell ended by an exception."""
-        self.shell.user_ns[options.name] = trace
+        self._shell.user_ns[options.name] = trace
         display(trace.show(failed_attempts=options.attempts))
         for path, write in ((options.save, trace.save), (options.html, trace.to_html)):
             if path:

@@ -1,65 +1,68 @@
-"""What a recording says where no script runs: outcome, breaks, graphs. As HTML (all text escaped) and as plain text."""
+"""What a recording says where no script runs: outcome, breaks, graphs.
+
+HTML without script or link; all text is escaped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import PurePath
 
-from tracer_core.recording.schema import Break, Compilation, Meta
+from tracer_core.recording import Trace
+from tracer_core.recording.schema import Break, Compilation
 
 _SHOWN = 20
 _STYLE = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5"
 
 
-def text_summary(meta: Meta) -> str:
-    """A few lines for a terminal."""
-    lines = [f"{meta.label}: {meta.summary}" if meta.label else meta.summary]
-    lines += [f"  graph break at {_place(meta, found)}: {found.message}" for found in meta.breaks[:_SHOWN]]
-    if len(meta.breaks) > _SHOWN:
-        lines.append(f"  and {len(meta.breaks) - _SHOWN} more")
-    return "\n".join(lines)
+def html_summary(trace: Trace) -> str:
+    """A piece of HTML that says how the recording went."""
+    return f'<div style="{_STYLE}">{"".join(_parts(trace))}</div>'
 
 
-def html_summary(meta: Meta) -> str:
-    """A piece of HTML without script, style sheet or link."""
-    return f'<div style="{_STYLE}">{"".join(_parts(meta))}</div>'
-
-
-def _parts(meta: Meta) -> Iterator[str]:
-    label = f"<code>{escape(meta.label)}</code>: " if meta.label else ""
-    yield f"<p><b>Trace</b> {label}{escape(meta.summary)}</p>"
-    for fault in meta.faults:
+def _parts(trace: Trace) -> Iterator[str]:
+    label = f"<code>{escape(trace.label)}</code>: " if trace.label else ""
+    counts = [
+        _count(len(trace), "step"),
+        _count(len(trace.graphs), "graph"),
+        _count(len(trace.breaks), "graph break"),
+        _count(len(trace.calls), "call"),
+    ]
+    yield f"<p><b>Trace</b> {label}{', '.join(counts)}.</p>"
+    for fault in trace.faults:
         last = fault.text.strip().splitlines()[-1:] or [""]
         yield f"<p>The tracer itself failed ({escape(last[0])}); the program ran as plain Python.</p>"
-    if meta.breaks:
-        yield f"<p><b>Graph breaks</b></p><ol>{''.join(_break(meta, found) for found in meta.breaks[:_SHOWN])}</ol>"
-        if len(meta.breaks) > _SHOWN:
-            yield f"<p>and {len(meta.breaks) - _SHOWN} more.</p>"
-    if meta.compilations:
-        yield "<p><b>Compiled</b></p><ul>"
-        yield from (_compilation(meta, made) for made in meta.compilations[:_SHOWN])
-        yield "</ul>"
-        if len(meta.compilations) > _SHOWN:
-            yield f"<p>and {len(meta.compilations) - _SHOWN} more.</p>"
+    if trace.breaks:
+        yield "<p><b>Graph breaks</b></p>"
+        yield _list("ol", [_break(trace, found) for found in trace.breaks])
+    if trace.compilations:
+        yield "<p><b>Compiled</b></p>"
+        yield _list("ul", [_compilation(trace, made) for made in trace.compilations])
 
 
-def _break(meta: Meta, found: Break) -> str:
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _list(tag: str, items: Sequence[str]) -> str:
+    more = f"<p>and {len(items) - _SHOWN} more.</p>" if len(items) > _SHOWN else ""
+    return f"<{tag}>{''.join(f'<li>{item}</li>' for item in items[:_SHOWN])}</{tag}>{more}"
+
+
+def _break(trace: Trace, found: Break) -> str:
+    code = trace.codes[found.code]
+    line = "" if found.line is None else f":{found.line}"
+    where = f"<code>{escape(PurePath(code.filename).name)}{line}</code> in <code>{escape(code.qualname)}</code>"
     hints = "".join(f"<br>Try: {escape(hint)}" for hint in found.hints)
     action = f"<br>Instead: {escape(found.action)}" if found.action else ""
-    return f"<li><code>{escape(_place(meta, found))}</code> {escape(found.message)}{hints}{action}</li>"
+    return f"{where}: {escape(found.message)}{hints}{action}"
 
 
-def _place(meta: Meta, found: Break) -> str:
-    code = meta.codes[found.code]
-    name = PurePath(code.filename).name
-    return f"{name}:{found.line} in {code.qualname}" if found.line is not None else f"{name} in {code.qualname}"
-
-
-def _compilation(meta: Meta, made: Compilation) -> str:
-    what = f"<code>{escape(meta.codes[made.code].qualname)}</code>, version {made.version}"
+def _compilation(trace: Trace, made: Compilation) -> str:
+    what = f"<code>{escape(trace.codes[made.code].qualname)}</code>, version {made.version}"
     if made.graph is None:
-        return f"<li>{what}: {escape(made.outcome)}, no graph</li>"
-    live = [node for node in (meta.nodes[i] for i in meta.graphs[made.graph].nodes) if node.live]
-    names = ", ".join(node.name for node in live[:12]) + (", …" if len(live) > 12 else "")
-    return f"<li>{what}: {len(live)} nodes ({escape(names)})</li>"
+        return f"{what}: {escape(made.outcome)}, no graph"
+    live = [node.name for node in (trace.nodes[i] for i in trace.all_graphs[made.graph].nodes) if node.live]
+    names = ", ".join(live[:12]) + (", …" if len(live) > 12 else "")
+    return f"{what}: {_count(len(live), 'node')} ({escape(names)})"
