@@ -11,7 +11,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import first_notebook
+from tests import first_notebook
 from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
 from tests.browser.jupyter import Lab, Notebook, running_lab
 
@@ -317,7 +317,7 @@ def boxes(elements: Locator) -> list[dict[str, float]]:
 
 
 def lightness(element: Locator, name: str) -> float:
-    """0 (black) to 255 (white), of a computed colour; of the nearest ancestor that has one where it is transparent."""
+    """0 (black) to 255 (white), of a computed colour; where it is transparent, of the nearest ancestor that has one."""
     colour = element.evaluate(
         """(e, name) => {
             for (; e; e = e.parentElement) {
