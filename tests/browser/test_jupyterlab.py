@@ -317,7 +317,7 @@ def boxes(elements: Locator) -> list[dict[str, float]]:
 
 
 def lightness(element: Locator, name: str) -> float:
-    """0 (black) to 255 (white), of a computed colour; where it is transparent, of the nearest ancestor that has one."""
+    """A computed colour from 0 (black) to 255 (white); where it is transparent, the nearest ancestor's."""
     colour = element.evaluate(
         """(e, name) => {
             for (; e; e = e.parentElement) {
