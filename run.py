@@ -126,7 +126,9 @@ def python_tests(arguments: list[str]) -> int:
     workers = str(min(os.cpu_count() or 1, 8))
     # One thread each: the workers already share the processors.
     env = tool_env() | {"OMP_NUM_THREADS": "1"}
-    return subprocess.run([PYTHON, "-m", "pytest", "-n", workers, "--dist", "loadgroup", *arguments], env=env).returncode
+    return subprocess.run(
+        [PYTHON, "-m", "pytest", "-n", workers, "--dist", "loadgroup", *arguments], env=env
+    ).returncode
 
 
 def tool_env() -> dict[str, str]:

@@ -20,14 +20,19 @@ CHROMIUM_FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def chromium_program() -> str:
+    """The path of Debian's Chromium."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
-        pytest.fail(
-            "The browser tests need Chromium: `apt-get install chromium`, or run them by `python3 run.py tests`."
+        raise FileNotFoundError(
+            "Chromium is needed: `apt-get install chromium`, or run the tests by `python3 run.py tests`."
         )
+    return program
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium_program(), args=CHROMIUM_FLAGS)
         yield browser
         browser.close()
