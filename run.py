@@ -59,7 +59,7 @@ def install(extra: str) -> None:
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    say(f"installing tracewalk[{extra}] into {VENV.relative_to(ROOT)}; torch is by far the largest part")
+    say(f"installing tracewalk[{extra}] into {VENV.relative_to(ROOT)}; the first time this takes some minutes")
     run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-e", f".[{extra}]")
     stamp.write_text(wanted)
 
