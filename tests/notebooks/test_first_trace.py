@@ -173,11 +173,12 @@ def test_the_page_it_wrote_needs_nothing_else(ran: Ran) -> None:
 
 
 def test_a_step_says_what_the_explorer_shows(ran: Ran) -> None:
-    sentence, place, before, after = ran.printed("script-step").splitlines()
+    sentence, place, before, after, names = ran.printed("script-step").splitlines()
     assert sentence.endswith(".")
     assert re.fullmatch(r"at line \d+ of \S+", place)
-    assert isinstance(ast.literal_eval(before.partition(": ")[2].strip()), list)
-    assert isinstance(ast.literal_eval(after.partition(": ")[2].strip()), list)
+    assert before.startswith("stack before: [")
+    assert after.startswith("stack after:  [")
+    assert names.startswith("locals: {")
 
 
 def test_it_fits_binder(ran: Ran, artifacts: Path) -> None:
