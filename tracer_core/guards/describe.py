@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from tracer_core.guards.constants import is_constant
+
 _repr = Repr()
 _repr.maxstring = _repr.maxother = 60
 _repr.maxtuple = _repr.maxlist = _repr.maxdict = 8
@@ -70,9 +72,9 @@ def describe(value: Any) -> str:
     for types, text in _BY_TYPE:
         if isinstance(value, types):
             return text(value)
-    if type(value) in (tuple, list, set, frozenset, dict, range, slice):
-        if type(value) in (range, slice):
-            return repr(value)
+    if is_constant(value):
+        return _repr.repr(value)
+    if type(value) in (tuple, list, set, frozenset, dict):
         if len(value) <= 8 and all(type(part) in (int, float, str, bool, type(None)) for part in value):
             return _repr.repr(value) if type(value) is not dict else f"dict with keys {_repr.repr(list(value))}"
         return f"{type(value).__name__} of {len(value)}"

@@ -6,21 +6,21 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.sources.base import Const, Load, Scope, Source, Step
 
 
 def _subscript(key: Any) -> list[Instruction]:
-    return [Instruction("LOAD_CONST", key), Instruction("BINARY_SUBSCR")]
+    return [make("LOAD_CONST", key), make("BINARY_SUBSCR")]
 
 
 def _call(function: list[Instruction], *args: list[Instruction]) -> list[Instruction]:
     pushed = [instruction for arg in args for instruction in arg]
-    return [Instruction("PUSH_NULL"), *function, *pushed, Instruction("CALL", CallShape(len(args)))]
+    return [make("PUSH_NULL"), *function, *pushed, make("CALL", CallShape(len(args)))]
 
 
 def _method(base: list[Instruction], name: str, *args: Any) -> list[Instruction]:
-    return _call([*base, Instruction("LOAD_ATTR", name)], *([Instruction("LOAD_CONST", arg)] for arg in args))
+    return _call([*base, make("LOAD_ATTR", name)], *([make("LOAD_CONST", arg)] for arg in args))
 
 
 def _is_literal(key: Any) -> bool:
@@ -56,7 +56,7 @@ class AttrSource(Step):
         return f"{base}.{self.attr}" if self.attr.isidentifier() else f"getattr({base}, {self.attr!r})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.of), Instruction("LOAD_ATTR", self.attr)]
+        return [*load(self.of), make("LOAD_ATTR", self.attr)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class InstanceDictSource(Step):
         return f"{base}.__dict__"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.of), Instruction("LOAD_ATTR", "__dict__")]
+        return [*load(self.of), make("LOAD_ATTR", "__dict__")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class DictKeysSource(Step):
         return f"{const(dict_keys)}({base})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([Instruction("LOAD_CONST", dict_keys)], load(self.of))
+        return _call([make("LOAD_CONST", dict_keys)], load(self.of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +205,7 @@ class DictValuesSource(Step):
         return f"{const(dict_values)}({base})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([Instruction("LOAD_CONST", dict_values)], load(self.of))
+        return _call([make("LOAD_CONST", dict_values)], load(self.of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +247,7 @@ class TypeSource(Step):
         return f"type({base})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([Instruction("LOAD_CONST", type)], load(self.of))
+        return _call([make("LOAD_CONST", type)], load(self.of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +265,7 @@ class LenSource(Step):
         return f"len({base})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([Instruction("LOAD_CONST", len)], load(self.of))
+        return _call([make("LOAD_CONST", len)], load(self.of))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracer_core import global_state
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import Instruction, make
 from tracer_core.sources.base import ById, Const, Load, Scope, Source
 
 
@@ -28,7 +28,7 @@ class LocalSource(Source):
         return f"L[{self.local!r}]"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [Instruction("LOAD_DEREF" if self.free else "LOAD_FAST", self.local)]
+        return [make("LOAD_DEREF" if self.free else "LOAD_FAST", self.local)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +57,9 @@ class GlobalSource(Source):
 
     def rebuild(self, load: Load) -> list[Instruction]:
         if self.module is None:
-            return [Instruction("LOAD_GLOBAL", self.variable)]
-        load_dict = Instruction("LOAD_CONST", self.module.value)
-        return [load_dict, Instruction("LOAD_CONST", self.variable), Instruction("BINARY_SUBSCR")]
+            return [make("LOAD_GLOBAL", self.variable)]
+        load_dict = make("LOAD_CONST", self.module.value)
+        return [load_dict, make("LOAD_CONST", self.variable), make("BINARY_SUBSCR")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class BuiltinSource(Source):
         return f"B[{self.builtin!r}]"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [Instruction("LOAD_GLOBAL", self.builtin)]
+        return [make("LOAD_GLOBAL", self.builtin)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class CellSource(Source):
         return scope.cells[self.cell]
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [Instruction("LOAD_CLOSURE", self.cell)]
+        return [make("LOAD_CLOSURE", self.cell)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class ConstSource(Source):
         return const(self.value.value)
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [Instruction("LOAD_CONST", self.value.value)]
+        return [make("LOAD_CONST", self.value.value)]
 
 
 @dataclass(frozen=True, eq=False)

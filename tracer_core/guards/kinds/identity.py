@@ -38,7 +38,8 @@ class Type(_Holds):
         return f"of type {expected.label}"
 
     def seen_text(self, value: Any, expected: Held) -> str:
-        return f"of type {class_text(type(value))}"
+        seen = class_text(type(value))
+        return f"of another type called {seen}" if seen == expected.label else f"of type {seen}"
 
     def advice(self, name: str, expected: Held, value: Any) -> str:
         return f"give {name} the same type at each call"

@@ -1,0 +1,389 @@
+"""Each kind of guard: what it lets pass, what it does not, and what it says then."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import types
+import weakref
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from tracer_core.guards import KINDS, Guard, compile_guards, make
+from tracer_core.sources import GlobalSource, LocalSource, SizeSource
+
+x, y, z = map(LocalSource, "xyz")
+
+
+class Thing:
+    pass
+
+
+class Silent(dict[str, int]):
+    """A dict that lies to who asks it in the usual way."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def keys(self) -> Any:
+        return ()
+
+
+def compiled(*guards: Guard) -> Any:
+    return compile_guards(guards, globals(), vars(builtins))
+
+
+def verdicts(guard: Guard, **values: Any) -> tuple[bool, bool]:
+    """By the generated function, and by plain Python."""
+    check = compiled(guard)
+    from tracer_core.sources import Scope
+
+    return check.holds(values), guard.holds(Scope(values, globals(), vars(builtins)))
+
+
+thing, other_thing = Thing(), Thing()
+filled, empty = types.CellType(1), types.CellType()
+
+
+def first() -> int:
+    return 1
+
+
+def second() -> int:
+    return 2
+
+
+copy_of_first = types.FunctionType(first.__code__, {})
+living = weakref.ref(thing)
+dead = weakref.ref(Thing())
+consumed = iter((1, 2, 3))
+next(consumed)
+nan = float("nan")
+
+# guard, values that pass, values that do not
+ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
+    (make.type_is(x, int), [3, 0], [True, 3.0, "3", None]),
+    (make.type_is(x, Thing), [thing, other_thing], [type("Thing", (Thing,), {})(), None]),
+    (make.identity(x, thing), [thing], [other_thing, None]),
+    (make.identity(x, torch), [torch], [math, None]),
+    (make.identity(x, None), [None], [0, False]),
+    (make.is_none(x), [None], [0, ()]),
+    (make.is_not_none(x), [0, False], [None]),
+    (make.constant(x, 3), [3, int("3")], [4, True, 3.0, "3"]),
+    (make.constant(x, 10**30), [10**30, int("1" + "0" * 30)], [10**30 + 1, float(10**30)]),
+    (make.constant(x, 1), [1], [True, 1.0]),
+    (make.constant(x, True), [True], [1, False]),
+    (make.constant(x, "ab c"), ["ab c", "".join(["ab", " c"])], ["ab", b"ab c"]),
+    (make.constant(x, b"ab"), [b"ab", bytes(bytearray(b"ab"))], [bytearray(b"ab"), "ab"]),
+    (make.constant(x, 0.5), [0.5, float("0.5")], [0.25, -0.5, torch.tensor(0.5)]),
+    (make.constant(x, 1.0), [1.0], [1, True]),
+    (make.constant(x, 0.0), [0.0], [-0.0, 0, False]),
+    (make.constant(x, -0.0), [-0.0], [0.0]),
+    (make.constant(x, nan), [nan, float("nan")], [0.0, math.inf]),
+    (make.constant(x, math.inf), [math.inf], [-math.inf, nan]),
+    (make.constant(x, 1 + 0j), [1 + 0j], [1, complex(1, -0.0)]),
+    (
+        make.constant(x, (1, (2.0, "a"))),
+        [(1, (2.0, "a"))],
+        [(1, (2, "a")), (True, (2.0, "a")), [1, (2.0, "a")], (1,)],
+    ),
+    (make.constant(x, frozenset({1, "a"})), [frozenset({"a", 1})], [frozenset({True, "a"}), {1, "a"}]),
+    (make.constant(x, range(0, 3, 2)), [range(0, 3, 2)], [range(0, 4, 2), [0, 2]]),
+    (make.constant(x, slice(1, None)), [slice(1, None)], [slice(1, 2), slice(True, None)]),
+    (make.constant(x, ...), [...], [None]),
+    (make.constant(x, torch.float32), [torch.float32], [torch.float64]),
+    (make.constant(x, torch.device("cpu")), [torch.device("cpu")], [torch.device("meta"), "cpu"]),
+    (make.constant(x, torch.Size((1, 2))), [torch.Size((1, 2))], [(1, 2), torch.Size((1,))]),
+    (make.length(x, 2), [[1, 2], (1, 2), "ab"], [[1], [1, 2, 3], 3]),
+    (make.length(x, 0), [[], {}], [[1]]),
+    (make.remaining(x, 2), [consumed, iter([1, 2]), iter(range(2))], [iter(()), iter([1, 2, 3])]),
+    (make.dict_keys_are(x, {"a": 1, "b": 2}), [{"a": 0, "b": 0}], [{"b": 0, "a": 0}, {"a": 0}, {"a": 0, "c": 0}, {}]),
+    (make.dict_keys_are(x, {1: 1}), [{1: 0}], [{True: 0}, {1.0: 0}]),
+    (make.dict_keys_are(x, {thing: 1}), [{thing: 0}], [{other_thing: 0}]),
+    (make.dict_keys_are(x, {}), [{}], [{"a": 1}]),
+    (make.dict_keys_are(x, OrderedDict(a=1, b=2)), [OrderedDict(a=1, b=2)], [OrderedDict(b=2, a=1)]),
+    (make.dict_keys_are(x, Silent(a=1)), [Silent(a=1)], [Silent(b=1)]),
+    (make.contains(x, "a"), [{"a": 1}, {"a"}], [{}, {"b": 1}]),
+    (make.contains(x, thing), [{thing: 1}], [{other_thing: 1}]),
+    (make.lacks(x, "a"), [{}, {"b": 1}], [{"a": 1}]),
+    (make.has_attr(x, "real"), [3], ["a"]),
+    (make.lacks_attr(x, "real"), ["a"], [3]),
+    (make.cell_filled(x), [filled], [empty]),
+    (make.cell_empty(x), [empty], [filled]),
+    (make.weakref_alive(x, True), [living], [dead]),
+    (make.weakref_alive(x, False), [dead], [living]),
+    (make.function_code(x, first), [first, copy_of_first], [second, len]),
+]
+
+
+@pytest.mark.row("G1")
+@pytest.mark.parametrize(("guard", "good", "bad"), ONE_VALUE, ids=[case[0].text for case in ONE_VALUE])
+def test_lets_pass_what_it_should(guard: Guard, good: list[Any], bad: list[Any]) -> None:
+    for value in good:
+        assert verdicts(guard, x=value) == (True, True), value
+    for value in bad:
+        assert verdicts(guard, x=value) == (False, False), value
+    assert verdicts(guard) == (False, False), "a missing value is no error"
+
+
+@pytest.mark.row("G3")
+@pytest.mark.parametrize(("guard", "good", "bad"), ONE_VALUE, ids=[case[0].text for case in ONE_VALUE])
+def test_explains_what_it_refuses(guard: Guard, good: list[Any], bad: list[Any]) -> None:
+    check = compiled(guard)
+    assert check.explain({"x": good[0]}) is None
+    for value in bad:
+        failure = check.explain({"x": value})
+        assert failure is not None and failure.guard is guard
+        assert failure.sentence.startswith("L['x'] was ")
+        assert failure.expected != failure.seen
+        assert failure.advice and failure.sentence.endswith(f"To avoid this, {failure.advice}.")
+    missing = check.explain({})
+    assert missing is not None and missing.seen.startswith("missing") and "L['x']" in missing.advice
+
+
+def test_a_lookup_never_fills_a_defaultdict() -> None:
+    table: defaultdict[str, int] = defaultdict(int)
+    assert verdicts(make.contains(x, "a"), x=table) == (False, False)
+    assert verdicts(make.dict_keys_are(x, {"a": 1}), x=table) == (False, False)
+    assert not table
+
+
+SENTENCES = [
+    (make.constant(x, 3), 4, "L['x'] was 3 at compile time and is 4 now."),
+    (make.type_is(x, int), "a", "L['x'] was of type int at compile time and is of type str now."),
+    (make.length(x, 2), [1], "L['x'] was of length 2 at compile time and is of length 1 now."),
+    (
+        make.dict_keys_are(x, {"a": 1}),
+        {"b": 1},
+        "L['x'] was a dict with keys ['a'] at compile time and is a dict with keys ['b'] now.",
+    ),
+    (make.is_none(x), 3, "L['x'] was None at compile time and is 3 now."),
+]
+
+
+@pytest.mark.row("G3")
+@pytest.mark.parametrize(("guard", "value", "sentence"), SENTENCES)
+def test_sentences(guard: Guard, value: Any, sentence: str) -> None:
+    failure = compiled(guard).explain({"x": value})
+    assert failure is not None and failure.sentence.startswith(sentence + " To avoid this, ")
+
+
+def base() -> torch.Tensor:
+    return torch.arange(32.0).reshape(4, 8)
+
+
+class Mine(torch.Tensor):
+    pass
+
+
+TENSOR_CHANGES: list[tuple[str, Callable[[], Any], str, str]] = [
+    ("class", lambda: torch.nn.Parameter(base(), requires_grad=False), "of class Tensor", "Parameter"),
+    ("subclass", lambda: base().as_subclass(Mine), "of class Tensor", "Mine"),
+    ("dtype", lambda: base().double(), "of dtype f32", "of dtype f64"),
+    ("device", lambda: base().to("meta"), "on device cpu", "on device meta"),
+    ("layout", lambda: base().to_sparse(), "torch.strided", "torch.sparse_coo"),
+    ("requires_grad", lambda: base().requires_grad_(), "requires_grad=False", "requires_grad=True"),
+    ("dimensions", lambda: base()[None], "with 2 dimensions", "with 3 dimensions"),
+    ("size", lambda: base()[:3], "of shape [4, 8]", "of shape [3, 8]"),
+    ("strides", lambda: base().t().contiguous().t(), "of strides [8, 1]", "of strides [1, 4]"),
+    ("negative view", lambda: torch._neg_view(base()), "dispatch keys", "Negative"),
+    ("not a tensor", lambda: [1.0], "a Tensor f32[4, 8]", "[1.0]"),
+]
+
+
+@pytest.mark.row("G1")
+@pytest.mark.parametrize(("what", "changed", "was", "seen"), TENSOR_CHANGES, ids=[c[0] for c in TENSOR_CHANGES])
+@pytest.mark.parametrize("alive", [True, False], ids=["in a batch", "example gone"])
+def test_tensor_properties(what: str, changed: Callable[[], Any], was: str, seen: str, alive: bool) -> None:
+    example = base()
+    guard = make.static_tensor(x, example)
+    if not alive:
+        del example
+    check = compiled(guard)
+    assert check.holds({"x": base()})
+    assert not check.holds({"x": changed()})
+    failure = check.explain({"x": changed()})
+    assert failure is not None and was in failure.expected and seen in failure.seen
+    assert "L['x']" in failure.advice
+
+
+@pytest.mark.parametrize("alive", [True, False], ids=["in a batch", "example gone"])
+def test_symbolic_sizes_and_strides_may_vary(alive: bool) -> None:
+    example = base()
+    guard = make.tensor(x, example, (None, 8), (None, 1))
+    if not alive:
+        del example
+    check = compiled(guard)
+    assert guard.text == "L['x'] is a Tensor f32[*, 8], strides [*, 1], requires_grad=False"
+    assert check.holds({"x": torch.ones(2, 8)}) and check.holds({"x": torch.ones(2, 16)[:, :8]})
+    assert not check.holds({"x": torch.ones(2, 9)}) and not check.holds({"x": torch.ones(8)})
+
+
+def test_no_strides_means_any() -> None:
+    example = base()
+    check = compiled(make.tensor(x, example, (None, None), None))
+    assert check.holds({"x": base().t()})
+
+
+def test_sparse_tensors_can_be_guarded() -> None:
+    example = base().to_sparse()
+    check = compiled(make.static_tensor(x, example))
+    assert check.holds({"x": base().to_sparse()}) and not check.holds({"x": base()})
+
+
+def test_other_dispatcher_modes_fail_even_without_a_guard_on_them() -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    example = base()
+    check = compiled(make.static_tensor(x, example))
+    with Mode():
+        failure = check.explain({"x": example})
+    assert failure is not None and failure.seen == "used under other dispatcher modes"
+
+
+@pytest.mark.row("G5")
+def test_shape_expressions() -> None:
+    rows = SizeSource(x, 0)
+    guards = [make.shape("2 <= {0} <= {1}", [rows, SizeSource(y, 0)]), make.shape("{0} % 2 == 0", [rows])]
+    check = compiled(*guards)
+    assert guards[0].text == "2 <= L['x'].size(0) <= L['y'].size(0)"
+    assert check.holds({"x": torch.ones(4), "y": torch.ones(4)})
+    too_long = check.explain({"x": torch.ones(6), "y": torch.ones(5)})
+    assert too_long is not None and too_long.guard == guards[0]
+    assert too_long.seen == "L['x'].size(0) == 6, L['y'].size(0) == 5"
+    odd = check.explain({"x": torch.ones(3), "y": torch.ones(5)})
+    assert odd is not None and odd.guard == guards[1]
+    assert odd.sentence.startswith(
+        "It was compiled for L['x'].size(0) % 2 == 0, and now L['x'].size(0) == 3. To avoid this, "
+    )
+
+
+def test_shape_expression_that_stops_early_still_assigns_what_others_use() -> None:
+    rows, columns = SizeSource(x, 0), SizeSource(y, 0)
+    guards = [make.shape("{0} == 1 or {1} == 2", [rows, columns]), make.shape("{0} < 5", [columns])]
+    check = compiled(*guards)
+    assert check.holds({"x": torch.ones(1), "y": torch.ones(4)})
+    assert not check.holds({"x": torch.ones(1), "y": torch.ones(5)})
+
+
+def test_same_object() -> None:
+    guard = make.duplicate(x, y)
+    assert verdicts(guard, x=thing, y=thing) == (True, True)
+    assert verdicts(guard, x=thing, y=other_thing) == (False, False)
+    failure = compiled(guard).explain({"x": thing, "y": other_thing})
+    assert failure is not None and failure.seen == "another object than L['y']"
+
+
+@pytest.mark.parametrize("tensors", [True, False], ids=["checked with the tensors", "on their own"])
+def test_different_objects(tensors: bool) -> None:
+    a, b, c = (torch.ones(2) for _ in range(3))
+    guards = [make.static_tensor(s, t) for s, t in zip((x, y, z), (a, b, c), strict=True)] if tensors else []
+    check = compiled(*guards, make.not_duplicate([x, y, z]))
+    assert check.holds({"x": a, "y": b, "z": c}) and check.holds({"x": c, "y": b, "z": a})
+    failure = check.explain({"x": a, "y": b, "z": b})
+    assert failure is not None and failure.guard.kind == "NOT_DUPLICATE"
+    assert failure.seen == "one object in both L['y'] and L['z']"
+
+
+def test_one_tensor_in_two_places_may_be_guarded_twice() -> None:
+    tensor = torch.ones(2)
+    guards = [make.static_tensor(x, tensor), make.static_tensor(y, tensor), make.duplicate(x, y)]
+    check = compiled(*guards)
+    assert check.holds({"x": tensor, "y": tensor})
+    assert not check.holds({"x": tensor, "y": torch.ones(2)})
+    assert not check.holds({"x": tensor, "y": torch.ones(3)})
+
+
+SETTINGS: list[tuple[str, Callable[[], Any]]] = [
+    ("grad_mode", lambda: torch.no_grad()),
+    ("inference_mode", lambda: torch.inference_mode()),
+    ("autocast", lambda: torch.autocast("cpu", torch.bfloat16)),
+    ("autocast_cache", lambda: torch.autocast("cpu", torch.bfloat16, cache_enabled=False)),
+    ("default_device", lambda: torch.device("meta")),
+    ("torch_function_modes", lambda: torch.device("meta")),
+    ("torch_function", lambda: torch._C.DisableTorchFunctionSubclass()),
+]
+
+
+@pytest.mark.row("G1")
+@pytest.mark.parametrize(("setting", "change"), SETTINGS, ids=[s[0] for s in SETTINGS])
+def test_settings(setting: str, change: Callable[[], Any]) -> None:
+    guard = make.global_state(setting)
+    check = compiled(guard)
+    assert check.holds({})
+    with change():
+        failure = check.explain({})
+    assert failure is not None and failure.guard is guard and failure.expected != failure.seen
+    assert check.holds({})
+
+
+@pytest.mark.parametrize(
+    ("setting", "change", "back"),
+    [
+        (
+            "deterministic",
+            lambda: torch.use_deterministic_algorithms(True),
+            lambda: torch.use_deterministic_algorithms(False),
+        ),
+        (
+            "default_dtype",
+            lambda: torch.set_default_dtype(torch.float64),
+            lambda: torch.set_default_dtype(torch.float32),
+        ),
+        ("threads", lambda: torch.set_num_threads(1), lambda n=torch.get_num_threads(): torch.set_num_threads(n)),
+    ],
+)
+def test_settings_without_a_block(setting: str, change: Callable[[], None], back: Callable[[], None]) -> None:
+    if setting == "threads" and torch.get_num_threads() == 1:
+        pytest.skip("this machine has one thread anyway")
+    check = compiled(make.global_state(setting))
+    change()
+    try:
+        assert not check.holds({})
+    finally:
+        back()
+    assert check.holds({})
+
+
+def test_functorch_depth_and_dispatch_modes() -> None:
+    check = compiled(make.global_state("functorch"), make.global_state("torch_dispatch_modes"))
+    seen: list[Any] = []
+
+    def inside(t: torch.Tensor) -> torch.Tensor:
+        seen.append(check.explain({}))
+        return t
+
+    torch.func.vmap(inside)(torch.ones(2))
+    assert seen[0].guard == make.global_state("functorch")
+
+
+def test_a_setting_nobody_asked_for_does_not_matter() -> None:
+    check = compiled(make.global_state("grad_mode"))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert check.holds({})
+
+
+def test_globals_are_those_given() -> None:
+    check = compile_guards([make.constant(GlobalSource("size"), 3)], {"size": 3}, vars(builtins))
+    assert check.holds({})
+    assert not compile_guards([make.constant(GlobalSource("size"), 3)], {"size": 4}, vars(builtins)).holds({})
+
+
+def test_a_constant_must_be_one() -> None:
+    with pytest.raises(TypeError, match="cannot be guarded as a constant"):
+        make.constant(x, [1, 2])
+    with pytest.raises(TypeError, match="cannot be guarded as a constant"):
+        make.constant(x, (1, thing))
+
+
+def test_every_kind_is_tested() -> None:
+    relations = {"SHAPE", "DUPLICATE", "NOT_DUPLICATE", "TENSOR", "GLOBAL_STATE"}
+    assert {case[0].kind for case in ONE_VALUE} | relations == set(KINDS)

@@ -1,0 +1,224 @@
+"""Each source finds, names, expresses and rebuilds the same value."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from tracer_core.bytecode import Instruction, assemble, decode, make
+from tracer_core.sources import (
+    AttrSource,
+    BuiltinSource,
+    CellContentsSource,
+    CellSource,
+    ClosureSource,
+    ConstSource,
+    DefaultsSource,
+    DictKeySource,
+    DictValueSource,
+    GlobalSource,
+    GlobalStateSource,
+    GradSource,
+    ItemSource,
+    KwDefaultsSource,
+    LenSource,
+    LocalSource,
+    MemberSource,
+    ObjectAttrSource,
+    OffsetSource,
+    Scope,
+    SizeSource,
+    Source,
+    StrideSource,
+    TypeSource,
+)
+
+x = LocalSource("x")
+other_module = types.ModuleType("elsewhere")
+other_module.setting = ["theirs"]  # type: ignore[attr-defined]
+setting = ["ours"]
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.kept = [1]
+
+    def __getattr__(self, name: str) -> str:
+        return f"made up: {name}"
+
+
+def with_cell() -> Callable[..., Any]:
+    inside = ["contents"]
+
+    def function(a: Any, b: Any = (1, 2), *, c: Any = "key") -> Any:
+        return inside
+
+    return function
+
+
+key = Plain()
+grown = torch.ones(3, 4, requires_grad=True)
+grown.grad = torch.full((3, 4), 2.0)
+linear = torch.nn.Sequential(torch.nn.Linear(2, 3))
+function = with_cell()
+Point = namedtuple("Point", "a b")
+
+CASES: list[tuple[Source, Any, str, Any]] = [
+    (x, key, "L['x']", key),
+    (GlobalSource("setting"), None, "G['setting']", setting),
+    (
+        GlobalSource.of_function("setting", vars(other_module), globals()),
+        None,
+        "G(elsewhere)['setting']",
+        vars(other_module)["setting"],
+    ),
+    (BuiltinSource("len"), None, "builtins.len", len),
+    (ConstSource.of_object(Plain), None, "Plain", Plain),
+    (AttrSource(x, "kept"), key, "L['x'].kept", key.kept),
+    (AttrSource(x, "missing"), key, "L['x'].missing", "made up: missing"),
+    (ObjectAttrSource(x, "kept"), key, "L['x'].kept", key.kept),
+    (ItemSource(x, 1), [5, 6], "L['x'][1]", 6),
+    (ItemSource(x, "a"), {"a": 6}, "L['x']['a']", 6),
+    (ItemSource(x, (1, "a")), {(1, "a"): 6}, "L['x'][(1, 'a')]", 6),
+    (ItemSource(x, Plain), {Plain: 6}, f"L['x'][{Plain!r}]", 6),
+    (DictKeySource(x, 1), {"a": 1, key: 2}, "list(L['x'])[1]", key),
+    (DictValueSource(x, 1), {"a": 1, key: 2}, "list(L['x'].values())[1]", 2),
+    (TypeSource(x), Point(1, 2), "type(L['x'])", Point),
+    (LenSource(x), Point(1, 2), "len(L['x'])", 2),
+    (SizeSource(x, 1), grown, "L['x'].size(1)", 4),
+    (StrideSource(x, 0), grown, "L['x'].stride(0)", 4),
+    (OffsetSource(x), grown[1:], "L['x'].storage_offset()", 4),
+    (GradSource(x), grown, "L['x'].grad", grown.grad),
+    (CellContentsSource(ClosureSource(x, 0)), function, "L['x'].__closure__[0].cell_contents", function(0)),
+    (ClosureSource(x, 0), function, "L['x'].__closure__[0]", function.__closure__[0]),  # type: ignore[attr-defined]
+    (DefaultsSource(x, 0), function, "L['x'].__defaults__[0]", (1, 2)),
+    (KwDefaultsSource(x, "c"), function, "L['x'].__kwdefaults__['c']", "key"),
+    (
+        MemberSource(MemberSource(x, "_modules", "0"), "_parameters", "weight"),
+        linear,
+        "L['x'][0].weight",
+        linear[0].weight,
+    ),
+]
+
+
+def same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and not isinstance(a, torch.Tensor) and a == b)
+
+
+def scope_of(value: Any) -> Scope:
+    return Scope({"x": value}, globals(), vars(builtins))
+
+
+@pytest.mark.parametrize(("source", "value", "name", "expected"), CASES, ids=[case[2] for case in CASES])
+def test_finds_and_names(source: Source, value: Any, name: str, expected: Any) -> None:
+    assert source.name == name
+    assert same(source.find(scope_of(value)), expected)
+
+
+@pytest.mark.parametrize(("source", "value", "name", "expected"), CASES, ids=[case[2] for case in CASES])
+def test_expression_gives_what_find_gives(source: Source, value: Any, name: str, expected: Any) -> None:
+    objects: dict[str, Any] = {}
+
+    def const(thing: Any) -> str:
+        objects[f"c{len(objects)}"] = thing
+        return f"c{len(objects) - 1}"
+
+    text = ""
+    for part in source.path():
+        text = part.expr(text, const)
+    given = {"L": {"x": value}, "G": globals(), "B": vars(builtins), **objects}
+    assert same(eval(text, given), expected)
+
+
+def template(x: Any) -> Any:
+    return x
+
+
+@pytest.mark.parametrize(("source", "value", "name", "expected"), CASES, ids=[case[2] for case in CASES])
+def test_rebuilt_by_instructions(source: Source, value: Any, name: str, expected: Any) -> None:
+    def load(part: Source) -> list[Instruction]:
+        return part.rebuild(load)
+
+    program = decode(template.__code__)
+    program.instructions = [make("RESUME", 0), *load(source), make("RETURN_VALUE")]
+    rebuilt = types.FunctionType(assemble(program), globals())
+    assert same(rebuilt(value), expected)
+
+
+def test_equal_by_value_not_by_way_of_making() -> None:
+    first, second = (MemberSource(ItemSource(LocalSource("m"), "k"), "_parameters", "w") for _ in range(2))
+    assert first == second and hash(first) == hash(second) and len({first, second}) == 1
+    assert first != MemberSource(ItemSource(LocalSource("n"), "k"), "_parameters", "w")
+    assert DefaultsSource(x, 0) != ClosureSource(x, 0)
+    assert LocalSource("x") == LocalSource("x", free=True)
+
+
+def test_globals_of_two_modules_are_two_places() -> None:
+    ours = GlobalSource.of_function("setting", globals(), globals())
+    theirs = GlobalSource.of_function("setting", vars(other_module), globals())
+    assert ours != theirs and ours == GlobalSource("setting")
+    assert theirs == GlobalSource.of_function("setting", vars(other_module), globals())
+
+
+def test_paths_share_their_beginnings() -> None:
+    weight = MemberSource(MemberSource(x, "_modules", "0"), "_parameters", "weight")
+    bias = MemberSource(MemberSource(x, "_modules", "0"), "_parameters", "bias")
+    assert weight.path()[:-1] == bias.path()[:-1]
+    assert weight.root == x
+
+
+def test_instance_dict_is_read_past_descriptors() -> None:
+    class Shadowed:
+        value = property(lambda self: "from the property")
+
+    thing = Shadowed()
+    vars(thing)["value"] = "stored"
+    assert AttrSource(x, "value").find(scope_of(thing)) == "from the property"
+    assert ObjectAttrSource(x, "value").find(scope_of(thing)) == "stored"
+
+
+def test_order_of_an_ordered_dict_is_its_own() -> None:
+    ordered = OrderedDict(a=1, b=2)
+    ordered.move_to_end("a")
+    assert DictKeySource(x, 0).find(scope_of(ordered)) == "b"
+    assert DictValueSource(x, 0).find(scope_of(ordered)) == 2
+
+
+def test_cell_of_the_frame_is_found_in_the_scope_only() -> None:
+    cell = types.CellType(3)
+    source = CellSource("x")
+    assert source.find(Scope({}, {}, {}, {"x": cell})) is cell
+    assert [(i.op, i.arg) for i in source.rebuild(lambda s: [])] == [("LOAD_CLOSURE", "x")]
+    with pytest.raises(NotImplementedError):
+        source.expr("", lambda thing: "")
+
+
+def test_settings_are_read_now_and_never_rebuilt() -> None:
+    source = GlobalStateSource("grad_mode")
+    assert source.find(scope_of(None)) is True
+    with torch.no_grad():
+        assert source.find(scope_of(None)) is False
+    with pytest.raises(TypeError, match="not a value of the program"):
+        source.rebuild(lambda s: [])
+
+
+@pytest.mark.parametrize(
+    ("source", "value", "error"),
+    [
+        (LocalSource("absent"), None, KeyError),
+        (ItemSource(x, 3), [1], IndexError),
+        (ObjectAttrSource(x, "absent"), Plain(), KeyError),
+        (AttrSource(x, "absent"), 3, AttributeError),
+        (CellContentsSource(x), types.CellType(), ValueError),
+    ],
+)
+def test_missing_values_raise(source: Source, value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        source.find(scope_of(value))
