@@ -190,16 +190,17 @@ def build_tuple(walk: Walk, frame: Frame, at: Instruction) -> None:
 
 @op("GET_ITER")
 def get_iter(walk: Walk, frame: Frame, at: Instruction) -> None:
-    frame.stack.append(IteratorVariable(list(frame.stack.pop().items)))
+    frame.stack.append(IteratorVariable(frame.stack.pop()))
 
 
 @op("FOR_ITER")
 def for_iter(walk: Walk, frame: Frame, at: Instruction) -> Instruction | None:
     iterator = frame.stack[-1]
-    if not iterator.items:
+    item = iterator.next()
+    if item is None:
         frame.stack.pop()
         return at.target
-    frame.stack.append(iterator.items.pop(0))
+    frame.stack.append(item)
     walk.tell.on_change(iterator)
     return None
 

@@ -153,14 +153,29 @@ class ListVariable(VariableTracker):
         return [(f"[{i}]", item) for i, item in enumerate(self.items)]
 
 
-class IteratorVariable(ListVariable):
+class IteratorVariable(VariableTracker):
     kind = "iterator"
+
+    def __init__(self, over: ListVariable) -> None:
+        super().__init__()
+        self.over = over
+        self.at = 0
+
+    def next(self) -> VariableTracker | None:
+        """The next item; None at the end."""
+        if self.at == len(self.over.items):
+            return None
+        self.at += 1
+        return self.over.items[self.at - 1]
 
     def python_type_name(self) -> str:
         return "list_iterator"
 
     def describe(self) -> str:
-        return f"Iterator with {len(self.items)} left"
+        return f"Iterator with {len(self.over.items) - self.at} left"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("over", self.over)]
 
 
 class FunctionVariable(VariableTracker):

@@ -26,7 +26,7 @@ BLOCK = 64
 NEVER = 0xFFFFFFFF
 NO_SLOTS: Mapping[int, int | None] = {}
 
-_GONE, _CAME, _SLOTS, _FRESH = 0x07, 0x38, 0x40, 0x80
+GONE, CAME, SLOTS, FRESH = 0x07, 0x38, 0x40, 0x80
 
 
 @dataclass(slots=True)
@@ -49,24 +49,6 @@ class State:
 
     def copy(self) -> State:
         return State(self.stack.copy(), self.slots.copy())
-
-
-@dataclass(slots=True)
-class LiveFrame:
-    """A frame that may still make steps. `saved_at` is where its state was last written out, if it is still so."""
-
-    id: int
-    state: State = field(default_factory=State)
-    fresh: bool = True
-    saved_at: int | None = None
-
-
-def write_varint(out: bytearray, number: int) -> None:
-    """Append a number from 0 up, seven bits a byte, lowest first."""
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
@@ -100,154 +82,6 @@ def u32_array(data: bytes) -> array[int]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers
-
-
-class Writer:
-    """Fills the columns while steps happen."""
-
-    def __init__(self) -> None:
-        self.frame = array("I")
-        self.instruction = array("I")
-        self.ended = bytearray()
-        self._delta = bytearray()
-        self._delta_at = array("I")
-        self._keyframes = bytearray()
-        self._keyframe_at = array("I")
-        self._exits = bytearray()
-        self._exit_at: dict[int, int] = {}
-        self._live: dict[int, LiveFrame] = {}
-        self._top = -1
-
-    def enter(self, frame: int) -> LiveFrame:
-        """Frame number `frame` may make steps from now on."""
-        live = self._live[frame] = LiveFrame(frame)
-        return live
-
-    def step(
-        self, live: LiveFrame, instruction: int, gone: int, came: Sequence[int], slots: Mapping[int, int | None]
-    ) -> None:
-        """A step of `live` starts. Compared with its previous step, `gone` items left the top of the stack, the
-        trackers `came` were put there, and `slots` were bound anew (None: unbound)."""
-        if not len(self.ended) % BLOCK:
-            self._start_block()
-        out = self._delta
-        count = len(came)
-        small = gone < 7 and count < 7
-        header = gone | count << 3 if small else (gone if gone < 7 else 7) | (count if count < 7 else 7) << 3
-        if slots:
-            header |= _SLOTS
-        if live.fresh:
-            header |= _FRESH
-            live.fresh = False
-        out.append(header)
-        if not small:
-            if gone >= 7:
-                write_varint(out, gone)
-            if count >= 7:
-                write_varint(out, count)
-        top = self._top
-        for tracker in came:
-            distance = tracker - top
-            if distance > 0:
-                top = tracker
-                distance += distance
-            else:
-                distance = -distance - distance + 1
-            while distance > 127:
-                out.append(distance & 127 | 128)
-                distance >>= 7
-            out.append(distance)
-        if slots:
-            write_varint(out, len(slots))
-            for slot, bound in slots.items():
-                write_varint(out, slot)
-                if bound is None:
-                    out.append(0)
-                    continue
-                distance = bound - top
-                if distance > 0:
-                    top = bound
-                write_varint(out, 1 + (distance * 2 if distance > 0 else 1 - distance * 2))
-        self._top = top
-        if gone or came or slots:
-            live.state.apply(gone, came, slots)
-            live.saved_at = None
-        self.frame.append(live.id)
-        self.instruction.append(instruction)
-        self.ended.append(0)
-
-    def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
-        """`live` has made its last step; the arguments say, as for `step`, what that one changed."""
-        self._exit_at[live.id] = len(self._exits)
-        out = self._exits
-        write_varint(out, gone)
-        write_varint(out, len(came))
-        for tracker in came:
-            write_varint(out, tracker)
-        write_varint(out, len(slots))
-        for slot, bound in slots.items():
-            write_varint(out, slot)
-            write_varint(out, 0 if bound is None else bound + 1)
-        self.drop(live)
-
-    def drop(self, live: LiveFrame) -> None:
-        """`live` was cut off: nobody knows what its last step did."""
-        self._live.pop(live.id, None)
-
-    def columns(self, frames: int) -> schema.Columns:
-        """Everything so far, for `frames` frames."""
-        return schema.Columns(
-            frame=u32_bytes(self.frame),
-            instruction=u32_bytes(self.instruction),
-            ended=bytes(self.ended),
-            delta=bytes(self._delta),
-            delta_at=u32_bytes(self._delta_at),
-            keyframes=bytes(self._keyframes),
-            keyframe_at=u32_bytes(self._keyframe_at),
-            exits=bytes(self._exits),
-            exit_at=u32_bytes(array("I", [self._exit_at.get(frame, NEVER) for frame in range(frames)])),
-        )
-
-    def _start_block(self) -> None:
-        """Write the states of live frames; those unchanged since they were written are only pointed at."""
-        out = self._keyframes
-        live_frames = [live for live in self._live.values() if not live.fresh]
-        for live in live_frames:
-            if live.saved_at is None:
-                live.saved_at = len(out)
-                _write_state(out, live.state)
-        here = len(out)
-        self._keyframe_at.append(here)
-        self._delta_at.append(len(self._delta))
-        write_varint(out, self._top + 1)
-        write_varint(out, len(live_frames))
-        for live in live_frames:
-            assert live.saved_at is not None
-            write_varint(out, live.id)
-            write_varint(out, here - live.saved_at)
-
-
-def _write_state(out: bytearray, state: State) -> None:
-    write_varint(out, len(state.stack))
-    for tracker in state.stack:
-        write_varint(out, tracker)
-    write_varint(out, len(state.slots))
-    for slot, tracker in state.slots.items():
-        write_varint(out, slot)
-        write_varint(out, tracker)
-
-
-def _read_state(data: bytes, at: int) -> State:
-    state = State()
-    count, at = read_varint(data, at)
-    for _ in range(count):
-        tracker, at = read_varint(data, at)
-        state.stack.append(tracker)
-    count, at = read_varint(data, at)
-    for _ in range(count):
-        slot, at = read_varint(data, at)
-        state.slots[slot], at = read_varint(data, at)
-    return state
 
 
 @dataclass(slots=True)
@@ -350,8 +184,8 @@ class Reader:
         for step in range(first, stop):
             header = data[at]
             at += 1
-            gone = header & _GONE
-            count = (header & _CAME) >> 3
+            gone = header & GONE
+            count = (header & CAME) >> 3
             if gone == 7:
                 gone, at = read_varint(data, at)
             if count == 7:
@@ -368,17 +202,17 @@ class Reader:
                     top += code >> 1
                     came.append(top)
             slots = NO_SLOTS
-            if header & _SLOTS:
+            if header & SLOTS:
                 slots, top, at = self._read_slots(at, top)
             frame = frame_of[step]
-            if header & _FRESH:
+            if header & FRESH:
                 state = states[frame] = State()
             else:
                 state = states[frame]
             left: list[int] = state.stack[-gone:] if gone else []
             if header & 0x7F:
                 state.apply(gone, came, slots)
-            yield step, frame, Change(left, came, slots, header & _FRESH != 0)
+            yield step, frame, Change(left, came, slots, header & FRESH != 0)
 
     def _read_slots(self, at: int, top: int) -> tuple[dict[int, int | None], int, int]:
         data = self._delta
@@ -410,3 +244,16 @@ class Reader:
             distance, at = read_varint(data, at)
             states[frame] = _read_state(data, here - distance)
         return top - 1
+
+
+def _read_state(data: bytes, at: int) -> State:
+    state = State()
+    count, at = read_varint(data, at)
+    for _ in range(count):
+        tracker, at = read_varint(data, at)
+        state.stack.append(tracker)
+    count, at = read_varint(data, at)
+    for _ in range(count):
+        slot, at = read_varint(data, at)
+        state.slots[slot], at = read_varint(data, at)
+    return state

@@ -99,6 +99,8 @@ def fake_meta(fake: Any) -> FakeMeta | None:
 
 
 def _tensor_type(fake: Any) -> str:
+    if type(fake).__name__ == "Tensor":
+        return "Tensor"
     parameter = torch_type("nn.Parameter")
     if parameter is not None and isinstance(fake, parameter):
         return "Parameter"

@@ -1,8 +1,8 @@
 """The observer that fills a recording.
 
-What it costs: at each step the frame's stack and bindings are compared, by identity, with those at the frame's
-previous step, and only what changed is written down. A tracker is described when it is first seen and when the
-engine says that it changed. Nothing of the user's is asked for its `repr`.
+Steps are recorded in `stepping.py`; here is the rest: calls, compilations, and what steps do beside changing their
+frame. A tracker is described when it is first seen and when the engine says that it changed. Nothing of the user's
+is asked for its `repr`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,16 @@ import platform
 import sys
 import time
 from array import array
-from collections.abc import Mapping
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.observer import Observer
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable
-from tracer_core.recording.codes import CodeTable, line_of
-from tracer_core.recording.columns import NO_SLOTS, Writer, u32_bytes
+from tracer_core.recording.codes import line_of
+from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import attempt_text, clean, clean_lines, source_path
-from tracer_core.recording.graphs import GraphTable
-from tracer_core.recording.snapshots import Pool
-from tracer_core.recording.trackers import Trackers
-from tracer_core.recording.work import Watched, Work
+from tracer_core.recording.stepping import Stepping
+from tracer_core.recording.work import Work
 
 if TYPE_CHECKING:
     import torch.fx
@@ -33,10 +29,8 @@ if TYPE_CHECKING:
     from tracer_core.bytecode import Instruction
     from tracer_core.guards import Guard
 
-_MISSING = object()
 
-
-class Recorder(Observer):
+class Recorder(Stepping):
     """Records what the engine does while this is the observer; `finish()` gives the data.
 
     Args:
@@ -44,15 +38,10 @@ class Recorder(Observer):
     """
 
     def __init__(self, label: str = "") -> None:
+        super().__init__()
         self.label = clean(label)
         self._created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self._columns = Writer()
-        self._ended = self._columns.ended
-        self._codes = CodeTable()
-        self._graphs = GraphTable()
-        self._trackers = Trackers(self._graphs)
         self._calls = CallTable()
-        self._frames: list[schema.Frame] = []
         self._attempts: list[schema.Attempt] = []
         self._compilations: list[schema.Compilation] = []
         self._guards: list[schema.Guard] = []
@@ -61,13 +50,8 @@ class Recorder(Observer):
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
         self._faults: list[schema.Fault] = []
-        self._raised: list[schema.Raised] = []
-        self._handlers = Pool()
-        self._dispatched: list[tuple[int, int]] = []
         self._seconds: dict[str, float] = {}
         self._stack: list[Work] = []
-        self._work: Work | None = None
-        self._current: Watched | None = None
 
     # --- calls --------------------------------------------------------------------------------------------
 
@@ -138,74 +122,7 @@ class Recorder(Observer):
         if self._current is not None:
             self._current.inner_end = len(self._ended) - 1
 
-    # --- stepping -----------------------------------------------------------------------------------------
-
-    def on_frame_enter(self, frame: Any) -> None:
-        self._go_to(frame)
-
-    def on_frame_exit(self, frame: Any, result: Any) -> None:
-        work = self._work
-        watched = work.frames.pop(frame.uid, None) if work is not None else None
-        if work is None or watched is None:
-            return
-        if self._trackers.dirty:
-            self._trackers.flush(len(self._ended) - 1)
-        if watched.step < 0 or result is None:
-            self._columns.drop(watched.live)
-        else:
-            self._ended[watched.step] = 1
-            self._columns.leave(watched.live, *self._compare(watched))
-        watched.settle()
-        if watched is work.root:
-            work.cut_off = watched.step
-        self._current = work.current = watched.parent
-
-    def on_step_start(self, frame: Any, instruction: Instruction) -> None:
-        watched = self._current
-        if watched is None or watched.frame is not frame:
-            watched = self._go_to(frame)
-            if watched is None:
-                return
-        trackers = self._trackers
-        if trackers._dirty:
-            trackers.flush(len(self._ended) - 1)
-        gone, came, slots = self._compare(watched)
-        entry = watched.entry
-        index = entry.index.get(instruction)
-        if index is None:
-            index = entry.number(instruction)
-        step = len(self._ended)
-        if watched.step < 0:
-            watched.record.first_step = step
-        watched.step = step
-        self._columns.step(watched.live, index, gone, came, slots)
-
-    def on_step_end(self, frame: Any, instruction: Instruction) -> None:
-        watched = self._current
-        if watched is None or watched.frame is not frame:
-            watched = self._work.frames.get(frame.uid) if self._work is not None else None
-            if watched is None:
-                return
-        if watched.step >= 0:
-            self._ended[watched.step] = 1
-
-    def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
-        watched = self._watched(frame)
-        if watched is None or watched.step < 0:
-            return
-        tracker = self._trackers.number(exception, len(self._ended) - 1)
-        text = attempt_text(exception.describe, type(exception).__name__)
-        self._raised.append(schema.Raised(step=watched.step, tracker=tracker, text=text))
-
-    def on_dispatch(self, handler: str) -> None:
-        step = self._step()
-        if step is not None:
-            self._dispatched.append((step, self._handlers(handler)))
-
     # --- what a step does ---------------------------------------------------------------------------------
-
-    def on_change(self, tracker: Any) -> None:
-        self._trackers.changed(tracker)
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1)
@@ -348,121 +265,9 @@ class Recorder(Observer):
             timings=[schema.Stage(name, seconds) for name, seconds in self._seconds.items()],
         )
 
-    # --- frames -------------------------------------------------------------------------------------------
-
-    def _go_to(self, frame: Any) -> Watched | None:
-        """Make `frame`, known or new, the one that makes steps. None outside of any attempt."""
-        work = self._work
-        if work is None or work.attempt is None:
-            return None
-        watched = work.frames.get(frame.uid)
-        if watched is None:
-            watched = self._enter(work, frame)
-        else:
-            _suspend(self._current, watched)
-        self._current = work.current = watched
-        return watched
-
-    def _enter(self, work: Work, frame: Any) -> Watched:
-        assert work.attempt is not None
-        entry = self._codes.entry(frame.code)
-        entry.use(frame.program)
-        parent = work.frames.get(frame.parent.uid) if frame.parent is not None else None
-        here = len(self._ended)
-        record = schema.Frame(
-            id=len(self._frames),
-            code=entry.record.id,
-            attempt=work.attempt.id,
-            parent=parent.record.id if parent is not None else None,
-            call_step=self._step() if parent is not None else None,
-            depth=frame.depth,
-            first_step=here,
-            last_step=here - 1,
-            end_step=here - 1,
-        )
-        self._frames.append(record)
-        watched = Watched(frame, entry, self._columns.enter(record.id), record, parent)
-        work.frames[frame.uid] = watched
-        if work.root is None:
-            work.root = watched
-        return watched
-
-    def _watched(self, frame: Any) -> Watched | None:
-        return self._work.frames.get(frame.uid) if self._work is not None else None
-
-    def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
-        """What changed in a frame since this was last asked: how many stack items went, which came, which slots."""
-        frame, before = watched.frame, watched.stack
-        stack = frame.stack
-        size, now = len(before), len(stack)
-        same, common = 0, size if size < now else now
-        while same < common and before[same] is stack[same]:
-            same += 1
-        came: list[int] = []
-        if same < now:
-            new = stack[same:]
-            before[same:] = new
-            came = self._numbers(new)
-        elif same < size:
-            del before[same:]
-        values = list(frame.locals.values())
-        if self._trackers.compare_by_id:
-            values = list(map(id, values))
-        slots: dict[int, int | None] | None = None
-        if values != watched.values:
-            watched.values = values
-            slots = {}
-            self._compare_names(watched.names, frame.locals, watched.entry.local_slot, slots)
-        if frame.cells or watched.cells:
-            slots = {} if slots is None else slots
-            self._compare_names(watched.cells, frame.cells, watched.entry.cell_slot, slots)
-        return size - same, came, slots or NO_SLOTS
-
-    def _numbers(self, trackers: list[Any]) -> list[int]:
-        ids = self._trackers.ids
-        try:
-            return [ids[tracker.uid] for tracker in trackers]
-        except (KeyError, AttributeError):
-            step = len(self._ended) - 1
-            return [self._trackers.number(tracker, step) for tracker in trackers]
-
-    def _compare_names(
-        self, before: dict[str, Any], now: Mapping[str, Any], slot: Any, slots: dict[int, int | None]
-    ) -> None:
-        """Add to `slots` what differs between the bindings, and make `before` equal to `now`. None is unbound."""
-        for name, tracker in now.items():
-            if before.get(name) is not tracker:
-                before[name] = tracker
-                slots[slot(name)] = None if tracker is None else self._trackers.number(tracker, len(self._ended) - 1)
-        if len(before) != len(now):
-            for name in [name for name in before if name not in now]:
-                del before[name]
-                slots[slot(name)] = None
-
-    # --- where we are -------------------------------------------------------------------------------------
-
-    def _step(self) -> int | None:
-        return self._work.step() if self._work is not None else None
-
-    def _step_at(self, frame: Any) -> int | None:
-        watched = self._watched(frame)
-        return watched.step if watched is not None and watched.step >= 0 else self._step()
-
     def _attempt_id(self) -> int:
         work = self._work
         return work.attempt.id if work is not None and work.attempt is not None else -1
-
-    def _line(self, watched: Watched) -> int | None:
-        if watched.step < 0:
-            return watched.entry.record.first_line
-        return line_of(watched.entry.record.instructions, self._columns.instruction[watched.step])
-
-    def _place(self) -> tuple[int | None, int | None]:
-        """The code and line being worked on."""
-        at = self._current
-        while at is not None and at.step < 0 and at.parent is not None:
-            at = at.parent
-        return (None, None) if at is None else (at.entry.record.id, self._line(at))
 
     # --- ends ---------------------------------------------------------------------------------------------
 
@@ -471,8 +276,7 @@ class Recorder(Observer):
         if work is None or work.attempt is None:
             return
         last = len(self._ended) - 1
-        if self._trackers.dirty:
-            self._trackers.flush(last)
+        self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
             self._columns.drop(watched.live)
             watched.settle()
@@ -495,16 +299,6 @@ class Recorder(Observer):
 
     def _add_seconds(self, stage: str, seconds: float) -> None:
         self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
-
-
-def _suspend(left: Watched | None, resumed: Watched) -> None:
-    """Steps go on in `resumed` though frames between it and `left` have not ended: mark those."""
-    at, between = left, []
-    while at is not None and at is not resumed:
-        between.append(at)
-        at = at.parent
-    for watched in between if at is resumed else [resumed]:
-        watched.record.suspended = True
 
 
 def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from tracer_core.recording import snapshots
-from tracer_core.recording.facts import PARTS_LIMIT, attempt_text, clean, fake_meta
+from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, attempt_text, clean, fake_meta
 from tracer_core.recording.snapshots import NOTHING, Packed
 
 
@@ -43,8 +43,10 @@ class Trackers:
         self.compare_by_id = False
         """Some tracker class defines equality, so that lists of trackers must not be compared by `==`."""
         self._nodes = nodes
-        self._dirty: dict[int, Any] = {}
+        self.dirty: dict[int, Any] = {}
+        """Trackers that are to get another snapshot, by uid."""
         self._classes: dict[type, int] = {}
+        self._numbers_of_texts: dict[str, int] = {}
         self._sources: dict[int, tuple[Any, int]] = {}
         self._fakes: dict[int, tuple[Any, int]] = {}
         self._fake_numbers: dict[tuple[object, ...], int] = {}
@@ -65,23 +67,20 @@ class Trackers:
     def changed(self, tracker: Any) -> None:
         """The tracker is to get another snapshot at the next `flush`."""
         if tracker.uid in self.ids:
-            self._dirty[tracker.uid] = tracker
-
-    @property
-    def dirty(self) -> bool:
-        return bool(self._dirty)
+            self.dirty[tracker.uid] = tracker
 
     def flush(self, step: int) -> None:
         """Take the snapshots of what changed, as left by `step`."""
-        dirty, self._dirty = self._dirty, {}
         found: list[Any] = []
-        for uid, tracker in dirty.items():
+        for uid, tracker in self.dirty.items():
             self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
-        self._snapshot_all(found, step)
+        self.dirty.clear()
+        if found:
+            self._snapshot_all(found, step)
 
     def release(self) -> None:
         """Let go of the engine's objects."""
-        self._dirty.clear()
+        self.dirty.clear()
         self._sources.clear()
         self._fakes.clear()
 
@@ -114,24 +113,27 @@ class Trackers:
 
     def _pack(self, tracker: Any, step: int, found: list[Any], *, fresh: bool = False) -> Packed:
         """The tracker now. Parts not met before are numbered and added to `found`."""
-        pool = self.writer.pool
         cls = type(tracker)
         cls_number = self._classes.get(cls)
         if cls_number is None:
             cls_number = self._new_class(cls)
-        source = tracker.source
+        try:
+            py_type, text = tracker.python_type_name(), tracker.describe()
+        except Exception:  # noqa: BLE001  whatever a description raises must not stop the user's program
+            py_type, text = "?", f"<{cls.__name__}>"
+        if not (len(text) <= TEXT_LIMIT and text.isprintable()):
+            text = clean(text)
+        source, node, fake = tracker.source, tracker.node, tracker.fake
         source_number = NOTHING if source is None else self._source(source)
-        node, fake = tracker.node, tracker.fake
-        node_number = NOTHING
-        if node is not None:
-            node_number = self._nodes.number(node, None if source is None else pool.texts[source_number])
+        node_number = NOTHING if node is None else self._node(node, source_number)
         labels, parts, more = self._parts(tracker, found)
+        numbers = self._numbers_of_texts
         return Packed(
             step,
-            pool(tracker.kind),
+            numbers.get(tracker.kind) or self._text(tracker.kind),
             cls_number,
-            pool(attempt_text(tracker.python_type_name, "?")),
-            attempt_text(tracker.describe, f"<{cls.__name__}>"),
+            numbers.get(py_type) or self._text(py_type),
+            text,
             source_number,
             node_number,
             NOTHING if fake is None else self.fake_number(fake, fresh=fresh),
@@ -140,20 +142,30 @@ class Trackers:
             more,
         )
 
+    def _text(self, text: str) -> int:
+        """The number of a text that may need to be made safe."""
+        number = self._numbers_of_texts.get(text)
+        if number is None:
+            number = self._numbers_of_texts[text] = self.writer.pool(clean(text))
+        return number
+
+    def _node(self, node: Any, source: int) -> int:
+        return self._nodes.number(node, None if source == NOTHING else self.writer.pool.texts[source])
+
     def _parts(self, tracker: Any, found: list[Any]) -> tuple[list[int], list[int], int]:
-        ids, pool = self.ids, self.writer.pool
+        ids, numbers_of_texts = self.ids, self._numbers_of_texts
         labels: list[int] = []
         numbers: list[int] = []
         try:
             parts = tracker.parts()
         except Exception:  # noqa: BLE001  an odd user object must not stop the user's program
-            return labels, numbers, 0
+            parts = []
         for label, part in parts[:PARTS_LIMIT]:
             number = ids.get(part.uid)
             if number is None:
                 number = ids[part.uid] = len(ids)
                 found.append(part)
-            labels.append(pool(clean(label)))
+            labels.append(numbers_of_texts.get(label) or self._text(label))
             numbers.append(number)
         return labels, numbers, max(0, len(parts) - PARTS_LIMIT)
 

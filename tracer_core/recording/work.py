@@ -8,47 +8,58 @@ from typing import Any
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry
-from tracer_core.recording.columns import LiveFrame
+from tracer_core.recording.column_writer import LiveFrame
+from tracer_core.recording.columns import State
 
 
 class Watched:
-    """A live frame and what its state was at its previous step, to be compared by identity."""
+    """A live frame, and what its state was at its previous step: `stack`, `values`, `names`, `cells` hold the
+    engine's trackers, to be compared by identity, `numbers` and `slots` the same as recorded."""
 
     __slots__ = (
         "cells",
         "entry",
         "frame",
+        "index",
         "inner_end",
         "live",
         "names",
+        "numbers",
         "parent",
         "record",
+        "slots",
         "stack",
         "step",
         "values",
     )
 
-    def __init__(
-        self, frame: Any, entry: CodeEntry, live: LiveFrame, record: schema.Frame, parent: Watched | None
-    ) -> None:
+    def __init__(self, frame: Any, entry: CodeEntry, record: schema.Frame, parent: Watched | None) -> None:
         self.frame = frame
         self.entry = entry
-        self.live = live
+        self.index = entry.index
         self.record = record
         self.parent = parent
+        self.live: LiveFrame
         self.step = -1
         self.inner_end = -1
         self.stack: list[Any] = []
+        self.numbers: list[int] = []
         self.values: list[Any] = []
         self.names: dict[str, Any] = {}
         self.cells: dict[str, Any] = {}
+        self.slots: dict[int, int] = {}
+
+    def state(self) -> State:
+        """The state as recorded."""
+        return State(self.numbers, self.slots)
 
     def settle(self) -> None:
         """Write down where its steps ended."""
         record = self.record
-        if self.step < 0:
+        if self.step >= 0:
+            record.last_step = self.step
+        else:
             self.step = record.first_step - 1
-        record.last_step = self.step
         record.end_step = max(self.step, self.inner_end)
         if self.parent is not None:
             self.parent.inner_end = max(self.parent.inner_end, record.end_step)

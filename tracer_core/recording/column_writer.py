@@ -1,0 +1,195 @@
+"""Writes the columns that `columns.py` describes and reads."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+
+from tracer_core.recording import schema
+from tracer_core.recording.columns import BLOCK, FRESH, NEVER, SLOTS, State, u32_bytes
+
+
+class LiveFrame:
+    """A frame that may still make steps. `read` gives its state as of its last step's entry; `saved_at` is where
+    that was last written out, None if it changed since."""
+
+    __slots__ = ("fresh", "id", "read", "saved_at")
+
+    def __init__(self, id: int, read: Callable[[], State]) -> None:
+        self.id = id
+        self.read = read
+        self.fresh = True
+        self.saved_at: int | None = None
+
+
+def write_varint(out: bytearray, number: int) -> None:
+    """Append a number from 0 up, seven bits a byte, lowest first."""
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+
+
+class Writer:
+    """Fills the columns while steps happen."""
+
+    def __init__(self) -> None:
+        self.frame = array("I")
+        self.instruction = array("I")
+        self.ended = bytearray()
+        self._delta = bytearray()
+        self._delta_at = array("I")
+        self._keyframes = bytearray()
+        self._keyframe_at = array("I")
+        self._exits = bytearray()
+        self._exit_at: dict[int, int] = {}
+        self._live: dict[int, LiveFrame] = {}
+        self._top = -1
+        self._put = self._delta.append
+        self._put_frame = self.frame.append
+        self._put_instruction = self.instruction.append
+        self._put_ended = self.ended.append
+
+    def enter(self, frame: int, read: Callable[[], State]) -> LiveFrame:
+        """Frame number `frame` may make steps from now on. `read` gives the state that the changes told of so far
+        add up to; it is called at the start of blocks."""
+        live = self._live[frame] = LiveFrame(frame, read)
+        return live
+
+    def begin(self) -> int:
+        """The number of the step that is about to be told of. To be called before what changed is taken note of,
+        so that a block can start with the states up to here."""
+        number = len(self.ended)
+        if not number % BLOCK:
+            self._start_block()
+        return number
+
+    def step(
+        self, live: LiveFrame, instruction: int, gone: int, came: Sequence[int], slots: Mapping[int, int | None]
+    ) -> None:
+        """A step of `live` starts (after `begin`). Compared with its previous step, `gone` items left the top of
+        the stack, the trackers `came` were put there, and `slots` were bound anew (None: unbound)."""
+        put = self._put
+        count = len(came)
+        flags = 0
+        if live.fresh:
+            flags = FRESH
+            live.fresh = False
+        if slots:
+            flags |= SLOTS
+        if gone < 7 and count < 7:
+            put(gone | count << 3 | flags)
+        else:
+            self._put_big_header(gone, count, flags)
+        if count:
+            top = self._top
+            for tracker in came:
+                distance = tracker - top
+                if distance > 0:
+                    top = tracker
+                    distance += distance
+                else:
+                    distance = 1 - distance - distance
+                while distance > 127:
+                    put(distance & 127 | 128)
+                    distance >>= 7
+                put(distance)
+            self._top = top
+            live.saved_at = None
+        elif gone:
+            live.saved_at = None
+        if slots:
+            self._put_slots(slots)
+            live.saved_at = None
+        self._put_frame(live.id)
+        self._put_instruction(instruction)
+        self._put_ended(0)
+
+    def _put_big_header(self, gone: int, count: int, flags: int) -> None:
+        out = self._delta
+        out.append(min(gone, 7) | min(count, 7) << 3 | flags)
+        if gone >= 7:
+            write_varint(out, gone)
+        if count >= 7:
+            write_varint(out, count)
+
+    def _put_slots(self, slots: Mapping[int, int | None]) -> None:
+        out, top = self._delta, self._top
+        write_varint(out, len(slots))
+        for slot, bound in slots.items():
+            if slot < 128:
+                out.append(slot)
+            else:
+                write_varint(out, slot)
+            if bound is None:
+                out.append(0)
+                continue
+            distance = bound - top
+            if distance > 0:
+                top = bound
+            code = 1 + distance + distance if distance > 0 else 2 - distance - distance
+            if code < 128:
+                out.append(code)
+            else:
+                write_varint(out, code)
+        self._top = top
+
+    def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
+        """`live` has made its last step; the arguments say, as for `step`, what that one changed."""
+        self._exit_at[live.id] = len(self._exits)
+        out = self._exits
+        write_varint(out, gone)
+        write_varint(out, len(came))
+        for tracker in came:
+            write_varint(out, tracker)
+        write_varint(out, len(slots))
+        for slot, bound in slots.items():
+            write_varint(out, slot)
+            write_varint(out, 0 if bound is None else bound + 1)
+        self.drop(live)
+
+    def drop(self, live: LiveFrame) -> None:
+        """`live` was cut off: nobody knows what its last step did."""
+        self._live.pop(live.id, None)
+
+    def columns(self, frames: int) -> schema.Columns:
+        """Everything so far, for `frames` frames."""
+        return schema.Columns(
+            frame=u32_bytes(self.frame),
+            instruction=u32_bytes(self.instruction),
+            ended=bytes(self.ended),
+            delta=bytes(self._delta),
+            delta_at=u32_bytes(self._delta_at),
+            keyframes=bytes(self._keyframes),
+            keyframe_at=u32_bytes(self._keyframe_at),
+            exits=bytes(self._exits),
+            exit_at=u32_bytes(array("I", [self._exit_at.get(frame, NEVER) for frame in range(frames)])),
+        )
+
+    def _start_block(self) -> None:
+        """Write the states of live frames; those unchanged since they were written are only pointed at."""
+        out = self._keyframes
+        live_frames = [live for live in self._live.values() if not live.fresh]
+        for live in live_frames:
+            if live.saved_at is None:
+                live.saved_at = len(out)
+                _write_state(out, live.read())
+        here = len(out)
+        self._keyframe_at.append(here)
+        self._delta_at.append(len(self._delta))
+        write_varint(out, self._top + 1)
+        write_varint(out, len(live_frames))
+        for live in live_frames:
+            assert live.saved_at is not None
+            write_varint(out, live.id)
+            write_varint(out, here - live.saved_at)
+
+
+def _write_state(out: bytearray, state: State) -> None:
+    write_varint(out, len(state.stack))
+    for tracker in state.stack:
+        write_varint(out, tracker)
+    write_varint(out, len(state.slots))
+    for slot, tracker in state.slots.items():
+        write_varint(out, slot)
+        write_varint(out, tracker)

@@ -1,0 +1,251 @@
+"""The part of the recorder that runs at every instruction: which frame it is in, and what changed there.
+
+Written for speed: state is compared by identity, and what most steps have in common takes the shortest way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.observer import Observer
+from tracer_core.recording import schema
+from tracer_core.recording.codes import CodeTable, line_of
+from tracer_core.recording.column_writer import Writer
+from tracer_core.recording.columns import NO_SLOTS
+from tracer_core.recording.facts import attempt_text
+from tracer_core.recording.graphs import GraphTable
+from tracer_core.recording.snapshots import Pool
+from tracer_core.recording.trackers import Trackers
+from tracer_core.recording.work import Watched, Work
+
+if TYPE_CHECKING:
+    from tracer_core.bytecode import Instruction
+
+
+class Stepping(Observer):
+    """Records frames and steps. `_work` is the compilation going on, `_current` the frame that makes steps."""
+
+    def __init__(self) -> None:
+        self._columns = Writer()
+        self._ended = self._columns.ended
+        self._codes = CodeTable()
+        self._graphs = GraphTable()
+        self._trackers = Trackers(self._graphs)
+        self._ids = self._trackers.ids
+        self._dirty = self._trackers.dirty
+        self._frames: list[schema.Frame] = []
+        self._raised: list[schema.Raised] = []
+        self._handlers = Pool()
+        self._dispatched: list[tuple[int, int]] = []
+        self._work: Work | None = None
+        self._current: Watched | None = None
+
+    # --- events -------------------------------------------------------------------------------------------
+
+    def on_frame_enter(self, frame: Any) -> None:
+        self._go_to(frame)
+
+    def on_frame_exit(self, frame: Any, result: Any) -> None:
+        work = self._work
+        watched = work.frames.pop(frame.uid, None) if work is not None else None
+        if work is None or watched is None:
+            return
+        if self._dirty:
+            self._trackers.flush(len(self._ended) - 1)
+        if watched.step < 0 or result is None:
+            self._columns.drop(watched.live)
+        else:
+            self._ended[watched.step] = 1
+            self._columns.leave(watched.live, *self._compare(watched))
+        watched.settle()
+        if watched is work.root:
+            work.cut_off = watched.step
+        self._current = work.current = watched.parent
+
+    def on_step_start(self, frame: Any, instruction: Instruction) -> None:
+        watched = self._current
+        if watched is None or watched.frame is not frame:
+            watched = self._go_to(frame)
+            if watched is None:
+                return
+        columns = self._columns
+        step = columns.begin()
+        if self._dirty:
+            self._trackers.flush(step - 1)
+        gone, came, slots = self._compare(watched)
+        index = watched.index.get(instruction)
+        if index is None:
+            index = watched.entry.number(instruction)
+        if watched.step < 0:
+            watched.record.first_step = step
+        watched.step = step
+        columns.step(watched.live, index, gone, came, slots)
+
+    def on_step_end(self, frame: Any, instruction: Instruction) -> None:
+        watched = self._current
+        if watched is None or watched.frame is not frame:
+            watched = self._watched(frame)
+            if watched is None:
+                return
+        if watched.step >= 0:
+            self._ended[watched.step] = 1
+
+    def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
+        watched = self._watched(frame)
+        if watched is None or watched.step < 0:
+            return
+        tracker = self._trackers.number(exception, len(self._ended) - 1)
+        text = attempt_text(exception.describe, type(exception).__name__)
+        self._raised.append(schema.Raised(step=watched.step, tracker=tracker, text=text))
+
+    def on_dispatch(self, handler: str) -> None:
+        step = self._step()
+        if step is not None:
+            self._dispatched.append((step, self._handlers(handler)))
+
+    def on_change(self, tracker: Any) -> None:
+        self._trackers.changed(tracker)
+
+    # --- frames -------------------------------------------------------------------------------------------
+
+    def _go_to(self, frame: Any) -> Watched | None:
+        """Make `frame`, known or new, the one that makes steps. None outside of any attempt."""
+        work = self._work
+        if work is None or work.attempt is None:
+            return None
+        watched = work.frames.get(frame.uid)
+        if watched is None:
+            watched = self._enter(work, work.attempt, frame)
+        else:
+            _suspend(self._current, watched)
+        self._current = work.current = watched
+        return watched
+
+    def _enter(self, work: Work, attempt: schema.Attempt, frame: Any) -> Watched:
+        entry = self._codes.entry(frame.code)
+        entry.use(frame.program)
+        parent = work.frames.get(frame.parent.uid) if frame.parent is not None else None
+        here = len(self._ended)
+        record = schema.Frame(
+            id=len(self._frames),
+            code=entry.record.id,
+            attempt=attempt.id,
+            parent=parent.record.id if parent is not None else None,
+            call_step=self._step() if parent is not None else None,
+            depth=frame.depth,
+            first_step=here,
+            last_step=here - 1,
+            end_step=here - 1,
+        )
+        self._frames.append(record)
+        watched = Watched(frame, entry, record, parent)
+        watched.live = self._columns.enter(record.id, watched.state)
+        work.frames[frame.uid] = watched
+        if work.root is None:
+            work.root = watched
+        return watched
+
+    def _watched(self, frame: Any) -> Watched | None:
+        return self._work.frames.get(frame.uid) if self._work is not None else None
+
+    # --- comparing ----------------------------------------------------------------------------------------
+
+    def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
+        """What changed in a frame since this was last asked: how many stack items went, which came, which slots."""
+        frame, before = watched.frame, watched.stack
+        stack = frame.stack
+        size, now = len(before), len(stack)
+        same, common = 0, size if size < now else now
+        while same < common and before[same] is stack[same]:
+            same += 1
+        if same < now:
+            new = stack[same:]
+            before[same:] = new
+            try:
+                came = [self._ids[tracker.uid] for tracker in new]
+            except (KeyError, AttributeError):
+                came = self._numbers(new)
+            watched.numbers[same:] = came
+        else:
+            came = []
+            if same < size:
+                del before[same:]
+                del watched.numbers[same:]
+        values = list(frame.locals.values())
+        if self._trackers.compare_by_id:
+            values = list(map(id, values))
+        if values != watched.values or frame.cells or watched.cells:
+            return size - same, came, self._compare_bindings(watched, frame, values)
+        return size - same, came, NO_SLOTS
+
+    def _numbers(self, trackers: list[Any]) -> list[int]:
+        step = len(self._ended) - 1
+        return [self._trackers.number(tracker, step) for tracker in trackers]
+
+    def _compare_bindings(self, watched: Watched, frame: Any, values: list[Any]) -> Mapping[int, int | None]:
+        """Which slots are bound to something else than at the previous step."""
+        slots: dict[int, int | None] = {}
+        if values != watched.values:
+            watched.values = values
+            self._compare_names(watched.names, frame.locals, watched.entry.local_slot, slots)
+        if frame.cells or watched.cells:
+            self._compare_names(watched.cells, frame.cells, watched.entry.cell_slot, slots)
+        for slot, bound in slots.items():
+            if bound is None:
+                watched.slots.pop(slot, None)
+            else:
+                watched.slots[slot] = bound
+        return slots
+
+    def _compare_names(
+        self, before: dict[str, Any], now: Mapping[str, Any], slot: Callable[[str], int], slots: dict[int, int | None]
+    ) -> None:
+        """Add to `slots` what differs between the bindings, and make `before` equal to `now`. None is unbound."""
+        for name, tracker in now.items():
+            if before.get(name) is not tracker:
+                before[name] = tracker
+                if tracker is None:
+                    slots[slot(name)] = None
+                    continue
+                number = self._ids.get(tracker.uid)
+                slots[slot(name)] = self._numbers([tracker])[0] if number is None else number
+        if len(before) != len(now):
+            for name in [name for name in before if name not in now]:
+                del before[name]
+                slots[slot(name)] = None
+
+    # --- where we are -------------------------------------------------------------------------------------
+
+    def _step(self) -> int | None:
+        """The step being done."""
+        current = self._current
+        if current is not None and current.step >= 0:
+            return current.step
+        return self._work.step() if self._work is not None else None
+
+    def _step_at(self, frame: Any) -> int | None:
+        watched = self._watched(frame)
+        return watched.step if watched is not None and watched.step >= 0 else self._step()
+
+    def _line(self, watched: Watched) -> int | None:
+        if watched.step < 0:
+            return watched.entry.record.first_line
+        return line_of(watched.entry.record.instructions, self._columns.instruction[watched.step])
+
+    def _place(self) -> tuple[int | None, int | None]:
+        """The code and line being worked on."""
+        at = self._current
+        while at is not None and at.step < 0 and at.parent is not None:
+            at = at.parent
+        return (None, None) if at is None else (at.entry.record.id, self._line(at))
+
+
+def _suspend(left: Watched | None, resumed: Watched) -> None:
+    """Steps go on in `resumed` though frames between it and `left` have not ended: mark those."""
+    at, between = left, []
+    while at is not None and at is not resumed:
+        between.append(at)
+        at = at.parent
+    for watched in between if at is resumed else [resumed]:
+        watched.record.suspended = True
