@@ -321,7 +321,8 @@ def show_array(snapshot: Snapshot, value: numpy.ndarray[Any, Any]) -> Lines:
     root = value
     while isinstance(root.base, numpy.ndarray):
         root = root.base
-    storage = snapshot.storage(root.__array_interface__["data"][0])
+    shared = root.base.untyped_storage().data_ptr() if isinstance(root.base, torch.Tensor) else root.ctypes.data
+    storage = snapshot.storage(shared)
     title = f"{type_name(type(value))} {value.dtype}{list(value.shape)} storage={storage} {bits(value)}"
     return snapshot.once(value, title, lambda: ())
 

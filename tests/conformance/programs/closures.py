@@ -95,7 +95,7 @@ def delete_a_cell_variable(x):
     n = 1
 
     def inner():
-        return n
+        return n  # noqa: F821
 
     first = inner()
     del n

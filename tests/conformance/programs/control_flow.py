@@ -321,7 +321,7 @@ def pass_and_del(x):
     b = a
     del a
     try:
-        print(a)
+        print(a)  # noqa: F821
     except UnboundLocalError as error:
         return b, str(error)
 

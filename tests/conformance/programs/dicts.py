@@ -91,7 +91,7 @@ def clear_and_copy(x):
 
 @program("I11")
 def keys_of_many_types(x):
-    d = {1: "int", "1": "str", (1, 2): "tuple", None: "none", True: "bool is one", 2.5: "float", b"b": "bytes"}
+    d = {1: "int", "1": "str", (1, 2): "tuple", None: "none", True: "bool is one", 2.5: "float", b"b": "bytes"}  # noqa: F601
     return x + len(d), d, d[1.0], d[(1, 2)]
 
 

@@ -114,7 +114,7 @@ def string_errors(x):
     ):
         try:
             action()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             messages.append((type(error).__name__, str(error)))
     return x + 1, messages
 
