@@ -24,6 +24,9 @@ class Unsupported(TracewalkError):
         self.reason_id = reason_id
         self.details = details
         self.message = self.reason.sentence.format(**details)
+        # Where it was found: the innermost symbolic frame and its instruction.
+        self.frame: Any = None
+        self.instruction: Any = None
         super().__init__(self.message)
 
 

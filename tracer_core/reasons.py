@@ -69,3 +69,343 @@ _reason(
     "The fault is in tracewalk, not in your code.",
     "Please report it, with the text of the warning.",
 )
+
+# --- values ---------------------------------------------------------------------------------------------------
+
+_reason(
+    "tensor-data",
+    "The code asks for the data of a tensor ({name} on {what}).",
+    "Data exists only when the graph runs; while tracing only shapes, types and devices are known.",
+    "Keep the computation on tensors, and read numbers out after the compiled function has returned.",
+)
+_reason(
+    "tensor-index",
+    "A tensor ({what}) is used where Python needs a number known while tracing.",
+    "Its value is known only when the graph has run.",
+    "Index tensors with tensors, or take the number from a shape or an argument.",
+)
+_reason(
+    "data-dependent-number",
+    "The code needs the value of {what}, which only the data can tell.",
+    "The number comes out of a tensor, so it is not known while tracing.",
+    "Use the number in tensor operations only, or compute it outside the compiled function.",
+)
+_reason(
+    "data-dependent-op",
+    "What {what} gives hangs on the data ({error}).",
+    "Its result's size or value is known only when it runs, so what follows cannot be traced.",
+    "Use an operation whose result has a fixed size, such as torch.where with three arguments or a mask.",
+)
+_reason(
+    "operation-fails",
+    "{what} refuses these arguments: {error}",
+    "The operation fails already on the shapes and types of its arguments. It is run as it stands, so the error is "
+    "the one that plain Python gives.",
+    "Look at the shapes and dtypes of the arguments at this line.",
+)
+_reason(
+    "graph-argument",
+    "An argument of {what} cannot be part of a graph: {argument}.",
+    "A graph holds tensors, numbers, strings, dtypes, devices, and lists, tuples and dicts of them.",
+    "Pass the tensors inside the object one by one.",
+)
+_reason(
+    "graph-result",
+    "{what} returned a {type}, which a graph cannot hold.",
+    "Results of graph operations are tensors, numbers, and tuples or lists of them.",
+    "Call it outside the compiled function.",
+)
+_reason(
+    "tensor-subclass",
+    "{source} is a tensor subclass ({cls}).",
+    "Its operations run Python of its own, which is not traced yet.",
+    "Use plain tensors inside the compiled function.",
+)
+_reason(
+    "tensor-layout",
+    "{source} is a tensor with layout {layout}.",
+    "Only dense (strided) tensors are traced.",
+    "Convert it with .to_dense() before the call.",
+)
+_reason(
+    "functorch-tensor",
+    "{source} is wrapped by a torch.func transform.",
+    "The transform was started outside the compiled function.",
+    "Move the transform into the compiled function, or compile inside it.",
+)
+_reason(
+    "tensor-created",
+    "The code makes a {cls} by calling the class.",
+    "Such a tensor has an identity of its own, which a graph cannot give it.",
+    "Make parameters before the compiled function runs; use torch.tensor or torch.zeros for plain tensors.",
+)
+_reason(
+    "module-created",
+    "The code makes a module ({cls}).",
+    "Modules register parameters and buffers, which must exist before a graph uses them.",
+    "Make modules in __init__, outside the compiled function.",
+)
+_reason(
+    "module-registers",
+    "The code sets {name} of a {cls} module to a parameter or submodule, or deletes it.",
+    "That changes which inputs the graph has.",
+    "Set parameters and submodules before the compiled function runs.",
+)
+_reason(
+    "autograd-function",
+    "The code uses a torch.autograd.Function ({cls}).",
+    "Its forward and backward are not traced yet.",
+    "Leave the call outside the compiled function.",
+)
+_reason(
+    "autograd-call",
+    "The code calls .{name}() on a tensor.",
+    "It works on the autograd graph of real tensors, which does not exist while tracing.",
+    "Call it after the compiled function has returned.",
+)
+_reason(
+    "torch-check",
+    "A torch._check does not hold, or hangs on data.",
+    "Whether it holds is known only when the graph has run.",
+    "Check shapes rather than data inside the compiled function.",
+)
+_reason(
+    "random-state",
+    "The code changes the state of a random generator ({name}).",
+    "The order in which random numbers are drawn must stay that of plain Python.",
+    "Seed generators before the compiled function runs.",
+)
+_reason(
+    "unknown-object",
+    "{source} is a {type} object, of which the tracer knows nothing.",
+    "It is implemented in C, or keeps state that Python code cannot see.",
+    "Pass what is needed of it as plain numbers, strings, lists or tensors.",
+)
+_reason(
+    "builtin-subclass",
+    "{cls} is a subclass of {base}.",
+    "Its instances hold data in the builtin part, which is not tracked for subclasses yet.",
+    "Keep the builtin object in an attribute instead of inheriting from it.",
+)
+_reason(
+    "hash-user-object",
+    "A {cls} object with its own __hash__ or __eq__ is used as a key.",
+    "Looking it up would run user code at places Python does not fix.",
+    "Use a plain value, such as a string or a number, as the key.",
+)
+_reason(
+    "set-of-objects",
+    "{source} is a set of objects.",
+    "The order in which it is iterated hangs on the objects' addresses.",
+    "Use a list or a dict, whose order is fixed.",
+)
+_reason(
+    "set-order",
+    "The code needs the order of {what}, which hangs on objects' addresses.",
+    "Addresses differ from run to run.",
+    "Use a list or a dict, whose order is fixed.",
+)
+_reason(
+    "outside-iterator",
+    "The code takes an item from a {type} that was started before this point.",
+    "Taking an item cannot be undone, so it is left to Python.",
+    "Start the iteration inside the compiled function, or pass a list.",
+)
+_reason(
+    "identity",
+    "The code asks whether {a} and {b} are the same object.",
+    "Symbolic numbers are no objects of their own.",
+    "Compare numbers with ==.",
+)
+_reason(
+    "object-id",
+    "The code asks for the address of an object (id or hash).",
+    "Objects made while tracing get their address later.",
+    "Use a name or a counter instead of an address.",
+)
+_reason(
+    "object-address",
+    "The code turns {what} into text, which shows its address.",
+    "Objects made while tracing get their address later.",
+    "Give the class a __repr__ or __str__.",
+)
+_reason(
+    "needs-constant",
+    "The code needs a value known while tracing, but has {what}.",
+    "What it does hangs on the value itself, not only on its type or shape.",
+    "Compute it from shapes or plain Python numbers, or outside the compiled function.",
+)
+_reason(
+    "huge-constant",
+    "The code makes {what}.",
+    "Values that large are left for Python to make.",
+    "Make it once, outside the compiled function.",
+)
+_reason(
+    "cannot-rebuild",
+    "The graph ends while {what} is alive, which cannot be handed on, so the function runs as plain Python.",
+    "After a break the rest of the function needs all that is alive; this value cannot be made again by code.",
+    "Use it up before the break: turn a generator into a list, for example.",
+)
+
+# --- attributes, calls, classes -------------------------------------------------------------------------------
+
+_reason(
+    "attribute",
+    "The tracer does not know the attribute {name} of a {type}.",
+    "It is computed in C from state that is not tracked.",
+    "Read it before the compiled function runs and pass it in.",
+)
+_reason(
+    "set-attribute",
+    "The code sets the attribute {name} of a {type}.",
+    "Changes of such objects are not tracked.",
+    "Set it outside the compiled function.",
+)
+_reason(
+    "set-special-attribute",
+    "The code sets {name} of a {cls} object.",
+    "That changes what the object is.",
+    "Set it outside the compiled function.",
+)
+_reason(
+    "set-class-attribute",
+    "The code sets a class attribute, {what}.",
+    "It would change every instance, also those that other code relies on.",
+    "Set it on the instance, or outside the compiled function.",
+)
+_reason(
+    "descriptor",
+    "{what} is a {type}, whose code runs in C.",
+    "What reading it gives, or does, is not known.",
+    "Read it before the compiled function runs and pass it in.",
+)
+_reason(
+    "method",
+    "The tracer does not know the method {name} of a {type} on these arguments.",
+    "It is implemented in C and has no rule here.",
+    "Call it outside the compiled function, or write the step in plain Python.",
+)
+_reason(
+    "call",
+    "The tracer does not know how to call {what}.",
+    "It is implemented in C and has no rule here.",
+    "Call it outside the compiled function, or write the step in plain Python.",
+)
+_reason(
+    "skipped-function",
+    "The code calls {what}, which is left to Python: {why}.",
+    "The call runs as it stands, between two graphs.",
+    "Move the call out of the compiled function if the break matters.",
+)
+_reason(
+    "metaclass",
+    "{cls} is made by a metaclass with its own __call__ ({meta}).",
+    "Making an instance runs code that is not traced yet.",
+    "Make the instance before the compiled function runs.",
+)
+_reason(
+    "class-created",
+    "The code makes a class ({what}).",
+    "A class made while tracing would be another one in each call.",
+    "Define classes outside the compiled function.",
+)
+_reason(
+    "context-manager",
+    "The code enters a {type} as a context manager.",
+    "What it does on entering and leaving happens in C.",
+    "Enter it outside the compiled function.",
+)
+_reason(
+    "instance-dict-key",
+    "The code uses {what} as a key of an object's __dict__.",
+    "Only names known while tracing can be followed there.",
+    "Use getattr and setattr with a string.",
+)
+_reason(
+    "match",
+    "A match statement looks into {what}.",
+    "Its keys are not tracked.",
+    "Use plain dicts in patterns.",
+)
+_reason(
+    "import",
+    "The code imports {name} for the first time.",
+    "Importing runs the module's code, once.",
+    "Import it at the top of the file.",
+)
+_reason(
+    "instruction",
+    "The bytecode instruction {name} is not supported.",
+    "The tracer has no handler for what the code does here.",
+    "Write the step in another way.",
+)
+_reason(
+    "coroutine",
+    "The code calls {name}, an async function.",
+    "Its steps run in an event loop, outside this call.",
+    "Await it outside the compiled function.",
+)
+_reason(
+    "too-deep",
+    "Calls are nested more than {depth} deep (in {name}).",
+    "Each call is traced into its caller; very deep recursion is left to Python.",
+    "Use a loop instead of recursion.",
+)
+_reason(
+    "exception-leaves",
+    "The function is left by an exception: {what}.",
+    "Plain Python raises it, so that it and its traceback are the real ones.",
+    "Nothing to do if the exception is meant.",
+)
+_reason(
+    "exception-object",
+    "The code raises {what}, whose class keeps state of its own.",
+    "Only exceptions whose state is their arguments and attributes are followed.",
+    "Raise a plain exception class.",
+)
+_reason(
+    "no-tensor-work",
+    "{name} does nothing with tensors, so it runs as plain Python.",
+    "A graph would be empty.",
+    "Nothing to do.",
+)
+
+# --- functions with effects outside ---------------------------------------------------------------------------
+
+_reason(
+    "print",
+    "The code prints.",
+    "Output must come at its time and in its order, so the call runs between two graphs.",
+    "Take the print out, or print after the compiled function has returned.",
+)
+_reason(
+    "input",
+    "The code reads from the keyboard.",
+    "It waits for a person.",
+    "Read input before the compiled function runs.",
+)
+_reason(
+    "open-file",
+    "The code opens a file.",
+    "Files are outside what is traced.",
+    "Read files before the compiled function runs.",
+)
+_reason(
+    "breakpoint",
+    "The code stops in a debugger.",
+    "The debugger looks at a running Python frame.",
+    "Take breakpoint() out, or step through the trace instead.",
+)
+_reason(
+    "exec",
+    "The code compiles or runs text as Python.",
+    "What it will do is not known from its own code.",
+    "Write the code out as a function.",
+)
+_reason(
+    "frame-namespace",
+    "The code asks for a namespace as a whole (locals(), globals() or dir()).",
+    "The namespace of a traced function exists only while tracing.",
+    "Name the variables that are needed.",
+)

@@ -15,9 +15,9 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
-from tracer_core.guards import Guard
+from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
-from tracer_core.sources import Source
+from tracer_core.sources import ConstSource, Scope, Source
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -84,6 +84,19 @@ class OutputGraph:
         """Pick up what the shape environment learnt since the last call, and where it was asked."""
         if self.shapes.learnt_more():
             self.shapes.note(self.where())
+
+    def note_builtin(self, globals_: dict[str, Any], name: str) -> None:
+        """A builtin was reached because no global of that name hides it."""
+        module = str(globals_.get("__name__", ""))
+        if not module.startswith(("torch.", "tracer_core.")):
+            self.guard(make.lacks(ConstSource.of_object(globals_, f"globals of {module}"), name))
+
+    def real_value(self, tracker: VariableTracker) -> Any:
+        """The real object that a tracker from outside stands for."""
+        assert tracker.source is not None
+        frame = self.frame
+        cells = dict(zip(frame.code.co_freevars, frame.closure, strict=True))
+        return tracker.source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
     # --- inputs -----------------------------------------------------------------------------------------
 

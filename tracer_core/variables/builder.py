@@ -310,11 +310,18 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
 )  # fmt: skip
 def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
-    if isinstance(value, types.BuiltinFunctionType) and owner is not None and not isinstance(owner, (types.ModuleType, type)):
+    if _is_bound(value, owner):
         build.tx.guard(make.type_is(source, type(value)))
         return BuiltinMethodVariable(build(owner, AttrSource(source, "__self__")), value.__name__, source)
     _pin(build, value, source)
     return function_tracker(value, source)
+
+
+def _is_bound(value: Any, owner: Any) -> bool:
+    """Whether a builtin is a method bound to an object (functions of C modules carry other things in `__self__`)."""
+    if not isinstance(value, types.BuiltinFunctionType) or isinstance(owner, (types.ModuleType, type)):
+        return False
+    return isinstance(getattr(type(owner), value.__name__, None), types.MethodDescriptorType)
 
 
 @builds(functools._lru_cache_wrapper)

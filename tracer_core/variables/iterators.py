@@ -70,11 +70,13 @@ class SequenceIterator(IteratorVariable):
 class DictIterator(IteratorVariable):
     """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error."""
 
-    __slots__ = ("index", "items", "of", "size")
+    __slots__ = ("index", "items", "of", "size", "which")
 
-    def __init__(self, of: DictVariable | SetVariable, items: list[VariableTracker]) -> None:
+    def __init__(self, of: DictVariable | SetVariable, items: list[VariableTracker], which: str = "") -> None:
         super().__init__()
         self.of = of
+        # `keys`, `values` or `items`; empty for a set or a dict itself.
+        self.which = which
         self.items = items
         self.size = len(of)
         self.index = 0
@@ -94,9 +96,6 @@ class DictIterator(IteratorVariable):
         tx.output.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.items[self.index - 1]
-
-    def remaining(self) -> list[VariableTracker]:
-        return self.items[self.index :]
 
 
 class ComposedIterator(IteratorVariable):

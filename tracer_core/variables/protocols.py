@@ -384,7 +384,7 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     elif isinstance(tracker, (DictVariable, SetVariable)):
         return DictIterator(tracker, tracker.items_or_none(tx) or [])
     elif isinstance(tracker, DictViewVariable):
-        return DictIterator(tracker.of, tracker.items_or_none(tx))
+        return DictIterator(tracker.of, tracker.items_or_none(tx), tracker.which)
     elif isinstance(tracker, TensorVariable):
         return _iterate_tensor(tx, tracker)
     elif isinstance(tracker, UserObjectVariable):

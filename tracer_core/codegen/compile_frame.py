@@ -1,0 +1,146 @@
+"""`trace_frame`: from a frame that starts to the code that replaces it, in as many attempts as it takes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import torch
+
+from tracer_core import observer as observers
+from tracer_core.codegen import finish
+from tracer_core.codegen.emitter import CannotRebuild
+from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
+from tracer_core.codegen.listing import python_listing
+from tracer_core.errors import Unsupported
+from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
+from tracer_core.global_state import PROPERTIES
+from tracer_core.guards import Guard, make
+from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
+from tracer_core.variables.base import VariableTracker
+from tracer_core.interpreter.load import load_handlers
+
+load_handlers()
+
+_graph_names = itertools.count()
+MAX_ATTEMPTS = 64
+
+
+def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
+    """Trace the frame and make its new code.
+
+    Raises:
+        Unsupported: the graph would end and the config asks for a full graph.
+        BackendError: the back end failed.
+    """
+    failure: MustRestart | None = None
+    for number in range(1, MAX_ATTEMPTS + 1):
+        attempt = _Attempt(input, number, failure)
+        outcome = attempt.run()
+        if not isinstance(outcome, MustRestart):
+            return outcome
+        failure = outcome
+        if input.config.fullgraph:
+            raise failure.unsupported
+    raise RuntimeError(f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time")
+
+
+class _Attempt:
+    """One walk through the frame. `failure` is why the last one stopped, if there was one."""
+
+    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None) -> None:
+        self.input = input
+        self.number = number
+        self.failure = failure
+        self.observer = observers.current()
+        self.settings = [make.global_state(setting) for setting in PROPERTIES]
+
+    def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
+        grad_mode = torch.is_grad_enabled()
+        outcome, message = "fault", "our own code failed"
+        try:
+            self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
+            if self.observer is not None:
+                self.observer.on_attempt_start(self.interpreter.root, self.number)
+            result = self._walk()
+            if isinstance(result, MustRestart):
+                outcome, message = "restarted", result.unsupported.message
+            elif isinstance(result, SkippedFrame):
+                outcome, message = "skipped", result.message
+            else:
+                outcome, message = "compiled", ""
+            return result
+        except BaseException as error:
+            message = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            torch._C._set_grad_enabled(grad_mode)
+            if self.observer is not None:
+                self.observer.on_attempt_end(outcome, message)
+
+    def _walk(self) -> CompiledFrame | SkippedFrame | MustRestart:
+        interpreter = self.interpreter
+        root = interpreter.root
+        if self.observer is not None:
+            self.observer.on_frame_enter(root)
+        value: VariableTracker | None = None
+        try:
+            value = interpreter.run(root)
+        except MustRestart as failure:
+            return failure
+        except GraphEnds:
+            pass
+        finally:
+            if self.observer is not None:
+                self.observer.on_frame_exit(root, value)
+        try:
+            return self._at_break() if value is None else self._at_return(value)
+        except CannotRebuild as error:
+            unsupported = Unsupported("cannot-rebuild", what=str(error))
+            if self.observer is not None:
+                self.observer.on_break(unsupported, root, root.decoded.instructions[root.pc])
+            return SkippedFrame("cannot-rebuild", unsupported.message)
+
+    def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame:
+        output, root = self.interpreter.output, self.interpreter.root
+        if not output.operations:
+            return SkippedFrame("no-tensor-work", Unsupported("no-tensor-work", name=root.code.co_qualname).message)
+        end = finish.FrameEnd(output, root, [value], {})
+        return self._finished(end, finish.returning(end, self._compiled(end)))
+
+    def _at_break(self) -> CompiledFrame:
+        assert self.failure is not None
+        output, root = self.interpreter.output, self.interpreter.root
+        if self.observer is not None:
+            self.observer.on_break(self.failure.unsupported, self.failure.frame, self.failure.instruction)
+        position = root.pc
+        alive = finish.alive_at(root, position)
+        end = finish.FrameEnd(
+            output, root, finish.stack_for_break(root, position), finish.changed_locals(root, alive)
+        )
+        return self._finished(end, finish.breaking(end, self._compiled(end), position))
+
+    def _compiled(self, end: finish.FrameEnd) -> Any | None:
+        """The graph as a function, or None where it would do nothing."""
+        output = end.output
+        if not output.operations and not end.output_nodes:
+            return None
+        module = finish_graph(output, end.output_nodes)
+        name = f"graph_{next(_graph_names)}"
+        if self.observer is not None:
+            self.observer.on_graph(module, name)
+        return untraced(call_backend(output, module), name)
+
+    def _finished(self, end: finish.FrameEnd, new: finish.NewCode) -> CompiledFrame:
+        if self.observer is not None:
+            resumes = [resume.code for resume in new.resumes]
+            self.observer.on_generated(self.input.code, new.code, python_listing(new.code), resumes)
+        return CompiledFrame(new.code, self._guards(end))
+
+    def _guards(self, end: finish.FrameEnd) -> list[Guard]:
+        found = list(end.output.guards.values())
+        shapes = end.output.shapes.finish()
+        if self.observer is not None:
+            for guard in (*self.settings, *shapes):
+                self.observer.on_guard(guard)
+        return [*self.settings, *found, *shapes]

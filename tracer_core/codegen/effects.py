@@ -1,0 +1,157 @@
+"""Writing changes back to what outlives the trace: one rule per kind of change, under `@writes_back`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild import dict_of, list_of, set_attribute
+from tracer_core.graph.side_effects import SideEffects
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.functions import CellVariable
+from tracer_core.variables.nn_module import NNModuleVariable
+from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.user_objects import UserObjectVariable
+
+Rule = Callable[[Emitter, Any], None]
+R = TypeVar("R", bound=Rule)
+_rules: dict[str, Rule] = {}
+
+
+def writes_back(kind: str) -> Callable[[R], R]:
+    """Register `rule(emitter, tracker)` for changes of this kind."""
+
+    def register(rule: R) -> R:
+        _rules[kind] = rule
+        return rule
+
+    return register
+
+
+def needs(effects: SideEffects, emitter: Emitter) -> list[VariableTracker]:
+    """The trackers whose values writing back will load."""
+    found: list[VariableTracker] = []
+    for tracker in effects.changed:
+        found.append(tracker)
+        found.extend(_new_parts(tracker))
+    found.extend(value for _, value in effects.globals_.values() if value is not None)
+    return [tracker for tracker in found if not (isinstance(tracker, CellVariable) and emitter.is_own_cell(tracker))]
+
+
+def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
+    if isinstance(tracker, SequenceVariable):
+        return tracker.items
+    if isinstance(tracker, DictVariable):
+        return [part for entry in tracker.entries(None) for part in entry]
+    if isinstance(tracker, SetVariable):
+        return tracker.keys()
+    if isinstance(tracker, CellVariable):
+        return [] if tracker.contents is None else [tracker.contents]
+    attributes = getattr(tracker, "attributes", {})
+    return [value for value in attributes.values() if value is not DELETED]
+
+
+def write_back(effects: SideEffects, emitter: Emitter) -> None:
+    """Replay all changes, in the order they were first made."""
+    for tracker, kind in effects.changed.items():
+        rule = _rules.get(kind)
+        if rule is None:
+            raise CannotRebuild(tracker)
+        rule(emitter, tracker)
+    for (_, name), (globals_, value) in effects.globals_.items():
+        _write_global(emitter, globals_, name, value)
+
+
+def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
+    own = globals_ is emitter.root.globals
+    if value is None:
+        if own:
+            emitter.emit("DELETE_GLOBAL", name)
+        else:
+            emitter.const(globals_)
+            emitter.const(name)
+            emitter.emit("DELETE_SUBSCR")
+        return
+    emitter.load(value)
+    if own:
+        emitter.emit("STORE_GLOBAL", name)
+    else:
+        emitter.const(globals_)
+        emitter.const(name)
+        emitter.emit("STORE_SUBSCR")
+
+
+@writes_back("list")
+def _list(emitter: Emitter, tracker: SequenceVariable) -> None:
+    list_of(emitter, tracker.items)
+    emitter.load(tracker)
+    emitter.const(slice(None))
+    emitter.emit("STORE_SUBSCR")
+
+
+def _refill(emitter: Emitter, tracker: VariableTracker, cls: type, method: str, push: Callable[[], None]) -> None:
+    """Empty it and fill it again, past what a subclass overrides."""
+    emitter.call_const(getattr(cls, "clear"), lambda: emitter.load(tracker))  # noqa: B009
+    emitter.emit("POP_TOP")
+    emitter.call_const(getattr(cls, method), lambda: emitter.load(tracker), push)
+    emitter.emit("POP_TOP")
+
+
+@writes_back("deque")
+def _deque(emitter: Emitter, tracker: SequenceVariable) -> None:
+    _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
+
+
+@writes_back("dict")
+def _dict(emitter: Emitter, tracker: DictVariable) -> None:
+    base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
+    _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker.entries(None)))
+
+
+@writes_back("set")
+def _set(emitter: Emitter, tracker: SetVariable) -> None:
+    _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
+
+
+@writes_back("cell")
+def _cell(emitter: Emitter, tracker: CellVariable) -> None:
+    own = emitter.is_own_cell(tracker)
+    if tracker.contents is None:
+        if own is not None:
+            emitter.emit("DELETE_DEREF", own)
+        else:
+            emitter.load(tracker)
+            emitter.emit("DELETE_ATTR", "cell_contents")
+        return
+    emitter.load(tracker.contents)
+    if own is not None:
+        emitter.emit("STORE_DEREF", own)
+    else:
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", "cell_contents")
+
+
+@writes_back("attributes")
+def _attributes(emitter: Emitter, tracker: VariableTracker) -> None:
+    attributes: dict[str, VariableTracker] = getattr(tracker, "attributes", {})
+    for name, value in attributes.items():
+        if value is DELETED:
+            emitter.call_const(_delete_attribute, lambda: emitter.load(tracker), lambda n=name: emitter.const(n))
+            emitter.emit("POP_TOP")
+        elif isinstance(tracker, NNModuleVariable) or not isinstance(tracker, (UserObjectVariable,)):
+            emitter.load(value)
+            emitter.load(tracker)
+            emitter.emit("STORE_ATTR", name)
+        else:
+            set_attribute(emitter, tracker, name, value)
+
+
+def _delete_attribute(obj: Any, name: str) -> None:
+    """Delete an attribute if it is there (the trace may have made and deleted it)."""
+    if name in getattr(obj, "__dict__", {}) or hasattr(type(obj), name):
+        object.__delattr__(obj, name)
+
+

@@ -1,0 +1,98 @@
+"""`Emitter`: collects the instructions of the new code, its temporaries, and which values stand where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.interpreter.frame import Frame
+from tracer_core.sources import CellSource, LocalSource, Source
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.functions import CellVariable
+
+
+class CannotRebuild(Exception):
+    """A value that is still alive cannot be made again by generated code."""
+
+    def __init__(self, tracker: VariableTracker) -> None:
+        super().__init__(f"a {tracker.kind} ({tracker.describe()})")
+
+
+class Emitter:
+    """Instructions that run in the root frame's place.
+
+    `where` maps a tracker to the temporary that holds its value; what is not there is rebuilt when asked for.
+    `outputs` are the trackers the graph returns, by position.
+    """
+
+    def __init__(self, root: Frame, outputs: dict[VariableTracker, int], rebuild: Callable[[Emitter, Any], None]) -> None:
+        self.root = root
+        self.instructions: list[Instruction] = []
+        self.where: dict[VariableTracker, str] = {}
+        self.outputs = outputs
+        self._rebuild = rebuild
+        self._temporaries = 0
+
+    # --- small steps --------------------------------------------------------------------------------------
+
+    def emit(self, op: str, arg: Any = None, target: Instruction | None = None) -> Instruction:
+        instruction = make(op, arg, target)
+        self.instructions.append(instruction)
+        return instruction
+
+    def const(self, value: Any) -> None:
+        self.emit("LOAD_CONST", value)
+
+    def temporary(self) -> str:
+        self._temporaries += 1
+        return f"___{self._temporaries}"
+
+    def store_new(self) -> str:
+        """Move the top of the stack to a new temporary."""
+        name = self.temporary()
+        self.emit("STORE_FAST", name)
+        return name
+
+    def keep(self, tracker: VariableTracker) -> None:
+        """Remember that the top of the stack (which stays) is `tracker`'s value."""
+        name = self.temporary()
+        self.emit("COPY", 1)
+        self.emit("STORE_FAST", name)
+        self.where[tracker] = name
+
+    def call_const(self, function: Any, *arguments: Callable[[], None]) -> None:
+        """Push `function(*arguments)`; each argument is a callable that pushes one value."""
+        self.emit("PUSH_NULL")
+        self.const(function)
+        for push in arguments:
+            push()
+        self.emit("CALL", CallShape(len(arguments)))
+
+    # --- values -------------------------------------------------------------------------------------------
+
+    def load_source(self, source: Source) -> None:
+        """Push what is at `source`, as it is now."""
+        self.instructions.extend(self._source(source))
+
+    def _source(self, source: Source) -> list[Instruction]:
+        if isinstance(source, LocalSource) and source.local not in self.root.code.co_varnames and not source.free:
+            raise CannotRebuild(CellVariable(None, source))
+        return source.rebuild(self._source)
+
+    def load(self, tracker: VariableTracker) -> None:
+        """Push the tracker's value."""
+        name = self.where.get(tracker)
+        if name is not None:
+            self.emit("LOAD_FAST", name)
+        else:
+            self._rebuild(self, tracker)
+
+    def is_own_cell(self, cell: CellVariable) -> str | None:
+        """The name under which the root frame itself holds this cell, if it does."""
+        if isinstance(cell.source, CellSource):
+            return cell.source.cell
+        for name, held in self.root.cells.items():
+            if held is cell:
+                return name
+        return None

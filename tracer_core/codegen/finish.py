@@ -1,0 +1,298 @@
+"""The new code of a frame: it calls the graph, rebuilds what is alive, replays side effects, and returns or goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+import torch
+
+from tracer_core.bytecode import (
+    CallShape,
+    Instruction,
+    Program,
+    assemble,
+    copy_program_with_map,
+    is_terminal,
+    live_before,
+    make,
+    pops,
+    stack_effect,
+)
+from tracer_core.codegen import effects
+from tracer_core.codegen.emitter import Emitter
+from tracer_core.codegen.rebuild import OUTPUTS, needs, rebuild
+from tracer_core.codegen.resume import Point, Resume, make_resume, raise_and_catch, resume_of
+from tracer_core.graph.output import OutputGraph
+from tracer_core.interpreter.frame import Frame, decoded
+from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.sources import LocalSource
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import NULL, ConstantVariable
+from tracer_core.variables.functions import CellVariable
+from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.tensor import InGraphVariable
+
+
+@dataclass(slots=True)
+class NewCode:
+    """What codegen made: the code, and the resume functions' codes that it may call."""
+
+    code: CodeType
+    resumes: list[Resume] = field(default_factory=list)
+
+
+def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
+    """All trackers that rebuilding these loads, each once."""
+    seen: dict[VariableTracker, None] = {}
+    waiting = list(roots)[::-1]
+    while waiting:
+        tracker = waiting.pop()
+        if tracker in seen:
+            continue
+        seen[tracker] = None
+        waiting.extend(reversed(needs(tracker)))
+    return list(seen)
+
+
+class FrameEnd:
+    """The state in which the root frame leaves the graph, ready for code to be made of it.
+
+    Args:
+        stack: what the new code must push; the values it returns, or what stands on the stack at the break.
+        locals: names and values of the locals to set (only those not as they were).
+    """
+
+    def __init__(
+        self, output: OutputGraph, root: Frame, stack: list[VariableTracker], locals: dict[str, VariableTracker]
+    ) -> None:
+        self.output = output
+        self.root = root
+        self.stack = stack
+        self.locals = locals
+        self.emitter = Emitter(root, {}, rebuild)
+        cells = [cell.contents for cell in self._own_new_cells().values() if cell.contents is not None]
+        alive = reachable([*stack, *locals.values(), *cells, *effects.needs(output.side_effects, self.emitter)])
+        self.alive = alive
+        outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
+        by_node: dict[torch.fx.Node, int] = {}
+        for tracker in outputs:
+            self.emitter.outputs[tracker] = by_node.setdefault(tracker.node, len(by_node))
+        self.output_nodes = list(by_node)
+
+    def _own_new_cells(self) -> dict[str, CellVariable]:
+        """Cells that the root frame itself made."""
+        return {name: cell for name, cell in self.root.cells.items() if cell.source is None}
+
+    def call_graph(self, function: Any | None) -> None:
+        """Call the compiled graph, if there is one, and put the torch settings as the trace left them."""
+        emitter = self.emitter
+        if function is not None:
+            emitter.emit("PUSH_NULL")
+            emitter.const(function)
+            for argument in self.output.inputs:
+                emitter.load_source(argument.source)
+            emitter.emit("CALL", CallShape(len(self.output.inputs)))
+            emitter.emit("STORE_FAST", OUTPUTS)
+        if torch.is_grad_enabled() != self.output.grad_mode_at_start:
+            emitter.call_const(torch._C._set_grad_enabled, lambda: emitter.const(torch.is_grad_enabled()))
+            emitter.emit("POP_TOP")
+
+    def restore(self) -> None:
+        """Write back side effects, set cells, push the stack, set locals."""
+        emitter = self.emitter
+        if self.output.side_effects.changed or self.output.side_effects.globals_:
+            self._load_before_changes()
+        effects.write_back(self.output.side_effects, emitter)
+        for name, cell in self._own_new_cells().items():
+            self._set_own_cell(name, cell)
+        for depth, item in enumerate(self.stack):
+            self._push(depth, item)
+        for value in self.locals.values():
+            emitter.load(value)
+        for name in reversed(self.locals):
+            emitter.emit("STORE_FAST", name)
+
+    def _load_before_changes(self) -> None:
+        """Keep what is found through places that the side effects may change."""
+        emitter = self.emitter
+        for tracker in self.alive:
+            source = tracker.source
+            if source is None or isinstance(tracker, (ConstantVariable, CellVariable)) or tracker in emitter.where:
+                continue
+            if isinstance(source, LocalSource) and not source.free:
+                continue
+            if isinstance(tracker, LazyVariable) and tracker.realized is not None:
+                continue
+            emitter.load(tracker)
+            emitter.where[tracker] = emitter.store_new()
+
+    def _set_own_cell(self, name: str, cell: CellVariable) -> None:
+        emitter = self.emitter
+        contents = cell.contents
+        if contents is None:
+            return
+        if isinstance(contents.source, LocalSource) and contents.source.local == name:
+            return
+        emitter.load(contents)
+        emitter.emit("STORE_DEREF", name)
+
+    def _push(self, depth: int, item: VariableTracker) -> None:
+        if isinstance(item, HandledMark):
+            return
+        if depth and isinstance(self.stack[depth - 1], HandledMark):
+            before = len(self.emitter.instructions)
+            self.emitter.load(item)
+            load = self.emitter.instructions[before:]
+            del self.emitter.instructions[before:]
+            self.emitter.instructions.extend(raise_and_catch(load, depth - 1))
+        else:
+            self.emitter.load(item)
+
+
+def prologue(root: Frame) -> list[Instruction]:
+    """The beginning of the original code that makes its cells."""
+    made = []
+    for instruction in root.decoded.instructions:
+        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS"):
+            made.append(make(instruction.op, instruction.arg))
+        elif instruction.op not in ("RESUME", "NOP"):
+            break
+    return [*made, make("RESUME", 0)]
+
+
+def returning(end: FrameEnd, graph: Any | None) -> NewCode:
+    """Code for a frame that was walked to its end."""
+    end.call_graph(graph)
+    end.restore()
+    end.emitter.emit("RETURN_VALUE")
+    return NewCode(_assemble(end, []))
+
+
+def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
+    """Code for a frame whose graph ends before the instruction at `position`: that instruction runs in a copy of the
+    original code, in its place, so that its exceptions go where they always went; after it, a resume function is called.
+    """
+    root = end.root
+    end.call_graph(graph)
+    end.restore()
+    body, moved = copy_program_with_map(root.program)
+    broken = root.decoded.instructions[position]
+    end.emitter.emit("JUMP", target=moved[broken])
+    _drop_cell_makers(body)
+    resumes: list[Resume] = []
+    if not is_terminal(broken.op) or broken.op == "JUMP":
+        _go_on_after(end, body, moved, position, resumes)
+    return NewCode(_assemble(end, body.instructions), resumes)
+
+
+def _drop_cell_makers(body: Program) -> None:
+    """The new code has made its cells before it jumps into the copy."""
+    for instruction in body.instructions:
+        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
+            instruction.op, instruction.arg = "NOP", None
+
+
+def _go_on_after(
+    end: FrameEnd, body: Program, moved: dict[Instruction, Instruction], position: int, resumes: list[Resume]
+) -> None:
+    instructions = end.root.decoded.instructions
+    broken = instructions[position]
+    copy = moved[broken]
+    if not is_terminal(broken.op):
+        stub, resume = _stub(end, instructions[position + 1], broken, jumped=False)
+        at = body.instructions.index(copy) + 1
+        body.instructions[at:at] = stub
+        resumes.append(resume)
+    if broken.target is not None:
+        stub, resume = _stub(end, broken.target, broken, jumped=True)
+        body.instructions.extend(stub)
+        copy.target = stub[0]
+        resumes.append(resume)
+
+
+def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool) -> tuple[list[Instruction], Resume]:
+    """Instructions that hand the stack and the live locals to a resume function and return what it returns."""
+    root = end.root
+    depth = len(end.stack) + stack_effect(broken, jumped)
+    kept = len(end.stack) - pops(broken)
+    handled = tuple(d + 1 for d in range(kept) if isinstance(end.stack[d], HandledMark))
+    live = live_before(root.program).get(target, frozenset())
+    bound = {*root.locals, *_stored_by(broken)}
+    names = tuple(name for name in root.program.varnames if name in live and name in bound)
+    original, program, at = _in_original(root, target)
+    empty = tuple(d for d in range(kept) if root.stack[d] is NULL)
+    point = Point(at, depth, names, empty, handled)
+    resume = make_resume(original, program, point)
+    passed = point.passed()
+    made: list[Instruction] = []
+    temporaries = {d: f"___pass{d}" for d in range(depth)}
+    for d in reversed(range(depth)):
+        made.append(make("STORE_FAST", temporaries[d]))
+    made.append(make("PUSH_NULL"))
+    made.extend(_make_function(root, resume.code))
+    made.extend(make("LOAD_FAST", temporaries[d]) for d in passed)
+    made.extend(make("LOAD_FAST", name) for name in names)
+    made.append(make("CALL", CallShape(len(passed) + len(names))))
+    made.append(make("RETURN_VALUE"))
+    for instruction in made:
+        instruction.span = broken.span
+    return made, resume
+
+
+def _stored_by(broken: Instruction) -> list[str]:
+    return [broken.arg] if broken.op == "STORE_FAST" else []
+
+
+def _in_original(root: Frame, target: Instruction) -> tuple[CodeType, Program, int]:
+    """Where `target` is in the code the user wrote, if the root is itself a resume function."""
+    at = root.decoded.index[target]
+    known = resume_of(root.code)
+    if known is None:
+        return root.code, root.program, at
+    return known.original, decoded(known.original).program, at - known.shift
+
+
+def _make_function(root: Frame, code: CodeType) -> list[Instruction]:
+    cells = [make("LOAD_CLOSURE", name) for name in code.co_freevars]
+    if not cells:
+        return [make("LOAD_CONST", code), make("MAKE_FUNCTION", 0)]
+    return [*cells, make("BUILD_TUPLE", len(cells)), make("LOAD_CONST", code), make("MAKE_FUNCTION", 8)]
+
+
+def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
+    program = end.root.program
+    span = next((i.span for i in program.instructions if i.span is not None), None)
+    instructions = [*prologue(end.root), *end.emitter.instructions]
+    for instruction in instructions:
+        if instruction.span is None:
+            instruction.span = span
+    made = Program(
+        program.template, [*instructions, *body], list(program.varnames), list(program.cellvars), list(program.freevars)
+    )
+    return assemble(made)
+
+
+def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
+    """The stack as it must stand before the broken instruction. Empty slots below what it uses become None: nothing
+    looks at them any more, and only there can they be handed on."""
+    used = len(root.stack) - pops(root.decoded.instructions[position])
+    return [ConstantVariable(None) if item is NULL and d < used else item for d, item in enumerate(root.stack)]
+
+
+def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTracker]:
+    """The locals that differ from what they were when the frame started."""
+    return {
+        name: value
+        for name, value in root.locals.items()
+        if name in alive and not (isinstance(value.source, LocalSource) and value.source.local == name)
+    }
+
+
+
+
+def alive_at(root: Frame, position: int) -> frozenset[str]:
+    """The locals that may still be read from the instruction at `position` on."""
+    return live_before(root.program).get(root.decoded.instructions[position], frozenset())

@@ -1,0 +1,141 @@
+"""Resume functions: code that goes on with a function from an instruction in its middle.
+
+A resume function is the original code with another beginning: its parameters are the stack items and locals that are
+alive there; it pushes the items and jumps. Its cells arrive as free variables. Since the whole original code is in it,
+loops, `try` and `with` blocks around the point work as they stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType
+
+from tracer_core.bytecode import Handler, Instruction, Program, assemble, copy_program_with_map, make
+
+CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED = 0x01, 0x02, 0x10
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where to go on, and with what: `at` is the index of the instruction in the original program; `empty` the depths
+    of empty stack slots (NULL); `handled` those at which an exception being handled lies on the stack (over the mark
+    that PUSH_EXC_INFO puts)."""
+
+    at: int
+    stack: int
+    locals: tuple[str, ...]
+    empty: tuple[int, ...] = ()
+    handled: tuple[int, ...] = ()
+
+    def passed(self) -> list[int]:
+        """The depths of the stack items that are handed over as arguments."""
+        made_anew = {*self.empty, *(depth - 1 for depth in self.handled)}
+        return [depth for depth in range(self.stack) if depth not in made_anew]
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """A resume function's code. `parameters` are names of its arguments in order, `shift` how many instructions it has
+    before those of the original."""
+
+    code: CodeType
+    original: CodeType
+    point: Point
+    offset: int
+    shift: int
+
+
+_made: dict[int, dict[Point, Resume]] = {}
+_by_code: dict[int, Resume] = {}
+
+
+def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
+    """The original code that a resume function's code goes on with, and the offset in it; None for other codes."""
+    resume = _by_code.get(id(code))
+    return None if resume is None else (resume.original, resume.offset)
+
+
+def resume_of(code: CodeType) -> Resume | None:
+    return _by_code.get(id(code))
+
+
+def forget() -> None:
+    """Forget all resume functions (their code goes when nothing else holds it)."""
+    _made.clear()
+    _by_code.clear()
+
+
+def make_resume(original: CodeType, program: Program, point: Point) -> Resume:
+    """The resume function of `original` (decoded: `program`) at `point`; the same one each time it is asked for."""
+    known = _made.setdefault(id(original), {})
+    resume = known.get(point)
+    if resume is None:
+        resume = known[point] = _build(original, program, point)
+        _by_code[id(resume.code)] = resume
+    return resume
+
+
+def stack_parameter(depth: int) -> str:
+    return f"___stack{depth}"
+
+
+def _build(original: CodeType, program: Program, point: Point) -> Resume:
+    body, moved = copy_program_with_map(program)
+    target_old = program.instructions[point.at]
+    cells = (*program.freevars, *program.cellvars)
+    for instruction in body.instructions:
+        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
+            instruction.op, instruction.arg = "NOP", None
+    beginning = _beginning(point, moved[target_old], len(cells))
+    parameters = [*map(stack_parameter, point.passed()), *point.locals]
+    others = [name for name in program.varnames if name not in point.locals and name not in cells]
+    name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"
+    template = original.replace(
+        co_name=name,
+        co_qualname=name,
+        co_argcount=len(parameters),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=(original.co_flags & ~0x0C) | CO_OPTIMIZED | CO_NEWLOCALS,
+        co_firstlineno=original.co_firstlineno,
+        co_varnames=tuple(parameters),
+        co_nlocals=len(parameters),
+        co_cellvars=(),
+        co_freevars=cells,
+    )
+    made = Program(template, [*beginning, *body.instructions], [*parameters, *others], [], list(cells))
+    offset = target_old.origin.offset if target_old.origin is not None else 0
+    return Resume(assemble(made), original, point, offset, len(beginning))
+
+
+def _line(instruction: Instruction, code: CodeType) -> int:
+    line = instruction.span.line if instruction.span is not None else None
+    return code.co_firstlineno if line is None else line
+
+
+def _beginning(point: Point, target: Instruction, cells: int) -> list[Instruction]:
+    made: list[Instruction] = []
+    if cells:
+        made.append(make("COPY_FREE_VARS", cells))
+    made.append(make("RESUME", 0))
+    for depth in range(point.stack):
+        if depth + 1 in point.handled:
+            continue
+        if depth in point.empty:
+            made.append(make("PUSH_NULL"))
+        elif depth in point.handled:
+            made.extend(raise_and_catch([make("LOAD_FAST", stack_parameter(depth))], depth - 1))
+        else:
+            made.append(make("LOAD_FAST", stack_parameter(depth)))
+    made.append(make("JUMP", target=target))
+    for instruction in made:
+        instruction.span = target.span
+    return made
+
+
+def raise_and_catch(load: list[Instruction], depth: int) -> list[Instruction]:
+    """Instructions that put the interpreter in the state of handling an exception, with `depth` items below it."""
+    push = make("PUSH_EXC_INFO")
+    raising = make("RAISE_VARARGS", 1)
+    raising.handler = Handler(push, depth, False)
+    return [*load, raising, push]

@@ -1,0 +1,23 @@
+"""Imports every module that registers handlers, so that the tables are full."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+MODULES = (
+    "tracer_core.variables.builder",
+    "tracer_core.variables.builtin_functions",
+    "tracer_core.variables.containers_made",
+    "tracer_core.variables.dict_methods",
+    "tracer_core.variables.generators",
+    "tracer_core.variables.operator_functions",
+    "tracer_core.variables.sequence_methods",
+    "tracer_core.variables.tensor_methods",
+    "tracer_core.variables.torch_functions",
+)
+
+
+def load_handlers() -> None:
+    """Import them all; doing so again changes nothing."""
+    for name in MODULES:
+        import_module(name)
