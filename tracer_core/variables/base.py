@@ -80,6 +80,10 @@ class VariableTracker:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.describe()})"
 
+    def __bool__(self) -> bool:
+        """A tracker is always there; the value's own truth is `truth(tx)`."""
+        return True
+
     # --- for the interpreter ------------------------------------------------------------------------------
 
     def realize(self) -> VariableTracker:
