@@ -20,7 +20,8 @@ def assemble(program: Program) -> CodeType:
     come last in `co_varnames`.
 
     Constants are pooled by identity, so each is the very object that the instruction holds, with CPython's one
-    exception: strings that look like names are interned, also inside tuples and frozensets.
+    exception: strings that look like names are interned, also inside tuples and frozensets. What the template has
+    in its pools stays there, used or not. A code object with an unhashable constant is unhashable itself.
 
     Raises:
         ValueError: the program cannot be a code object (a jump to outside, an undeclared cell, a stack that does not

@@ -18,6 +18,14 @@ def _is_name(arg: Any) -> bool:
     return isinstance(arg, str)
 
 
+def _is_call(arg: Any) -> bool:
+    return isinstance(arg, CallShape) and 0 <= len(arg.keywords) <= arg.count
+
+
+def _is_one_of(*counts: int) -> Callable[[Any], bool]:
+    return lambda arg: _is_count(arg) and arg in counts
+
+
 _EXPECTED: dict[Operand, tuple[Callable[[Any], bool], str]] = {
     Operand.NONE: (lambda arg: arg is None, "no operand"),
     Operand.COUNT: (_is_count, "an int that is not negative"),
@@ -29,9 +37,17 @@ _EXPECTED: dict[Operand, tuple[Callable[[Any], bool], str]] = {
     Operand.BINARY: (lambda arg: arg in cpython.BINARY_OPERATORS, f"one of {cpython.BINARY_OPERATORS}"),
     Operand.IDENTITY: (lambda arg: arg in cpython.IDENTITIES, f"one of {cpython.IDENTITIES}"),
     Operand.MEMBERSHIP: (lambda arg: arg in cpython.MEMBERSHIPS, f"one of {cpython.MEMBERSHIPS}"),
-    Operand.CALL: (lambda arg: isinstance(arg, CallShape), "a CallShape"),
+    Operand.CALL: (_is_call, "a CallShape that counts its keywords among the arguments"),
 }
-_EXPECTED_OF = {op: _EXPECTED[info.operand] for op, info in OPS.items()}
+_POSITIVE = (lambda arg: _is_count(arg) and arg > 0, "an int above zero")
+_EXPECTED_OF: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **{op: _EXPECTED[info.operand] for op, info in OPS.items()},
+    **dict.fromkeys(("SWAP", "COPY", "LIST_APPEND", "SET_ADD", "MAP_ADD"), _POSITIVE),
+    **dict.fromkeys(("LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE"), _POSITIVE),
+    "BUILD_SLICE": (_is_one_of(2, 3), "2 or 3"),
+    "RAISE_VARARGS": (_is_one_of(0, 1, 2), "0, 1 or 2"),
+}
+"""What each operation's operand must be; anything else crashes CPython."""
 
 
 def make(op: str, arg: Any = None, target: Instruction | None = None) -> Instruction:

@@ -16,7 +16,11 @@ from tracer_core.bytecode.ops import OPS, Operand
 
 
 def decode(code: CodeType) -> Program:
-    """Takes a code object apart. `code` itself is kept as the program's template and not changed."""
+    """Takes a code object apart. `code` itself is kept as the program's template and not changed.
+
+    KW_NAMES, PRECALL and CALL become one CALL with the place of CPython's CALL. A method call over several lines has
+    its KW_NAMES on another line, which is lost: it can neither fail nor be seen, but by a line tracer.
+    """
     instructions, offsets = _Decoder(code).run()
     _attach_handlers(code, instructions, offsets)
     return Program(
