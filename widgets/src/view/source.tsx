@@ -88,8 +88,6 @@ export function BytecodeRows(props: { code: Code; current: number | null; testId
         const here = i === current;
         const line = instr[INSTR.line];
         const starts = line !== null && line !== code.instructions[i - 1]?.[INSTR.line];
-        const target = instr[INSTR.target];
-        const to = target === null ? undefined : code.instructions[target]?.[INSTR.offset];
         return (
           <div
             key={i}
@@ -101,10 +99,7 @@ export function BytecodeRows(props: { code: Code; current: number | null; testId
             <span class="tw-of-line">{starts ? line : ""}</span>
             <span class="tw-offset">{instr[INSTR.offset]}</span>
             <span class="tw-op">{instr[INSTR.opname]}</span>
-            <span class="tw-arg">
-              {instr[INSTR.arg]}
-              {to !== undefined && ` → ${to}`}
-            </span>
+            <span class="tw-arg">{instr[INSTR.arg]}</span>
           </div>
         );
       }}

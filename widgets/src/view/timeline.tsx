@@ -43,7 +43,7 @@ export function Timeline({ model, theme }: { model: Model; theme: string }) {
       context.fillStyle = colour(`mark-${mark}`);
       const top = CURVE + 2 + row * ROW;
       drawn.marks[mark].forEach((there, i) => {
-        if (there) context.fillRect(i * column, top, Math.max(1, Math.min(column, 3)), ROW - 1);
+        if (there) context.fillRect(i * column, top, Math.max(2, Math.min(column, 3)), ROW - 1);
       });
     });
     if (model.meta.breaks.length > FEW) return;

@@ -4,8 +4,8 @@ import { currentNode, dotText, FOLD_AT, type GraphNode, labels, type Layout, NEI
 import type { Model } from "../../model";
 import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
 
-/** Whether `node` was there once `step` was done. */
-const there = (node: GraphNode, step: number): boolean => node.step === null || node.step <= step;
+/** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
+const there = (node: GraphNode, step: number): boolean => node.step === null || node.step === step || node.after <= step;
 
 function useLayout(nodes: readonly GraphNode[]): Layout | string | null {
   const [layout, setLayout] = useState<Layout | string | null>(null);
