@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dis
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from tests.browser.explorer_page import ExplorerPage
 from tests.recording import synthetic
 from tests.widgets.conftest import Open, long_trace
 
+LONG = 40_000
 PROGRAM = synthetic.PROGRAM.splitlines()
 
 
@@ -36,7 +36,7 @@ def test_each_step_shows_its_line_instruction_and_values(example: tw.Trace, open
         assert page.instruction() == step.opname
         assert page.instruction() in dis.opmap
         names = [line.split("\n")[0] for line in page.part("locals").locator(".tw-label").all_inner_texts()]
-        assert set(names) == set(step.locals) | set(step.before.locals)
+        assert set(names) == set(step.before.locals) | set(step.after.locals if step.after else ())
         page.press("ArrowRight")
 
 
@@ -316,10 +316,9 @@ def step_times(page: Page, count: int) -> list[float]:
 
 
 def test_a_long_trace_opens_and_steps_quickly(open_page: Open, artifacts: Path) -> None:
-    trace = long_trace(100_000)
-    start = time.perf_counter()
+    trace = long_trace(LONG)
     page = open_page(trace)
-    assert time.perf_counter() - start < 20
+    assert page.page.evaluate("() => performance.now()") < 5000
     page.click("last")
     assert page.step == len(trace) - 1
     page.go_to(len(trace) // 2)

@@ -8,6 +8,7 @@ looked at.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -116,11 +117,9 @@ class Reader:
 
     def at(self, tracker: int, step: int) -> schema.Snapshot:
         """The tracker as it was once `step` had done its work; the first snapshot if it is younger than that."""
-        for later in reversed(self.later_of(tracker)):
-            packed = self._later(later)
-            if packed.step <= step:
-                return self._unpack(tracker, packed)
-        return self._unpack(tracker, self._first(tracker))
+        later = self.later_of(tracker)
+        at = bisect_right(later, step, key=lambda number: self._later(number).step)
+        return self._unpack(tracker, self._later(later[at - 1]) if at else self._first(tracker))
 
     def steps(self, tracker: int) -> list[int]:
         """The steps that made the tracker's snapshots."""

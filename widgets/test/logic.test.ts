@@ -41,6 +41,14 @@ describe("what stands at a step", () => {
     expect(index.chain(0).map(({ code }) => code.name)).toEqual(["outer"]);
   });
 
+  it("is a line, also for an instruction without one", () => {
+    const without = meta();
+    const instr = without.codes[1]?.instructions[2];
+    if (!instr) throw new Error();
+    instr[4] = null;
+    expect(new TraceIndex(without).lineAt(7)).toBe(12);
+  });
+
   it("is its attempt, and what it added", () => {
     expect(index.attemptAt(1).id).toBe(0);
     expect(index.nodes.get(6).map(({ id }) => id)).toEqual([0]);

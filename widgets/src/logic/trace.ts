@@ -77,8 +77,14 @@ export class TraceIndex {
     return need(this.codeAt(step).instructions[this.instruction[step] ?? -1], "instruction", step);
   }
 
+  /** The line of the instruction at `step`; for one without a line, that of the last one before it that has one. */
   lineAt(step: number): number | null {
-    return this.instrAt(step)[INSTR.line];
+    const { instructions } = this.codeAt(step);
+    for (let at = this.instruction[step] ?? -1; at >= 0; at--) {
+      const line = instructions[at]?.[INSTR.line] ?? null;
+      if (line !== null) return line;
+    }
+    return null;
   }
 
   depthAt(step: number): number {
