@@ -174,7 +174,7 @@ def test_the_graph_grows_and_leads_back(example: tw.Trace, open_page: Open, arti
     (graph,) = [g for g in example.all_graphs if g.attempt == attempt.id]
     expect(nodes).to_have_count(len(graph.nodes))
     page.press("m")
-    here = {n.name for n in (example.nodes[i] for i in graph.nodes) if n.step is None or n.step <= page.step}
+    here = {n.name for n in (example.nodes[i] for i in graph.nodes) if n.step == page.step or n.after <= page.step}
     shown = {
         n.get_attribute("data-node")
         for n in nodes.all()

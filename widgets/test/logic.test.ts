@@ -196,6 +196,8 @@ describe("the graph", () => {
     expect(neighbourhood(chain, 2, 3).map(({ id }) => id)).toEqual([1, 2, 3]);
     expect(neighbourhood(chain, 4, 3).map(({ id }) => id)).toEqual([4]);
     expect(neighbourhood(chain, 99, 3)).toEqual([]);
+    const hub = [node(0, 0), ...Array.from({ length: 50 }, (_, i) => node(i + 1, i + 1, [0]))];
+    expect(neighbourhood(hub, 30, 20).map(({ id }) => id)).toEqual([0, 27, 28, 29, 30, 31, 32]);
   });
 
   it("knows the newest node of a step", () => {

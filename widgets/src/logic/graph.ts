@@ -94,7 +94,13 @@ export function readPlain(text: string): Layout {
   return layout;
 }
 
-/** Up to `limit` nodes nearest to `centre` along edges in either direction, in graph order. */
+/** From a node that many use (a weight), go on to so many of them only. */
+const BRANCHING = 6;
+
+/**
+ * Up to `limit` nodes nearest to `centre` along edges in either direction, in graph order. Of a node with many
+ * neighbours those are taken that were made nearest to `centre` in time.
+ */
 export function neighbourhood(nodes: readonly GraphNode[], centre: number, limit: number): GraphNode[] {
   const links = new Map<number, number[]>(nodes.map((node) => [node.id, []]));
   for (const node of nodes)
@@ -105,12 +111,17 @@ export function neighbourhood(nodes: readonly GraphNode[], centre: number, limit
   const found = new Set<number>(links.has(centre) ? [centre] : []);
   const queue = [...found];
   for (let at = 0; at < queue.length && found.size < limit; at++)
-    for (const other of links.get(queue[at] as number) ?? []) {
+    for (const other of nearest(links.get(queue[at] as number) ?? [], centre)) {
       if (found.size >= limit || found.has(other) || !links.has(other)) continue;
       found.add(other);
       queue.push(other);
     }
   return nodes.filter((node) => found.has(node.id));
+}
+
+function nearest(nodes: readonly number[], centre: number): readonly number[] {
+  if (nodes.length <= BRANCHING) return nodes;
+  return [...nodes].sort((a, b) => Math.abs(a - centre) - Math.abs(b - centre)).slice(0, BRANCHING);
 }
 
 /** The newest node that was there at `step`; before the first one, the first. */

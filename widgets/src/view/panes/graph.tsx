@@ -5,7 +5,7 @@ import type { Model } from "../../model";
 import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
 
 /** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
-const there = (node: GraphNode, step: number): boolean => node.step === null || node.step === step || node.after <= step;
+const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
 
 function useLayout(nodes: readonly GraphNode[]): Layout | string | null {
   const [layout, setLayout] = useState<Layout | string | null>(null);
