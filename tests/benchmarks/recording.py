@@ -49,10 +49,15 @@ def measure(steps: int) -> str:
     count = len(trace)
     return (
         f"{count:>9,} steps: recorder {1e6 * (recorded - bare) / count:.2f} us a step, finish {finished:.2f} s, "
-        f"save {saved:.2f} s, {size / count:.1f} bytes a step, open {opened:.2f} s, state at one step: median "
-        f"{1e3 * read[500]:.3f} ms, worst of 1,000 {1e3 * read[-1]:.3f} ms (with its values {1e3 * full[500]:.3f} and "
-        f"{1e3 * full[-1]:.3f} ms), window {1e3 * window:.0f} ms, first chunk {chunk:.2f} s"
+        f"save {saved:.2f} s, {size / count:.1f} bytes a step, open {opened:.2f} s\n"
+        f"  one step's state: {spread(read)}; with its values: {spread(full)}\n"
+        f"  window {1e3 * window:.0f} ms, first chunk {chunk:.2f} s"
     )
+
+
+def spread(times: list[float]) -> str:
+    """Sorted seconds, as milliseconds."""
+    return f"median {1e3 * times[len(times) // 2]:.3f} ms, worst of {len(times):,} {1e3 * times[-1]:.3f} ms"
 
 
 def seconds_of(work: Callable[[], object]) -> float:

@@ -266,7 +266,7 @@ class Engine:
             except TensorBranch:
                 broke = True
             if broke and number == 1:
-                self.tell.on_attempt_end("restarted", "The graph has to end at line 21.")
+                self.tell.on_attempt_end("restarted", "The graph has to end at line 20.")
                 number = 2
                 continue
             break

@@ -164,7 +164,8 @@ class Reader:
             if other == own:
                 return step
             frame = self._frames[other]
-            step = step + 1 if frame.suspended else frame.end_step + 1
+            whole = frame.first_step == step and not frame.suspended
+            step = frame.end_step + 1 if whole else step + 1
         return None
 
     def until(self, step: int) -> int:

@@ -1,0 +1,530 @@
+"""The recorder against a naive observer that copies everything, and against values written by hand."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.recording.naive import Both, Naive, picture
+from tests.recording.synthetic import Engine, Frame, Walk, example_events, functions
+from tests.recording.synthetic_values import ConstantVariable, Fake, Graph, ListVariable, Source, VariableTracker
+from tracer_core.recording import Trace
+from tracer_core.recording.recorder import Recorder
+from tracer_core.recording.steps import Value, View
+
+LINES = {name: functions()[name].__code__.co_firstlineno for name in ("layer", "number", "model", "counted")}
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[Trace, Naive]:
+    recorder, naive = Recorder("the example"), Naive()
+    example_events(Both(recorder, naive))
+    return Trace(recorder.finish()), naive
+
+
+@pytest.fixture(scope="module")
+def trace(run: tuple[Trace, Naive]) -> Trace:
+    return run[0]
+
+
+def seen(value: Value, depth: int = 2) -> Any:
+    if value.text == "NULL" or value.kind == "interpreter's own":
+        return value.text
+    return (value.text, [(label, seen(part, depth - 1)) for label, part in value.parts] if depth else [])
+
+
+def seen_view(view: View | None) -> Any:
+    if view is None:
+        return None
+    return (
+        [seen(value) for value in view.stack],
+        {name: seen(value) for name, value in view.locals.items()},
+        {name: seen(value) for name, value in view.cells.items()},
+    )
+
+
+def test_every_step_before_and_after_as_plain_copies_have_it(run: tuple[Trace, Naive]) -> None:
+    trace, naive = run
+    assert len(trace) == len(naive.before)
+    for step in trace.steps:
+        assert seen_view(step.before) == naive.before[step.index], step
+        assert seen_view(step.after) == naive.after[step.index], step
+        assert step.opname == naive.opnames[step.index]
+        assert naive.lines[step.index] in (None, step.line)
+
+
+def test_outer_frames_are_shown_as_they_are_at_an_inner_step(run: tuple[Trace, Naive]) -> None:
+    trace, naive = run
+    step = trace.find(function="layer", op="BINARY_OP")[0]
+    outer, inner = step.frames
+    assert (outer.code.name, inner.code.name) == ("model", "layer")
+    assert outer.line == LINES["model"] + 3
+    assert seen_view(outer.view)[0] == naive.before[outer.step][0]
+    assert trace.steps[outer.step].opname == "CALL"
+
+
+def test_attempts_compilations_and_calls(trace: Trace) -> None:
+    def named(record: Any) -> str:
+        return trace.codes[record.code].name
+
+    assert [(named(c), c.version, c.outcome, len(c.attempts)) for c in trace.compilations] == [
+        ("model", 1, "compiled", 2),
+        ("__resume_at_74_model", 1, "compiled", 1),
+        ("model", 2, "compiled", 2),
+        ("__resume_at_74_model", 2, "compiled", 1),
+        ("counted", 1, "compiled", 1),
+    ]
+    assert [a.outcome for a in trace.attempts] == ["restarted", *["compiled"] * 2, "restarted", *["compiled"] * 3]
+    assert [(named(c), c.number, c.outcome, c.version, c.compilation) for c in trace.calls] == [
+        ("model", 1, "compiled", 1, 0),
+        ("__resume_at_74_model", 1, "compiled", 1, 1),
+        ("model", 2, "compiled", 2, 2),
+        ("__resume_at_74_model", 2, "compiled", 2, 3),
+        ("model", 3, "reused", 2, None),
+        ("__resume_at_74_model", 3, "reused", 2, None),
+        ("counted", 1, "compiled", 1, 4),
+        ("logger", 1, "skipped", None, None),
+    ]
+    third = trace.calls[4]
+    assert [(check.version, check.reused, check.seen) for check in third.checks] == [
+        (1, False, "L['x'] is f32[6, 8]"),
+        (2, True, ""),
+    ]
+    failed = trace.guards[third.checks[0].failed or 0]
+    assert failed.text == third.checks[0].text == "L['x'] is a Tensor f32[4, 8]"
+    assert failed.attempt == 1  # of the attempt that was compiled, not of the restarted one
+    assert trace.calls[-1].message == "The function takes and makes no tensors."
+
+
+def test_steps_of_attempts_follow_each_other(trace: Trace) -> None:
+    at = 0
+    for attempt in trace.attempts:
+        assert attempt.first_step == at
+        at = attempt.last_step + 1
+    assert at == len(trace)
+
+
+def test_breaks_say_where_why_and_what_instead(trace: Trace) -> None:
+    first, second = trace.breaks
+    assert first.reason_id == "tensor-branch"
+    assert first.message == "The code branches on the value of a tensor (total.sum() > 0)."
+    assert (trace.codes[first.code].name, first.line) == ("model", LINES["model"] + 4)
+    assert (trace.codes[first.root_code].name, first.root_line) == ("model", LINES["model"] + 4)
+    assert "torch.where" in first.hints[0]
+    assert [trace.codes[code].name for code in first.resumes] == ["__resume_at_74_model"]
+    assert first.action.endswith("and __resume_at_74_model goes on after it.")
+    assert first.step == trace.attempts[0].last_step
+    assert first.final_step == trace.attempts[1].last_step
+    assert trace.steps[first.step].break_ is first
+    assert trace.steps[first.final_step].break_ is first
+    assert not trace.steps[first.step].ended
+    assert second.attempt == 3
+
+
+def test_resume_functions_point_into_what_they_go_on_with(trace: Trace) -> None:
+    resume = next(code for code in trace.codes if code.name == "__resume_at_74_model")
+    assert resume.kind == "resume"
+    assert resume.resumes is not None
+    assert resume.resumes_at is not None
+    assert trace.codes[resume.resumes].name == "model"
+    assert trace.codes[resume.resumes].instructions[resume.resumes_at].op == "POP_JUMP_IF_FALSE"
+
+
+def test_guards_know_the_step_and_line_that_asked(trace: Trace) -> None:
+    guard = next(one for one in trace.guards if one.source == "G['layer']")
+    assert guard.step is not None
+    step = trace.steps[guard.step]
+    assert (step.opname, step.instruction.arg) == ("LOAD_GLOBAL", "NULL + layer")
+    assert (guard.code, guard.line) == (step.code.id, LINES["model"] + 3)
+    assert step.guards == [guard]
+    item = next(one for one in trace.guards if one.source == "L['weights'][0]")
+    assert item.path == ["L['weights']", "L['weights'][0]"]
+    assert item.step is None
+
+
+def test_nodes_by_step_with_what_is_known_of_them(trace: Trace) -> None:
+    step = trace.find(function="layer", op="BINARY_OP")[0]
+    (node,) = step.nodes
+    assert (node.name, node.op, node.target) == ("matmul", "call_function", "operator.matmul")
+    assert [trace.nodes[number].name for number in node.inputs] == ["L__x__", "L__weights___0_"]
+    assert [(fake.dtype, fake.shape, fake.stride) for fake in node.fakes] == [("float32", ["4", "8"], ["8", "1"])]
+    placeholder = trace.nodes[node.inputs[0]]
+    assert (placeholder.op, placeholder.source, placeholder.step) == ("placeholder", "L['x']", None)
+
+
+def test_graphs_hold_their_nodes_in_final_order_and_only_output_was_not_reported(trace: Trace) -> None:
+    graph = trace.graphs[0]
+    assert [trace.nodes[number].name for number in graph.nodes] == [
+        *(
+            "L__x__",
+            "L__weights___0_",
+            "L__weights___1_",
+            "matmul",
+            "mul",
+            "matmul_1",
+            "mul_1",
+            "sum",
+            "gt",
+            "output",
+        ),
+    ]
+    assert graph.name == "__graph_model_1"
+    assert graph.code.startswith("def forward(self):")
+    assert trace.compilations[0].graph == graph.id
+
+
+def test_symbols_have_their_hint_and_reach_the_shapes(trace: Trace) -> None:
+    assert [(one.attempt, one.name, one.hint, one.source) for one in trace.symbols] == [
+        (3, "s0", "6", "L['x'].size(0)"),
+        (4, "s0", "6", "L['x'].size(0)"),
+        (5, "s0", "6", "L['total'].size(0)"),
+    ]
+    step = trace.find(function="layer", op="BINARY_OP", node="matmul")[-1]
+    fake = step.nodes[0].fakes[0]
+    assert (fake.shape, fake.hints) == (["s0", "8"], {"s0": "6"})
+
+
+def test_exceptions_handled_inside(trace: Trace) -> None:
+    step = trace.find(function="number", op="CALL")[0]
+    assert not step.ended
+    assert step.raised is not None
+    assert step.raised.text == "ValueError(\"invalid literal for int() with base 10: 'two'\")"
+    after = trace.steps[step.index + 1]
+    assert after.opname == "PUSH_EXC_INFO"
+    assert [value.py_type for value in after.stack] == ["ValueError"]
+
+
+def test_changes_are_seen_from_the_step_that_made_them(trace: Trace) -> None:
+    call = next(step for step in trace.find(function="layer", op="CALL"))
+    before = call.locals["kept"]
+    assert before.text == "List of 1"
+    assert call.after is not None
+    assert call.after.locals["kept"].text == "List of 2"
+    assert before == call.after.locals["kept"]
+    assert before["[0]"].text == "Tensor f32[4, 8]"
+    made_by = before.made_by
+    assert made_by is not None
+    assert trace.steps[made_by].opname == "BUILD_LIST"
+    names = [trace.steps[step].opname for step in before.history]
+    assert names == ["BUILD_LIST", "STORE_FAST", "LOAD_FAST", "LOAD_METHOD", "CALL", "LOAD_FAST", "BINARY_SUBSCR"]
+
+
+def test_cells_show_what_inner_functions_put_there(trace: Trace) -> None:
+    returned = trace.find(function="counted", op="RETURN_VALUE")[0]
+    assert returned.cells["count"]["contents"].text == "Constant 3"
+    first = trace.find(function="counted", op="STORE_DEREF")[0]
+    assert first.cells["count"].parts == []
+    assert first.after is not None
+    assert first.after.cells["count"]["contents"].text == "Constant 0"
+
+
+def test_source_text_starts_at_the_first_line(trace: Trace) -> None:
+    layer = next(code for code in trace.codes if code.name == "layer")
+    assert layer.first_line == 1
+    assert layer.source.splitlines()[0] == "def layer(x, weight, scale):"
+    assert layer.source.splitlines()[-1] == "    return kept[0] * scale"
+    assert layer.filename == "model.py"
+
+
+def test_generated_code_is_kept_with_its_instructions(trace: Trace) -> None:
+    generated = trace.generated[0]
+    code = trace.codes[generated.code]
+    assert code.kind == "generated"
+    assert "LOAD_NAME" in [one.opname for one in code.instructions]
+    assert generated.listing == "def model():\n    return __graph_model_1()\n"
+    assert trace.compilations[0].generated == generated.id
+
+
+def test_handlers_by_step(trace: Trace) -> None:
+    append = next(step for step in trace.find(function="layer", op="CALL"))
+    assert append.handlers == ["list_append"]
+    assert trace.steps[0].handlers == []
+
+
+def test_values_know_their_guards(trace: Trace) -> None:
+    value = trace.steps[0].locals["x"]
+    assert [guard.text for guard in value.guards] == ["L['x'] is a Tensor f32[4, 8]"]
+    assert value.made_by is None
+    assert value.node is not None
+    assert value.node.name == "L__x__"
+
+
+# --- shapes of work that the example does not have ---
+
+
+def start(recorder: Recorder, name: str = "layer") -> tuple[Frame, list[Any]]:
+    code = functions()[name].__code__
+    recorder.on_compile_start(code, 1)
+    frame = Frame(code, {}, None)
+    recorder.on_attempt_start(frame, 1)
+    recorder.on_frame_enter(frame)
+    return frame, frame.program.instructions
+
+
+def test_a_compilation_inside_a_step_leaves_the_outer_one_as_it_was() -> None:
+    recorder, naive = Recorder(), Naive()
+    tell = Both(recorder, naive)
+    code = functions()["layer"].__code__
+    tell.on_call(code)
+    tell.on_compile_start(code, 1)
+    outer = Frame(code, {"x": ConstantVariable(1)}, None)
+    tell.on_attempt_start(outer, 1)
+    tell.on_frame_enter(outer)
+    instructions = outer.program.instructions
+    for at in range(70):
+        tell.on_step_start(outer, instructions[at % 3])
+        outer.stack.append(ConstantVariable(at))
+        tell.on_step_end(outer, instructions[at % 3])
+    tell.on_step_start(outer, instructions[0])
+    Engine(tell).call("counted", {"x": Fake(3)}, ())
+    outer.stack.append(ConstantVariable("made by the outer step"))
+    recorder.on_guard(SimpleNamespace(source=Source("L['late']"), kind="late", text="late"))
+    tell.on_step_end(outer, instructions[0])
+    tell.on_step_start(outer, instructions[1])
+    tell.on_step_end(outer, instructions[1])
+    tell.on_frame_exit(outer, ConstantVariable(None))
+    tell.on_attempt_end("compiled", "")
+    tell.on_compile_end("compiled", 1.0)
+    trace = Trace(recorder.finish())
+    for step in trace.steps:
+        assert seen_view(step.before) == naive.before[step.index]
+        assert seen_view(step.after) == naive.after[step.index]
+    assert [c.during_step for c in trace.compilations] == [None, 70]
+    assert [(trace.codes[c.code].name, c.outcome, c.compilation) for c in trace.calls] == [
+        ("layer", "compiled", 0),
+        ("counted", "compiled", 1),
+    ]
+    assert trace.steps[70].after is not None
+    assert trace.steps[70].after.stack[-1].text == "Constant 'made by the outer step'"
+    assert trace.guards[-1].step == 70
+    assert trace.guards[-1].attempt == 0
+    assert [a.compilation for a in trace.attempts] == [0, 1]
+
+
+def test_frames_that_take_turns() -> None:
+    recorder, naive = Recorder(), Naive()
+    tell = Both(recorder, naive)
+    outer, instructions = start(recorder)
+    inner = Frame(functions()["number"].__code__, {}, outer)
+    plan = [outer, inner, outer, inner, inner, outer, outer]
+    for number, frame in enumerate(plan):
+        tell.on_step_start(frame, frame.program.instructions[0])
+        frame.stack.append(ConstantVariable(number))
+        tell.on_step_end(frame, frame.program.instructions[0])
+    recorder.on_attempt_end("compiled", "")
+    recorder.on_compile_end("compiled", 0.0)
+    trace = Trace(recorder.finish())
+    for step in trace.steps:
+        assert seen_view(step.before) == naive.before[step.index]
+    following = {0: 2, 2: 5, 5: 6, 1: 3, 3: 4}
+    for step, after in following.items():
+        assert seen_view(trace.steps[step].after) == naive.before[after]
+    assert trace.steps[6].after is None  # cut off: nothing says what it left
+
+
+def test_an_exception_that_leaves_frames_ends_none_of_their_steps() -> None:
+    recorder = Recorder()
+    outer, instructions = start(recorder)
+    recorder.on_step_start(outer, instructions[0])
+    inner = Frame(functions()["number"].__code__, {}, outer)
+    recorder.on_frame_enter(inner)
+    recorder.on_step_start(inner, inner.program.instructions[0])
+    error = ConstantVariable("error")
+    recorder.on_raise(inner, inner.program.instructions[0], error)
+    recorder.on_frame_exit(inner, None)
+    recorder.on_raise(outer, instructions[0], error)
+    recorder.on_step_start(outer, instructions[1])
+    recorder.on_step_end(outer, instructions[1])
+    trace = Trace(recorder.finish())
+    assert [step.ended for step in trace.steps] == [False, False, True]
+    assert [raised.step for raised in trace.data.raised] == [0, 1]
+    assert trace.frames[1].call_step == 0
+    assert (trace.frames[0].last_step, trace.frames[0].end_step) == (2, 2)
+
+
+def test_work_that_never_ended_is_a_fault_and_can_be_read() -> None:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    recorder.on_step_start(frame, instructions[0])
+    recorder.on_fault("Traceback ...\nKeyError: 'x'")
+    trace = Trace(recorder.finish())
+    assert [c.outcome for c in trace.compilations] == ["fault"]
+    assert [a.outcome for a in trace.attempts] == ["fault"]
+    assert (trace.faults[0].step, trace.faults[0].attempt) == (0, 0)
+    assert "KeyError: 'x'" in str(trace)
+
+
+def test_events_outside_of_any_compilation_do_no_harm() -> None:
+    recorder = Recorder()
+    frame = Frame(functions()["layer"].__code__, {}, None)
+    instruction = frame.program.instructions[0]
+    recorder.on_attempt_start(frame, 1)
+    recorder.on_frame_enter(frame)
+    recorder.on_step_start(frame, instruction)
+    recorder.on_step_end(frame, instruction)
+    recorder.on_frame_exit(frame, None)
+    recorder.on_break(SimpleNamespace(), frame, instruction)
+    recorder.on_dispatch("nothing")
+    recorder.on_attempt_end("compiled", "")
+    recorder.on_compile_end("compiled", 0.0)
+    assert len(Trace(recorder.finish())) == 0
+
+
+class Odd(VariableTracker):
+    """A tracker for an object of the user's that answers nothing."""
+
+    kind = "user object"
+
+    def python_type_name(self) -> str:
+        raise RuntimeError("no name")
+
+    def describe(self) -> str:
+        raise RuntimeError("no text")
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        raise RuntimeError("no parts")
+
+
+class Loud(VariableTracker):
+    kind = "user object"
+
+    def describe(self) -> str:
+        return "\x1b[31mred\x07 \ud800 \u202e" + "long" * 100
+
+
+def record_one(tracker: Any) -> Value:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    frame.stack.append(tracker)
+    recorder.on_step_start(frame, instructions[0])
+    return Trace(recorder.finish()).steps[0].stack[0]
+
+
+def test_objects_that_cannot_be_described_are_named_by_their_class() -> None:
+    value = record_one(Odd())
+    assert (value.text, value.cls, value.parts) == ("<Odd>", "Odd", [])
+
+
+def test_texts_are_cut_and_made_harmless() -> None:
+    text = record_one(Loud()).text
+    assert len(text) == 200
+    assert text.startswith("\\x1b[31mred\\x07 \\ud800 \\u202elong")
+    assert text.isprintable()
+
+
+def test_long_lists_keep_their_first_parts_and_say_how_many_more() -> None:
+    value = record_one(ListVariable([ConstantVariable(i) for i in range(1000)]))
+    assert len(value.parts) == 200
+    assert value.more == 800
+    assert value["[199]"].text == "Constant 199"
+
+
+def test_values_that_contain_themselves() -> None:
+    inner = ListVariable([])
+    inner.items.append(inner)
+    value = record_one(inner)
+    assert value["[0]"] == value
+
+
+def test_nulls_and_offsets_on_the_stack() -> None:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    frame.stack += [None, 12, None]
+    recorder.on_step_start(frame, instructions[0])
+    stack = Trace(recorder.finish()).steps[0].stack
+    assert [value.text for value in stack] == ["NULL", "12", "NULL"]
+    assert stack[0] == stack[2]
+
+
+class Equal(ConstantVariable):
+    """A tracker that compares by value, as a dataclass would."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Equal) and other.value == self.value
+
+
+def test_equal_trackers_are_still_told_apart() -> None:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    one, two = Equal(1), Equal(1)
+    frame.locals["x"] = one
+    recorder.on_step_start(frame, instructions[0])
+    frame.locals["x"] = two
+    recorder.on_step_start(frame, instructions[1])
+    frame.locals["x"] = one
+    recorder.on_step_start(frame, instructions[1])
+    steps = Trace(recorder.finish()).steps
+    assert steps[0].locals["x"] != steps[1].locals["x"]
+    assert steps[0].locals["x"] == steps[2].locals["x"]
+
+
+def test_names_the_code_does_not_list_get_a_place() -> None:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    frame.locals["logits"] = ConstantVariable(1)
+    recorder.on_step_start(frame, instructions[0])
+    del frame.locals["logits"]
+    recorder.on_step_start(frame, instructions[1])
+    steps = Trace(recorder.finish()).steps
+    assert steps[0].locals["logits"].text == "Constant 1"
+    assert steps[1].locals == {}
+    assert steps[0].code.locals[-1] == "logits"
+
+
+def test_the_engines_objects_are_let_go_of() -> None:
+    recorder = Recorder()
+    example_events(recorder)
+    walk = Walk(recorder, functions()["layer"].__code__, dynamic=False)
+    recorder.on_compile_start(walk.code, 9)
+    frame = Frame(walk.code, {"x": walk.argument(Fake(2), Source("L['x']"))}, None)
+    recorder.on_attempt_start(frame, 1)
+    recorder.on_frame_enter(frame)
+    recorder.on_step_start(frame, frame.program.instructions[0])
+    gone = [weakref.ref(frame), weakref.ref(frame.locals["x"]), weakref.ref(walk.graph)]
+    recorder.finish()
+    del frame, walk
+    gc.collect()
+    assert [ref() for ref in gone] == [None, None, None]
+
+
+def test_nodes_that_were_dropped_are_marked() -> None:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    graph = Graph()
+    for name in ("kept", "dropped"):
+        recorder.on_node(graph.add("call_function", len, (), name), None)
+    del graph.nodes[1]
+    recorder.on_graph(SimpleNamespace(graph=graph, code="..."), "g")
+    data = recorder.finish()
+    assert [(node.name, node.live) for node in data.nodes] == [("kept", True), ("dropped", False)]
+
+
+def test_a_break_told_of_in_two_attempts_is_one() -> None:
+    recorder = Recorder()
+    frame, instructions = start(recorder)
+    unsupported = SimpleNamespace(
+        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",))
+    )
+    recorder.on_step_start(frame, instructions[1])
+    recorder.on_break(unsupported, frame, instructions[1])
+    recorder.on_attempt_end("restarted", "")
+    again = Frame(frame.code, {}, None)
+    recorder.on_attempt_start(again, 2)
+    recorder.on_frame_enter(again)
+    recorder.on_step_start(again, instructions[1])
+    recorder.on_break(unsupported, again, instructions[1])
+    recorder.on_attempt_end("skipped", "")
+    recorder.on_compile_end("skipped", 0.0)
+    (broken,) = recorder.finish().breaks
+    assert (broken.step, broken.final_step) == (0, 1)
+    assert broken.action == "The whole frame was left to plain Python."
+
+
+def test_pictures_of_the_naive_observer_are_plain() -> None:
+    assert picture(ListVariable([ConstantVariable(1)])) == ("List of 1", [("[0]", ("Constant 1", []))])
