@@ -38,13 +38,16 @@ def test_a_shared_source_is_read_once() -> None:
     holder = Counting([1, 2, 3])
     value = AttrSource(x, "value")
     check = compiled(make.length(value, 3), *(make.constant(ItemSource(value, i), i + 1) for i in range(3)))
-    assert check.holds({"x": holder}) and holder.reads == 1
+    assert check.holds({"x": holder})
+    assert holder.reads == 1
 
 
 def test_equal_guards_are_checked_once() -> None:
     holder = Counting(3)
     check = compiled(*(make.constant(AttrSource(x, "value"), 3) for _ in range(3)))
-    assert check.holds({"x": holder}) and holder.reads == 1 and len(check.guards) == 1
+    assert check.holds({"x": holder})
+    assert holder.reads == 1
+    assert len(check.guards) == 1
 
 
 def test_nothing_below_a_value_of_the_wrong_type_is_read() -> None:
@@ -54,24 +57,29 @@ def test_nothing_below_a_value_of_the_wrong_type_is_read() -> None:
         pass
 
     check = compiled(make.constant(AttrSource(x, "value"), 3), make.type_is(x, Other))
-    assert not check.holds({"x": holder}) and holder.reads == 0
+    assert not check.holds({"x": holder})
+    assert holder.reads == 0
     failure = check.explain({"x": holder})
-    assert failure is not None and failure.guard.kind == "TYPE"
+    assert failure is not None
+    assert failure.guard.kind == "TYPE"
 
 
 def test_attributes_of_a_tensor_are_read_only_if_it_is_one() -> None:
     holder = Counting(3)
     example = torch.ones(2)
     check = compiled(make.constant(AttrSource(x, "value"), 3), make.static_tensor(x, example))
-    assert not check.holds({"x": holder}) and holder.reads == 0
+    assert not check.holds({"x": holder})
+    assert holder.reads == 0
     failure = check.explain({"x": holder})
-    assert failure is not None and failure.guard.kind == "TENSOR"
+    assert failure is not None
+    assert failure.guard.kind == "TENSOR"
 
 
 def test_stops_at_the_first_failure() -> None:
     later = Counting(3)
     check = compiled(make.static_tensor(AttrSource(y, "value"), torch.ones(1)), make.constant(x, 1))
-    assert not check.holds({"x": 2, "y": later}) and later.reads == 0, "cheap ones come first"
+    assert not check.holds({"x": 2, "y": later})
+    assert later.reads == 0, "cheap ones come first"
 
 
 def test_index_is_that_of_the_guard_that_fails() -> None:
@@ -93,15 +101,19 @@ def test_errors_while_reading_are_failures() -> None:
             raise RuntimeError("no length today")
 
     failure = compiled(make.constant(AttrSource(x, "value"), 1)).explain({"x": Bad()})
-    assert failure is not None and "no value today" in failure.seen and "L['x'].value" in failure.advice
+    assert failure is not None
+    assert "no value today" in failure.seen
+    assert "L['x'].value" in failure.advice
     failure = compiled(make.length(x, 1)).explain({"x": Bad()})
-    assert failure is not None and "Bad" in failure.seen
+    assert failure is not None
+    assert "Bad" in failure.seen
 
 
 def test_a_missing_part_is_named() -> None:
     deep = ItemSource(ItemSource(x, "a"), "b")
     failure = compiled(make.constant(deep, 1)).explain({"x": {}})
-    assert failure is not None and failure.advice == "have L['x']['a'] at each call"
+    assert failure is not None
+    assert failure.advice == "have L['x']['a'] at each call"
 
 
 def test_a_user_s_comparison_is_never_run() -> None:
@@ -118,7 +130,8 @@ def test_a_user_s_comparison_is_never_run() -> None:
 def test_text_is_kept_for_tracebacks_and_goes_with_the_guards() -> None:
     check = compiled(make.constant(x, 1))
     name = check.holds.__code__.co_filename
-    assert "".join(linecache.getlines(name)) == check.text and "L['x']" in check.text
+    assert "".join(linecache.getlines(name)) == check.text
+    assert "L['x']" in check.text
     del check
     gc.collect()
     assert not linecache.getlines(name)
@@ -190,10 +203,14 @@ def test_what_modules_hold_is_held_strongly() -> None:
 def test_guards_compare_by_what_they_ask() -> None:
     first, second = make.constant(x, 1), make.constant(x, 1)
     second.step, second.line, second.code = 3, 4, local_things.__code__
-    assert first == second and hash(first) == hash(second) and second.code is local_things.__code__
-    assert make.constant(x, 1) != make.constant(x, True) and make.constant(x, 0.0) != make.constant(x, -0.0)
+    assert first == second
+    assert hash(first) == hash(second)
+    assert second.code is local_things.__code__
+    assert make.constant(x, 1) != make.constant(x, True)
+    assert make.constant(x, 0.0) != make.constant(x, -0.0)
     assert make.constant(x, float("nan")) == make.constant(x, float("nan"))
-    assert make.constant(x, 1) != make.constant(y, 1) and make.constant(x, 1) != make.length(x, 1)
+    assert make.constant(x, 1) != make.constant(y, 1)
+    assert make.constant(x, 1) != make.length(x, 1)
 
 
 class Block(torch.nn.Module):
@@ -226,7 +243,8 @@ def module_guards(module: torch.nn.Module) -> list[Guard]:
 def test_a_module_s_tree_is_checked_in_every_part() -> None:
     model = torch.nn.Sequential(*(Block() for _ in range(12)))
     check = compiled(*module_guards(model))
-    assert len(check.guards) > 150 and check.holds({"x": model})
+    assert len(check.guards) > 150
+    assert check.holds({"x": model})
 
     block = model[7]
     assert isinstance(block, Block)
@@ -247,12 +265,14 @@ def test_a_module_s_tree_is_checked_in_every_part() -> None:
     for change, back, name in changes:
         change()
         failure = check.explain({"x": model})
-        assert failure is not None and failure.guard.source.name == name
+        assert failure is not None
+        assert failure.guard.source.name == name
         back()
         assert check.holds({"x": model})
     handle = block.register_forward_hook(lambda *args: None)
     failure = check.explain({"x": model})
-    assert failure is not None and failure.guard.text == "len(L['x'][7]._forward_hooks) == 0"
+    assert failure is not None
+    assert failure.guard.text == "len(L['x'][7]._forward_hooks) == 0"
     handle.remove()
     assert check.holds({"x": model})
 
@@ -265,4 +285,5 @@ def test_globals_of_another_module_are_read_there() -> None:
     assert check.holds({})
     theirs["size"] = 4
     failure = check.explain({})
-    assert failure is not None and failure.sentence.startswith("G(elsewhere)['size'] was 3 at compile time and is 4")
+    assert failure is not None
+    assert failure.sentence.startswith("G(elsewhere)['size'] was 3 at compile time and is 4")

@@ -137,12 +137,16 @@ def test_explains_what_it_refuses(guard: Guard, good: list[Any], bad: list[Any])
     assert check.explain({"x": good[0]}) is None
     for value in bad:
         failure = check.explain({"x": value})
-        assert failure is not None and failure.guard is guard
+        assert failure is not None
+        assert failure.guard is guard
         assert failure.sentence.startswith("L['x'] was ")
         assert failure.expected != failure.seen
-        assert failure.advice and failure.sentence.endswith(f"To avoid this, {failure.advice}.")
+        assert failure.advice
+        assert failure.sentence.endswith(f"To avoid this, {failure.advice}.")
     missing = check.explain({})
-    assert missing is not None and missing.seen.startswith("missing") and "L['x']" in missing.advice
+    assert missing is not None
+    assert missing.seen.startswith("missing")
+    assert "L['x']" in missing.advice
 
 
 def test_a_lookup_never_fills_a_defaultdict() -> None:
@@ -169,7 +173,8 @@ SENTENCES = [
 @pytest.mark.parametrize(("guard", "value", "sentence"), SENTENCES)
 def test_sentences(guard: Guard, value: Any, sentence: str) -> None:
     failure = compiled(guard).explain({"x": value})
-    assert failure is not None and failure.sentence.startswith(sentence + " To avoid this, ")
+    assert failure is not None
+    assert failure.sentence.startswith(sentence + " To avoid this, ")
 
 
 def base() -> torch.Tensor:
@@ -207,7 +212,9 @@ def test_tensor_properties(what: str, changed: Callable[[], Any], was: str, seen
     assert check.holds({"x": base()})
     assert not check.holds({"x": changed()})
     failure = check.explain({"x": changed()})
-    assert failure is not None and was in failure.expected and seen in failure.seen
+    assert failure is not None
+    assert was in failure.expected
+    assert seen in failure.seen
     assert "L['x']" in failure.advice
 
 
@@ -219,8 +226,10 @@ def test_symbolic_sizes_and_strides_may_vary(alive: bool) -> None:
         del example
     check = compiled(guard)
     assert guard.text == "L['x'] is a Tensor f32[*, 8], strides [*, 1], requires_grad=False"
-    assert check.holds({"x": torch.ones(2, 8)}) and check.holds({"x": torch.ones(2, 16)[:, :8]})
-    assert not check.holds({"x": torch.ones(2, 9)}) and not check.holds({"x": torch.ones(8)})
+    assert check.holds({"x": torch.ones(2, 8)})
+    assert check.holds({"x": torch.ones(2, 16)[:, :8]})
+    assert not check.holds({"x": torch.ones(2, 9)})
+    assert not check.holds({"x": torch.ones(8)})
 
 
 def test_no_strides_means_any() -> None:
@@ -232,7 +241,8 @@ def test_no_strides_means_any() -> None:
 def test_sparse_tensors_can_be_guarded() -> None:
     example = base().to_sparse()
     check = compiled(make.static_tensor(x, example))
-    assert check.holds({"x": base().to_sparse()}) and not check.holds({"x": base()})
+    assert check.holds({"x": base().to_sparse()})
+    assert not check.holds({"x": base()})
 
 
 def test_other_dispatcher_modes_fail_even_without_a_guard_on_them() -> None:
@@ -246,7 +256,8 @@ def test_other_dispatcher_modes_fail_even_without_a_guard_on_them() -> None:
     check = compiled(make.static_tensor(x, example))
     with Mode():
         failure = check.explain({"x": example})
-    assert failure is not None and failure.seen == "used under other dispatcher modes"
+    assert failure is not None
+    assert failure.seen == "used under other dispatcher modes"
 
 
 @pytest.mark.row("G5")
@@ -257,10 +268,12 @@ def test_shape_expressions() -> None:
     assert guards[0].text == "2 <= L['x'].size(0) <= L['y'].size(0)"
     assert check.holds({"x": torch.ones(4), "y": torch.ones(4)})
     too_long = check.explain({"x": torch.ones(6), "y": torch.ones(5)})
-    assert too_long is not None and too_long.guard == guards[0]
+    assert too_long is not None
+    assert too_long.guard == guards[0]
     assert too_long.seen == "L['x'].size(0) == 6, L['y'].size(0) == 5"
     odd = check.explain({"x": torch.ones(3), "y": torch.ones(5)})
-    assert odd is not None and odd.guard == guards[1]
+    assert odd is not None
+    assert odd.guard == guards[1]
     assert odd.sentence.startswith(
         "It was compiled for L['x'].size(0) % 2 == 0, and now L['x'].size(0) == 3. To avoid this, "
     )
@@ -279,7 +292,8 @@ def test_same_object() -> None:
     assert verdicts(guard, x=thing, y=thing) == (True, True)
     assert verdicts(guard, x=thing, y=other_thing) == (False, False)
     failure = compiled(guard).explain({"x": thing, "y": other_thing})
-    assert failure is not None and failure.seen == "another object than L['y']"
+    assert failure is not None
+    assert failure.seen == "another object than L['y']"
 
 
 @pytest.mark.parametrize("tensors", [True, False], ids=["checked with the tensors", "on their own"])
@@ -287,9 +301,11 @@ def test_different_objects(tensors: bool) -> None:
     a, b, c = (torch.ones(2) for _ in range(3))
     guards = [make.static_tensor(s, t) for s, t in zip((x, y, z), (a, b, c), strict=True)] if tensors else []
     check = compiled(*guards, make.not_duplicate([x, y, z]))
-    assert check.holds({"x": a, "y": b, "z": c}) and check.holds({"x": c, "y": b, "z": a})
+    assert check.holds({"x": a, "y": b, "z": c})
+    assert check.holds({"x": c, "y": b, "z": a})
     failure = check.explain({"x": a, "y": b, "z": b})
-    assert failure is not None and failure.guard.kind == "NOT_DUPLICATE"
+    assert failure is not None
+    assert failure.guard.kind == "NOT_DUPLICATE"
     assert failure.seen == "one object in both L['y'] and L['z']"
 
 
@@ -321,7 +337,9 @@ def test_settings(setting: str, change: Callable[[], Any]) -> None:
     assert check.holds({})
     with change():
         failure = check.explain({})
-    assert failure is not None and failure.guard is guard and failure.expected != failure.seen
+    assert failure is not None
+    assert failure.guard is guard
+    assert failure.expected != failure.seen
     assert check.holds({})
 
 

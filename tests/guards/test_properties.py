@@ -109,7 +109,8 @@ def test_the_guard_of_what_changed_fails(value: Any, new: Any, data: st.DataObje
     assume(not same_constant(container[key], new))
     container[key] = new
     failure = check.explain({"x": changed})
-    assert failure is not None and failure.guard.source == source
+    assert failure is not None
+    assert failure.guard.source == source
     assert source.name in failure.sentence
     assert check.guards[check.check({"x": changed})] is failure.guard
 

@@ -154,7 +154,9 @@ def test_rebuilt_by_instructions(source: Source, value: Any, name: str, expected
 
 def test_equal_by_value_not_by_way_of_making() -> None:
     first, second = (MemberSource(ItemSource(LocalSource("m"), "k"), "_parameters", "w") for _ in range(2))
-    assert first == second and hash(first) == hash(second) and len({first, second}) == 1
+    assert first == second
+    assert hash(first) == hash(second)
+    assert len({first, second}) == 1
     assert first != MemberSource(ItemSource(LocalSource("n"), "k"), "_parameters", "w")
     assert DefaultsSource(x, 0) != ClosureSource(x, 0)
     assert LocalSource("x") == LocalSource("x", free=True)
@@ -163,7 +165,8 @@ def test_equal_by_value_not_by_way_of_making() -> None:
 def test_globals_of_two_modules_are_two_places() -> None:
     ours = GlobalSource.of_function("setting", globals(), globals())
     theirs = GlobalSource.of_function("setting", vars(other_module), globals())
-    assert ours != theirs and ours == GlobalSource("setting")
+    assert ours != theirs
+    assert ours == GlobalSource("setting")
     assert theirs == GlobalSource.of_function("setting", vars(other_module), globals())
 
 

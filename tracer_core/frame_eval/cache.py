@@ -7,7 +7,6 @@ here refers strongly to the code: code objects are not garbage collected, a cycl
 from __future__ import annotations
 
 import functools
-import itertools
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,20 +40,18 @@ class Version:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class CodeState:
-    """What one hook knows about one code. `stopped` is the reason (id, message) not to compile it any more."""
+    """What one hook knows about one code. `stopped` is the reason (id, message) not to compile it any more.
+    Versions are numbered from 1; `last_number` is that of the last one made."""
 
     versions: list[Version] = field(default_factory=list)
     history: dict[str, Any] = field(default_factory=dict)
     stopped: tuple[str, str] | None = None
-    _numbers: Any = field(default_factory=lambda: itertools.count(1))
-
-    def next_number(self) -> int:
-        number: int = next(self._numbers)
-        return number
+    last_number: int = 0
 
     def add(self, version: Version) -> None:
         """Keep `version` until one of the objects that its guards compare with dies."""
         self.versions.append(version)
+        self.last_number = version.number
         died = functools.partial(_died, weakref.ref(self), weakref.ref(version))
         for reference in version.guards.mortals():
             mortal = reference()

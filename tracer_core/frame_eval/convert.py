@@ -79,16 +79,15 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     state = states.get(hook)
     if state is None:
         remember(code)
-        state = states[hook] = CodeState()
+        state = states.setdefault(hook, CodeState())
     lookup.on_miss(code)
     if state.stopped is not None:
         return c_frame.run_plainly()
-    tried = len(state.versions)
     with _lock:
-        if len(state.versions) != tried:
-            version = state.holding(frame.f_locals)
-            if version is not None:
-                return _answer(code, version)
+        version = state.holding(frame.f_locals)
+        if version is not None:  # added after the C side's lookup, or missed by it while other threads looked
+            lookup.on_late_hit(code, version)
+            return _answer(code, version)
         if len(state.versions) >= option(hook.config, "cache_size_limit"):
             return _at_limit(hook, code, state, frame.f_locals)
         _tracing.active = True
@@ -117,7 +116,7 @@ def _answer(code: CodeType, version: Version) -> c_frame.FrameResult:
 
 
 def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
-    code, number = frame.f_code, state.next_number()
+    code, number = frame.f_code, state.last_number + 1
     watching = observers.current()
     started = time.perf_counter()
     outcome = "fault"

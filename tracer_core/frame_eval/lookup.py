@@ -65,6 +65,13 @@ def on_miss(code: CodeType) -> None:
         watching.on_call(code)
 
 
+def on_late_hit(code: CodeType, version: Version) -> None:
+    """A version fits after all."""
+    watching = observers.current()
+    if watching is not None:
+        watching.on_cache_check(code, version.number, None, "")
+
+
 def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapping[str, Any]) -> bool:
     watching, code = observers.current(), reference()
     if watching is None or code is None:
