@@ -69,7 +69,9 @@ class Log(Observer):
 
     def on_cache_check(self, code: Any, version: int, failed: Guard | None, seen: str) -> None:
         self.lines.append(
-            f"{code.co_name} {version} reused" if failed is None else f"{code.co_name} {version} {failed.text}: {seen}"
+            f"{code.co_name} {version} reused"
+            if failed is None
+            else f"{code.co_name} {version} {failed.text}: {seen}"
         )
 
     def on_skip(self, code: Any, reason_id: str, message: str) -> None:

@@ -116,7 +116,8 @@ def test_limit() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert [function(n) for n in (1, 3, 5, 2)] == ["version 1", "version 3", "plain", "version 2"]
-    assert len(tracer.log) == 3 and log.lines[-1] == "skip function cache-limit"
+    assert len(tracer.log) == 3
+    assert log.lines[-1] == "skip function cache-limit"
 
 
 def test_limit_is_eight_unless_told() -> None:
@@ -143,7 +144,8 @@ def test_other_settings_have_other_code() -> None:
     with tracing(numbered) as tracer:
         for _ in range(2):
             assert [function(1) for function in functions] == ["version 1"] * 4
-    assert len(tracer.log) == 4 and len({id(frame.config) for frame in tracer.frames}) == 4
+    assert len(tracer.log) == 4
+    assert len({id(frame.config) for frame in tracer.frames}) == 4
 
 
 def test_same_settings_share_code() -> None:
@@ -262,9 +264,7 @@ def test_a_function_guarded_by_itself_can_be_freed() -> None:
     from tracer_core.sources import GlobalSource
 
     def on_itself(frame: FrameInput) -> CompiledFrame:
-        return CompiledFrame(
-            said("itself"), [make.identity(GlobalSource("function"), frame.globals["function"])]
-        )
+        return CompiledFrame(said("itself"), [make.identity(GlobalSource("function"), frame.globals["function"])])
 
     made: dict[str, Any] = {}
     exec("def function(n): return 'plain'", made)

@@ -1,0 +1,184 @@
+"""Back ends, options, and what each mistake in them is told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.fx
+
+import tracer_core
+from tracer_core import BackendError
+from tracer_core.frame_eval import backends
+from tracer_core.frame_eval.api import make_config
+
+
+def graph() -> torch.fx.GraphModule:
+    return torch.fx.symbolic_trace(lambda x: (x.sin() + 1,))
+
+
+@pytest.mark.row("O11")
+@pytest.mark.parametrize("name", ["eager", "aot_eager"])
+def test_named_back_ends_compile_graphs(name: str) -> None:
+    x = torch.randn(3)
+    compiled = make_config(backend=name).backend(graph(), [x])
+    (result,) = compiled(x)
+    assert torch.equal(result, x.sin() + 1)
+
+
+@pytest.mark.row("O11")
+def test_every_name_of_torch_s_is_known() -> None:
+    assert set(torch.compiler.list_backends()) <= set(backends.names())
+    for name in backends.names():
+        assert callable(backends.lookup(name))
+
+
+@pytest.mark.row("O11")
+def test_any_callable_is_a_back_end() -> None:
+    seen: list[Any] = []
+
+    def mine(gm: torch.fx.GraphModule, inputs: Any) -> Callable[..., Any]:
+        seen.append((gm, inputs))
+        return gm.forward
+
+    gm = graph()
+    make_config(backend=mine).backend(gm, [1])
+    assert seen == [(gm, [1])]
+
+
+def test_a_back_end_s_own_options_reach_it() -> None:
+    seen: list[Any] = []
+
+    def mine(gm: Any, inputs: Any, *, options: Any = None, mode: Any = None) -> Any:
+        seen.append((options, mode))
+        return gm.forward
+
+    config = make_config(backend=mine, mode="fast", options={"level": 3, "cache_size_limit": 2})
+    config.backend(graph(), [])
+    assert seen == [({"level": 3}, "fast")]
+    assert config.options == {"cache_size_limit": 2}
+
+
+MISTAKES: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"backend": "induktor"}, ValueError, "there is no back end called 'induktor'. Did you mean 'inductor'"),
+    ({"backend": "aot_eagre"}, ValueError, "Did you mean 'aot_eager'"),
+    ({"backend": 3}, TypeError, "must be a name or a function"),
+    (
+        {"backend": "eager", "options": {"cache_limit": 3}},
+        ValueError,
+        "no option called 'cache_limit'. Did you mean 'cache_size_limit'",
+    ),
+    ({"backend": "eager", "options": {"cache_size_limit": "3"}}, TypeError, "must be int, not str"),
+    ({"backend": "eager", "options": {"cache_size_limit": True}}, TypeError, "must be int, not bool"),
+    ({"backend": "eager", "options": {"cache_size_limit": 0}}, ValueError, "at least 1"),
+    ({"backend": "eager", "mode": "max-autotune"}, ValueError, "is for the back end 'inductor'"),
+    ({"mode": "max-autotun"}, ValueError, "Did you mean 'max-autotune'"),
+    ({"options": {"max_autotun": True}}, ValueError, "Did you mean 'max_autotune'"),
+    ({"mode": "max-autotune", "options": {"max_autotune": True}}, ValueError, "not both"),
+]
+
+
+@pytest.mark.parametrize(("keywords", "error", "text"), MISTAKES, ids=[case[2][:40] for case in MISTAKES])
+def test_mistakes_are_told_at_once(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error) as caught:
+        tracer_core.compile(lambda x: x, **keywords)
+    assert text in str(caught.value)
+
+
+def test_modes_and_options_of_inductor_are_accepted() -> None:
+    make_config(mode="default")
+    make_config(mode="reduce-overhead")
+    make_config(options={"max_autotune": True, "cache_size_limit": 2})
+
+
+@pytest.mark.row("O8")
+def test_its_failures_are_told_apart() -> None:
+    def failing(gm: Any, inputs: Any) -> Any:
+        raise ValueError("no such instruction")
+
+    with pytest.raises(BackendError, match=r"'.*failing' failed: ValueError: no such instruction") as caught:
+        make_config(backend=failing).backend(graph(), [])
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_what_is_no_function_is_no_result() -> None:
+    with pytest.raises(BackendError, match="cannot be called"):
+        make_config(backend=lambda gm, inputs: None).backend(graph(), [])
+
+
+def test_its_failures_can_be_passed_over() -> None:
+    def failing(gm: Any, inputs: Any) -> Any:
+        raise ValueError("no")
+
+    config = make_config(backend=failing, options={"suppress_backend_errors": True})
+    x = torch.randn(2)
+    assert torch.equal(config.backend(graph(), [x])(x)[0], x.sin() + 1)
+
+
+def test_what_it_returns_runs_with_the_hook_off() -> None:
+    from torch._C._dynamo import eval_frame
+
+    seen: list[Any] = []
+
+    def mine(gm: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            seen.append(eval_frame.get_eval_frame_callback())
+            return gm.forward(*args)
+
+        return run
+
+    compiled = make_config(backend=mine).backend(graph(), [])
+    with tracer_core.enabled(make_config(backend="eager")):
+        hook = eval_frame.get_eval_frame_callback()
+        compiled(torch.ones(1))
+        assert eval_frame.get_eval_frame_callback() is hook is not None
+    assert seen == [None]
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+
+
+def test_dynamo_is_not_imported() -> None:
+    done = run(
+        """
+        import sys, torch
+        import tracer_core
+        from tracer_core.frame_eval.convert import use_tracer
+        from tracer_core.frame_input import CompiledFrame
+        model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+        with use_tracer(lambda frame: CompiledFrame(frame.code, [])):
+            tracer_core.compile(model, backend="eager")(torch.ones(2))
+            tracer_core.compile(lambda x: x + 1, backend=lambda gm, inputs: gm, fullgraph=True)(torch.ones(2))
+        tracer_core.reset()
+        print([name for name in sys.modules if name.startswith("torch._dynamo")])
+        """
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_recordings_are_read_without_torch() -> None:
+    done = run(
+        """
+        import sys
+        sys.modules["torch"] = None
+        import tracer_core
+        tracer_core.recording
+        assert "compile" in dir(tracer_core)
+        try:
+            tracer_core.nothing
+        except AttributeError as error:
+            print(error)
+        """
+    )
+    assert done.stdout == "module 'tracer_core' has no attribute 'nothing'\n", done.stderr
+
+
+def test_every_public_name_is_there() -> None:
+    for name in tracer_core.__all__:
+        assert getattr(tracer_core, name) is not None
