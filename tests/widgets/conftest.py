@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import tracewalk as tw
 from playwright.sync_api import Browser
+
+import tracewalk as tw
 from tests.browser.conftest import chromium
 from tests.browser.explorer_page import ConsoleWatch, ExplorerPage
 from tests.recording import synthetic
-
 from tracer_core.recording import Recorder
 
 __all__ = ["chromium"]
