@@ -200,7 +200,7 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     assert sorted(guards.locator(".tw-guard-text").all_inner_texts()) == sorted(
         g.text for g in example.guards if g.attempt == attempt
     )
-    assert "came L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
+    assert "seen L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
 
     breaks = page.open_pane("breaks")
     first = breaks.get_by_test_id("break").first

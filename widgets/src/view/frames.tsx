@@ -20,7 +20,7 @@ export function Frames({ model }: { model: Model }) {
           type="button"
           class={viewed?.frame.id === frame.id ? "tw-frame tw-current" : "tw-frame"}
           aria-current={viewed?.frame.id === frame.id ? "true" : undefined}
-          style={{ paddingLeft: `${8 + Math.min(depth, 14) * 9}px` }}
+          style={{ paddingLeft: `${8 + Math.min(depth, 20) * 5}px` }}
           title={`${codeLabel(model, frame.code)} at ${place(model, frame.code, line)}. Click to see this function's source and values at the call`}
           onClick={() => {
             model.frame.value = frame.id;

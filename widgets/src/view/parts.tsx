@@ -56,12 +56,15 @@ export function Fake({ fake }: { fake: FakeMeta }) {
   );
 }
 
+const MARGIN = 24;
+
 /** Scroll sideways, as little as shows `part`; back to the left where that is enough. */
 function keepInSight(box: HTMLElement, part: HTMLElement): void {
   const left = part.getBoundingClientRect().left - box.getBoundingClientRect().left + box.scrollLeft;
   const right = left + part.getBoundingClientRect().width;
   if (right <= box.clientWidth) box.scrollLeft = 0;
-  else if (left < box.scrollLeft + 40 || right > box.scrollLeft + box.clientWidth) box.scrollLeft = left - 80;
+  else if (left < box.scrollLeft + MARGIN) box.scrollLeft = left - MARGIN;
+  else if (right > box.scrollLeft + box.clientWidth) box.scrollLeft = Math.min(left - MARGIN, right - box.clientWidth + MARGIN);
 }
 
 interface RowsProps<T> {

@@ -12,7 +12,7 @@ function Outcome({ model, cell }: { model: Model; cell: Cell }) {
   return (
     <span class="tw-failed">
       <span class="tw-expected">expected {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
-      <span class="tw-seen">came <span class="tw-code">{check.seen}</span></span>
+      <span class="tw-seen">seen <span class="tw-code">{check.seen}</span></span>
     </span>
   );
 }

@@ -25,6 +25,8 @@ function useLayout(nodes: readonly GraphNode[]): Layout | string | null {
 
 function Drawing({ model, nodes, current }: { model: Model; nodes: readonly GraphNode[]; current: GraphNode | null }) {
   const box = useRef<HTMLDivElement>(null);
+  // Several explorers may stand in one document, and some be hidden.
+  const arrow = useMemo(() => `tw-arrow-${Math.random().toString(36).slice(2)}`, []);
   const layout = useLayout(nodes);
   const step = model.position.value;
   const known = useMemo(() => new Map(nodes.map((node) => [node.id, node])), [nodes]);
@@ -46,7 +48,7 @@ function Drawing({ model, nodes, current }: { model: Model; nodes: readonly Grap
       {drawn && (
         <svg width={drawn.width + 16} height={drawn.height + 16} viewBox={`-8 -8 ${drawn.width + 16} ${drawn.height + 16}`}>
           <defs>
-            <marker id="tw-arrow" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+            <marker id={arrow} viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto">
               <path d="M0 1 7 4 0 7z" class="tw-arrow" />
             </marker>
           </defs>
@@ -54,7 +56,7 @@ function Drawing({ model, nodes, current }: { model: Model; nodes: readonly Grap
             const to = known.get(edge.to);
             const faded = !to || !there(to, step);
             const near = edge.to === current?.id || edge.from === current?.id;
-            return <path key={`${edge.from}-${edge.to}`} d={edge.path} class={`tw-edge${faded ? " tw-later" : ""}${near ? " tw-near" : ""}`} marker-end="url(#tw-arrow)" />;
+            return <path key={`${edge.from}-${edge.to}`} d={edge.path} class={`tw-edge${faded ? " tw-later" : ""}${near ? " tw-near" : ""}`} marker-end={`url(#${arrow})`} />;
           })}
           {drawn.boxes.map((at) => {
             const node = known.get(at.node);

@@ -92,7 +92,7 @@ function GuardRow({ model, guard, depth, later, wanted }: { model: Model; guard:
       <span class="tw-guard-checks">
         {held > 0 && <span class="tw-good">held {held}×</span>}
         {failed.map((outcome) => (
-          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}: came {outcome.seen}</span>
+          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}: seen {outcome.seen}</span>
         ))}
       </span>
     </div>

@@ -1,0 +1,82 @@
+"""tracing from a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import tracewalk as tw
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    return y + 1
+
+
+def test_trace_runs_once_and_returns_the_recording() -> None:
+    calls = []
+
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        calls.append(1)
+        return x + 1
+
+    trace = tw.trace(counted, torch.ones(2))
+    assert isinstance(trace, tw.Trace)
+    assert len(calls) == 1
+    assert trace.label.endswith("counted")
+
+
+def test_the_recording_holds_the_functions_steps_and_graph() -> None:
+    trace = tw.trace(double, torch.ones(3))
+    names = [step.opname for step in trace.steps if step.depth == 0]
+    assert names.count("BINARY_OP") == 2
+    assert names[-1] == "RETURN_VALUE"
+    (graph,) = trace.graphs
+    assert [trace.nodes[i].op for i in graph.nodes].count("call_function") == 2
+
+
+def test_record_holds_what_runs_inside_and_keyword_arguments_pass() -> None:
+    compiled = tw.compile(double, backend="eager")
+    with tw.record("mine") as trace:
+        with pytest.raises(RuntimeError, match="still going on"):
+            len(trace)
+        assert torch.equal(compiled(torch.ones(2)), torch.tensor([3.0, 3.0]))
+    assert trace.label == "mine"
+    assert len(trace) > 0
+    compiled(torch.ones(2, 2))
+    assert len(trace.calls) == len({call.id for call in trace.calls})
+
+
+def test_an_exception_comes_through_with_the_recording() -> None:
+    def fails(x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine") as caught:
+        tw.trace(fails, torch.ones(1))
+    assert isinstance(caught.value.__trace__, tw.Trace)  # type: ignore[attr-defined]
+    assert len(caught.value.__trace__) > 0  # type: ignore[attr-defined]
+
+
+def test_save_and_load_give_a_trace_that_shows_itself(tmp_path: Path) -> None:
+    trace = tw.trace(double, torch.ones(3))
+    trace.save(tmp_path / "double.trace")
+    again = tw.load(tmp_path / "double.trace")
+    assert isinstance(again, tw.Trace)
+    assert [step.sentence for step in again.steps] == [step.sentence for step in trace.steps]
+    assert again.to_html(tmp_path / "double.html").stat().st_size > 0
+
+
+def test_compile_is_a_decorator_too() -> None:
+    @tw.compile(backend="eager")
+    def plus(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    assert torch.equal(plus(torch.zeros(2)), torch.ones(2))
+
+
+def test_a_typo_says_so() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'explore'"):
+        tw.explore  # type: ignore[attr-defined]  # noqa: B018

@@ -1,0 +1,105 @@
+"""The widget's side in the kernel: what it answers, refuses, and shows where no script runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+import traitlets
+
+import tracewalk as tw
+from tracer_core.recording import schema, views
+
+
+class Asked(tw.Explorer):
+    """An explorer that keeps what it would send to the front end."""
+
+    def __init__(self, trace: tw.Trace, **traits: Any) -> None:
+        self.sent: list[tuple[dict[str, Any], list[bytes]]] = []
+        super().__init__(trace, **traits)
+
+    def send(self, content: dict[str, Any], buffers: list[bytes] | None = None) -> None:
+        self.sent.append((content, buffers or []))
+
+    def ask(self, **message: Any) -> tuple[dict[str, Any], list[bytes]]:
+        self._handle_custom_msg(message, [])
+        return self.sent[-1]
+
+
+def test_each_piece_is_answered_as_json_under_its_number(example: tw.Trace) -> None:
+    explorer = Asked(example)
+    content, (data,) = explorer.ask(id=7, ask="meta", index=0)
+    meta = msgspec.json.decode(data, type=schema.Meta)
+    assert content == {"id": 7}
+    assert meta.steps == len(example)
+    _, (data,) = explorer.ask(id=8, ask="window", index=1)
+    window = msgspec.json.decode(data, type=schema.Window)
+    assert window.first == meta.window
+    assert window.steps[0].sentence == example.steps[meta.window].sentence
+    _, (data,) = explorer.ask(id=9, ask="chunk", index=0)
+    assert len(msgspec.json.decode(data, type=schema.TrackerChunk).trackers) == min(views.CHUNK, meta.trackers)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"ask": "window", "index": 10**6},
+        {"ask": "window", "index": -1},
+        {"ask": "files", "index": 0},
+        {"ask": "chunk", "index": "x"},
+        {},
+    ],
+)
+def test_a_bad_question_is_answered_with_an_error(example: tw.Trace, message: dict[str, Any]) -> None:
+    content, buffers = Asked(example).ask(id=3, **message)
+    assert content["id"] == 3
+    assert content["error"]
+    assert buffers == []
+
+
+def test_the_position_can_be_read_and_set_within_the_trace(example: tw.Trace) -> None:
+    explorer = example.show(5)
+    assert explorer.position == 5
+    explorer.position = len(example) - 1
+    with pytest.raises(traitlets.TraitError, match=f"no step {len(example)}.*from 0 to {len(example) - 1}"):
+        explorer.position = len(example)
+    assert explorer.position == len(example) - 1
+    with pytest.raises(traitlets.TraitError):
+        example.show(-1)
+
+
+def test_two_explorers_can_be_linked(example: tw.Trace) -> None:
+    one, other = example.show(), example.show()
+    traitlets.link((one, "position"), (other, "position"))
+    one.position = 9
+    assert other.position == 9
+
+
+def test_it_shows_itself_with_a_summary_for_where_no_script_runs(example: tw.Trace) -> None:
+    data, _ = example._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in data
+    assert data["text/plain"] == str(example)
+    for text in ("451 steps", "The code branches on the value of a tensor (total.sum() &gt; 0).", "version 2"):
+        assert text in data["text/html"]
+    assert "<script" not in data["text/html"]
+
+
+def test_the_summary_escapes_what_comes_from_the_program(example: tw.Trace) -> None:
+    from tests.recording import synthetic
+
+    recorded = synthetic.example()
+    recorded.label = recorded.codes[0].qualname = recorded.breaks[0].message = "<b onclick=x>&"
+    recorded.nodes[0].name = recorded.breaks[0].hints[0] = "<i>"
+    html = tw.Trace(recorded)._repr_mimebundle_()[0]["text/html"]
+    assert "<b onclick" not in html
+    assert "<i>" not in html
+    assert "&lt;b onclick=x&gt;&amp;" in html
+
+
+def test_an_empty_recording_shows_itself_too() -> None:
+    with tw.record("nothing") as trace:
+        pass
+    data, _ = trace._repr_mimebundle_()
+    assert "0 steps" in data["text/html"]
+    assert trace.show().position == 0

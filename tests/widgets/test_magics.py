@@ -1,0 +1,165 @@
+"""`%%trace` in a real IPython shell: what the cell does, and what is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+
+import tracewalk as tw
+
+
+def strip_ansi(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+class Session:
+    """A shell with the extension loaded. `run` runs a cell; what it showed and printed is kept."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.printed = ""
+        self.errors = ""
+        self.shown: list[Any] = []
+
+    def run(self, cell: str) -> Any:
+        with capture_output() as captured:
+            result = self.shell.run_cell(cell, store_history=True)
+        self.printed, self.errors = strip_ansi(captured.stdout), strip_ansi(captured.stderr)
+        self.shown = captured.outputs
+        return result
+
+    def __getitem__(self, name: str) -> Any:
+        return self.shell.user_ns[name]
+
+    @property
+    def explorers(self) -> int:
+        return sum("application/vnd.jupyter.widget-view+json" in output.data for output in self.shown)
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "tracewalk")
+    shell.run_cell("import torch\nx = torch.arange(4.0)")
+    yield Session(shell)
+    InteractiveShell.clear_instance()
+
+
+def test_a_cell_assigns_prints_and_shows_as_without_the_magic(session: Session) -> None:
+    result = session.run("%%trace\ny = x * 2\nprint('tens', y.shape)\nz = y + 1\nz")
+    assert result.success
+    assert torch.equal(session["y"], torch.tensor([0.0, 2.0, 4.0, 6.0]))
+    assert torch.equal(result.result, torch.tensor([1.0, 3.0, 5.0, 7.0]))
+    assert session["_"] is session["z"]
+    assert "tens torch.Size([4])" in session.printed
+    assert session.explorers == 1
+
+
+def test_the_recording_walks_the_cells_own_lines(session: Session) -> None:
+    session.run("%%trace\ny = x * 2\n\nz = y + 1\n")
+    trace = session["_trace"]
+    assert isinstance(trace, tw.Trace)
+    lines = {
+        trace.codes[f.code].source.splitlines()[s.line - trace.codes[f.code].first_line]
+        for s in trace.steps
+        for f in [s.frame]
+        if f.depth == 0 and s.line
+    }
+    assert lines == {"y = x * 2", "z = y + 1"}
+    assert {step.line for step in trace.steps if step.depth == 0} == {2, 4}, "lines as the notebook numbers them"
+
+
+def test_a_semicolon_keeps_the_value_back(session: Session) -> None:
+    assert session.run("%%trace\nx + 1;").result is None
+    assert session.run("%%trace\nx + 1  # no; semicolon").result is not None
+    assert session.run("%%trace\ny = x + 1").result is None
+
+
+def test_the_same_cell_again_goes_through_its_guards(session: Session) -> None:
+    cell = "%%trace\ny = x + 1"
+    session.run(cell)
+    assert [call.outcome for call in root_calls(session)] == ["compiled"]
+    session.run(cell)
+    assert [call.outcome for call in root_calls(session)] == ["reused"]
+    session.run("x = torch.arange(7.0)")
+    session.run(cell)
+    (call,) = root_calls(session)
+    assert call.outcome == "compiled"
+    assert call.checks[0].failed is not None or call.checks[0].text
+    assert torch.equal(session["y"], torch.arange(7.0) + 1)
+
+
+def root_calls(session: Session) -> list[Any]:
+    trace = session["_trace"]
+    return [call for call in trace.calls if trace.codes[call.code].name == "cell"]
+
+
+def test_an_exception_is_the_cells_own_and_the_recording_is_shown(session: Session) -> None:
+    result = session.run("%%trace\ny = x + 1\nraise ValueError('mine')")
+    assert isinstance(result.error_in_exec, ValueError)
+    assert session.explorers == 1
+    assert len(session["_trace"]) > 0
+    assert torch.equal(session["y"], session["x"] + 1)
+    assert "raise ValueError('mine')" in session.printed
+    assert "magics.py" not in session.printed
+    assert "run_cell_magic" not in session.printed
+
+
+def test_options_save_name_and_choose(session: Session, tmp_path: Path) -> None:
+    saved, page = tmp_path / "a.trace", tmp_path / "a.html"
+    assert session.run(f"%%trace --name t --save {saved} --html {page} --dynamic --attempts\ny = x + 1").success
+    assert len(tw.load(saved)) == len(session["t"])
+    assert page.exists()
+    assert session["t"].label == "y = x + 1"
+
+
+def test_a_file_that_cannot_be_written_does_not_lose_the_value(session: Session) -> None:
+    result = session.run("%%trace --save /nowhere/at/all.trace\nx + 1")
+    assert result.result is not None
+    assert "/nowhere/at/all.trace was not written" in session.errors
+
+
+def test_fullgraph_raises_where_the_graph_would_break(session: Session) -> None:
+    from tracer_core.errors import Unsupported
+
+    result = session.run("%%trace --fullgraph\ny = x + 1\nprint(y)\n")
+    assert isinstance(result.error_in_exec, Unsupported)
+    assert session.explorers == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("%%trace\nfrom math import *", "cell of its own"),
+        ("%%trace\nawait y", "top level"),
+        ("%%trace\n", "empty"),
+        ("%%trace --name a-b\ny = 1", "no name for a variable"),
+        ("%%trace --nonsense\ny = 1", "unrecognized arguments"),
+    ],
+)
+def test_what_cannot_be_traced_is_said_in_a_sentence(session: Session, cell: str, said: str) -> None:
+    result = session.run(cell)
+    assert not result.success
+    assert said in session.printed + session.errors
+    assert "Traceback" not in session.printed + session.errors
+
+
+def test_a_syntax_error_points_into_the_cell(session: Session) -> None:
+    result = session.run("%%trace\ny = 1\nz = = 2")
+    assert isinstance(result.error_in_exec, SyntaxError)
+    assert result.error_in_exec.lineno == 3
+    assert "z = = 2" in session.printed + session.errors
+
+
+def test_notebook_syntax_inside_the_cell(session: Session) -> None:
+    assert session.run("%%trace\n%precision 3\ny = x + 1\nfiles = !echo hello").success
+    assert list(session["files"]) == ["hello"]
+    assert torch.equal(session["y"], session["x"] + 1)
