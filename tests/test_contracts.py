@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+import pkgutil
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,19 @@ def test_layers_hold() -> None:
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
+    """A new module stands under the contracts from its first day."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    by_id = {contract["id"]: contract for contract in contracts}
+    parts = {f"tracer_core.{module.name}" for module in pkgutil.iter_modules([str(ROOT / "tracer_core")])}
+    outside = {"tracer_core.recording", "tracer_core.reference"}
+    assert set(by_id["recording"]["source_modules"]) == parts - outside
+    public = {"tracer_core.errors", "tracer_core.observer", "tracer_core.recording"}
+    assert set(by_id["widget"]["forbidden_modules"]) == parts - public
 
 
 @pytest.mark.parametrize("path", SOURCES)
