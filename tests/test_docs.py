@@ -34,7 +34,7 @@ def test_breaks_page_is_current() -> None:
 def test_each_reason_is_explained_to_its_reader(reason_id: str) -> None:
     reason = REASONS[reason_id]
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", reason.id)
-    assert reason.sentence.endswith(".")
+    assert reason.sentence.endswith((".", "{error}"))
     assert reason.explanation.endswith(".")
     assert reason.hints, "each break needs at least one thing to try"
     assert all(hint.endswith(".") for hint in reason.hints)
