@@ -151,10 +151,9 @@ def test_two_versions_serve_three_lengths(ran: Ran, eager: dict[str, Any]) -> No
     printed = ran.printed("calls-python")
     checks = re.findall(r"^call (\d+) of \S+, version (\d+): (reused|guard failed: .*)$", printed, re.MULTILINE)
     first, second = LENGTHS[:2]
-    assert [(call, version) for call, version, _ in checks] == [("2", "1"), ("3", "1"), ("3", "2")]
-    assert re.search(rf"\b{first}\b.*saw.*\b{second}\b", checks[0][2]), checks[0]
-    assert re.search(rf"\b{first}\b.*saw.*\b{LENGTHS[2]}\b", checks[1][2]), checks[1]
-    assert checks[2][2] == "reused"
+    (refused,) = [outcome for call, version, outcome in checks if (call, version) == ("2", "1")]
+    assert re.search(rf"\b{first}\b.*saw.*\b{second}\b", refused), refused
+    assert checks[-1] == ("3", "2", "reused")
     assert re.search(rf"stands for .*size\(1\).*, {second} in this call", printed), printed
 
 

@@ -38,12 +38,17 @@ def record(label: str = "") -> Iterator[Trace]:
 
 
 def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
-    """Run `fn(*args, **kwargs)` once through the engine, with the back end `eager`, and return the recording.
+    """Run `fn(*args, **kwargs)` once through the engine, and return the recording. The graphs run as they are.
 
+    Nothing that was compiled before is reused, so that every step is there, however often `fn` is traced.
     What `fn` returns is left aside; to have that too, or to choose a back end, use `record` and `compile`.
     An exception of `fn` comes through, and what was recorded until then is its attribute `__trace__`.
     """
-    compiled = compile(fn, backend="eager")
+
+    def backend(graph: Any, _example_inputs: Any) -> Any:  # its own: versions are shared by back end
+        return graph.forward
+
+    compiled = compile(fn, backend=backend)
     with record(_label(fn)) as recorded:
         try:
             compiled(*args, **kwargs)
