@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from tracer_core.recording import schema
 from tracer_core.recording.column_writer import LiveFrame, Writer, write_varint
-from tracer_core.recording.columns import Reader, State, read_varint, u32_array, u32_bytes
+from tracer_core.recording.columns import BLOCK, Reader, State, read_varint, u32_array, u32_bytes
+
+
+def begin(writer: Writer) -> int:
+    """As the recorder does before each step; the step's number."""
+    if not len(writer.ended) % BLOCK:
+        writer.start_block()
+    return len(writer.ended)
 
 
 @given(st.lists(st.integers(0, 2**40)))
@@ -107,7 +114,7 @@ class Play:
 
     def step(self) -> None:
         model = self.live[-1]
-        number = self.writer.begin()
+        number = begin(self.writer)
         assert number == len(self.before)
         if model.steps:
             gone, came, slots = self.change(model)
@@ -202,7 +209,7 @@ def test_frames_that_take_turns_are_followed_when_marked() -> None:
     states = [State(), State()]
     caller, generator = (writer.enter(number, lambda number=number: states[number]) for number in (0, 1))
     for number, live in enumerate([caller, generator, caller, generator, caller]):
-        assert writer.begin() == number
+        assert begin(writer) == number
         state = states[live.id]
         state.apply(0, [number], {})
         writer.step(live, 0, 0, [number], {})
@@ -222,7 +229,7 @@ def test_a_plain_step_costs_few_bytes() -> None:
     state = State()
     live = writer.enter(0, lambda: state)
     for number in range(64_000):
-        writer.begin()
+        begin(writer)
         gone = len(state.stack)
         state.apply(gone, [number], {})
         writer.step(live, 0, gone, [number], {})
@@ -236,10 +243,10 @@ def test_outer_frames_that_wait_are_not_written_again() -> None:
         states = [State(list(range(100_000, 100_030)), {}) for _ in range(waiting)] + [State()]
         lives = [writer.enter(number, lambda number=number: states[number]) for number in range(waiting + 1)]
         for live in lives[:-1]:
-            writer.begin()
+            begin(writer)
             writer.step(live, 0, 0, states[live.id].stack, {})
         for _ in range(6400):
-            writer.begin()
+            begin(writer)
             writer.step(lives[-1], 0, 0, [], {})
         return len(writer.columns(waiting + 1).keyframes)
 
@@ -252,7 +259,7 @@ def test_large_changes(count: int) -> None:
     state = State()
     live = writer.enter(0, lambda: state)
     for gone, came in ((0, list(range(count))), (count, []), (0, [5] * count)):
-        writer.begin()
+        begin(writer)
         state.apply(gone, came, {})
         writer.step(live, 0, gone, came, {})
     reader = Reader(writer.columns(1), [schema.Frame(0, 0, 0, None, None, 0, 0, 2, 2)])

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from tracer_core.recording import schema
-from tracer_core.recording.columns import BLOCK, FRESH, NEVER, SLOTS, State, u32_bytes
+from tracer_core.recording.columns import FRESH, NEVER, SLOTS, State, u32_bytes
 
 
 class LiveFrame:
@@ -56,18 +56,10 @@ class Writer:
         live = self._live[frame] = LiveFrame(frame, read)
         return live
 
-    def begin(self) -> int:
-        """The number of the step that is about to be told of. To be called before what changed is taken note of,
-        so that a block can start with the states up to here."""
-        number = len(self.ended)
-        if not number % BLOCK:
-            self._start_block()
-        return number
-
     def step(
         self, live: LiveFrame, instruction: int, gone: int, came: Sequence[int], slots: Mapping[int, int | None]
     ) -> None:
-        """A step of `live` starts (after `begin`). Compared with its previous step, `gone` items left the top of
+        """A step of `live` starts. Compared with its previous step, `gone` items left the top of
         the stack, the trackers `came` were put there, and `slots` were bound anew (None: unbound)."""
         put = self._put
         count = len(came)
@@ -166,8 +158,9 @@ class Writer:
             exit_at=u32_bytes(array("I", [self._exit_at.get(frame, NEVER) for frame in range(frames)])),
         )
 
-    def _start_block(self) -> None:
-        """Write the states of live frames; those unchanged since they were written are only pointed at."""
+    def start_block(self) -> None:
+        """To be called every `BLOCK` steps, from the first one on, before what changed is taken note of. Writes the
+        states of live frames; those unchanged since they were written are only pointed at."""
         out = self._keyframes
         live_frames = [live for live in self._live.values() if not live.fresh]
         for live in live_frames:

@@ -135,10 +135,13 @@ class Reader:
 
     def exit_state(self, last_step: int, before: State) -> State | None:
         """What a frame's last step made of `before` (which is changed in place), or None if it is not known."""
-        at = self._exit_at[self.frame[last_step]]
-        if at == NEVER:
+        if self._exit_at[self.frame[last_step]] == NEVER:
             return None
-        data = self._exits
+        before.apply(*self._read_exit(last_step))
+        return before
+
+    def _read_exit(self, last_step: int) -> tuple[int, list[int], dict[int, int | None]]:
+        data, at = self._exits, self._exit_at[self.frame[last_step]]
         gone, at = read_varint(data, at)
         count, at = read_varint(data, at)
         came: list[int] = []
@@ -151,8 +154,7 @@ class Reader:
             slot, at = read_varint(data, at)
             bound, at = read_varint(data, at)
             slots[slot] = bound - 1 if bound else None
-        before.apply(gone, came, slots)
-        return before
+        return gone, came, slots
 
     def next_own(self, step: int) -> int | None:
         """The next step of the same frame."""
@@ -178,33 +180,11 @@ class Reader:
         led to it. `states` is emptied and then holds, at each yield, the states just before the yielded step."""
         if first >= len(self):
             return
-        data = self._delta
         at = self._delta_at[first // BLOCK]
         top = self._read_block(first // BLOCK, states)
         frame_of = self.frame
         for step in range(first, stop):
-            header = data[at]
-            at += 1
-            gone = header & GONE
-            count = (header & CAME) >> 3
-            if gone == 7:
-                gone, at = read_varint(data, at)
-            if count == 7:
-                count, at = read_varint(data, at)
-            came: list[int] = []
-            for _ in range(count):
-                code = data[at]
-                at += 1
-                if code > 127:
-                    code, at = read_varint(data, at - 1)
-                if code & 1:
-                    came.append(top - (code >> 1))
-                else:
-                    top += code >> 1
-                    came.append(top)
-            slots = NO_SLOTS
-            if header & SLOTS:
-                slots, top, at = self._read_slots(at, top)
+            header, gone, came, slots, top, at = self._read_entry(at, top)
             frame = frame_of[step]
             if header & FRESH:
                 state = states[frame] = State()
@@ -214,6 +194,70 @@ class Reader:
             if header & 0x7F:
                 state.apply(gone, came, slots)
             yield step, frame, Change(left, came, slots, header & FRESH != 0)
+
+    def touches(self) -> tuple[array[int], array[int]]:
+        """Which trackers each step put on a stack, took from one, or bound or unbound: two columns, trackers and
+        steps. One pass over everything, in order."""
+        who, when = array("I"), array("I")
+        stacks: dict[int, list[int]] = {}
+        last: dict[int, int] = {}
+        at, top = 0, -1
+        frames = self._frames
+        for step, frame in enumerate(self.frame):
+            header, gone, came, slots, top, at = self._read_entry(at, top)
+            if header & FRESH:
+                stack = stacks[frame] = came
+            else:
+                stack = stacks[frame]
+                touched = stack[-gone:] + came if gone else came
+                if slots:
+                    touched = touched + [bound for bound in slots.values() if bound is not None]
+                if touched:
+                    who.extend(touched)
+                    when.extend([last[frame]] * len(touched))
+                    if gone:
+                        del stack[-gone:]
+                    stack.extend(came)
+            last[frame] = step
+            if step == frames[frame].last_step:
+                self._touch_at_exit(step, stacks.pop(frame), who, when)
+        return who, when
+
+    def _touch_at_exit(self, step: int, stack: list[int], who: array[int], when: array[int]) -> None:
+        if not self.ended[step] or self._exit_at[self.frame[step]] == NEVER:
+            return
+        gone, came, slots = self._read_exit(step)
+        touched = (stack[-gone:] if gone else []) + came + [bound for bound in slots.values() if bound is not None]
+        who.extend(touched)
+        when.extend([step] * len(touched))
+
+    def _read_entry(self, at: int, top: int) -> tuple[int, int, list[int], Mapping[int, int | None], int, int]:
+        """The entry at `at`: its header, how many items went, what came, the slots; then the largest tracker and
+        the place after it."""
+        data = self._delta
+        header = data[at]
+        at += 1
+        gone = header & GONE
+        count = (header & CAME) >> 3
+        if gone == 7:
+            gone, at = read_varint(data, at)
+        if count == 7:
+            count, at = read_varint(data, at)
+        came: list[int] = []
+        for _ in range(count):
+            code = data[at]
+            at += 1
+            if code > 127:
+                code, at = read_varint(data, at - 1)
+            if code & 1:
+                came.append(top - (code >> 1))
+            else:
+                top += code >> 1
+                came.append(top)
+        slots = NO_SLOTS
+        if header & SLOTS:
+            slots, top, at = self._read_slots(at, top)
+        return header, gone, came, slots, top, at
 
     def _read_slots(self, at: int, top: int) -> tuple[dict[int, int | None], int, int]:
         data = self._delta

@@ -139,36 +139,15 @@ class Index:
         return starts, steps
 
     def _collect_touches(self) -> tuple[array[int], array[int]]:
-        """One pass over all steps: what each one touched, as two columns."""
-        who, when = array("I"), array("I")
-        last: dict[int, int] = {}
-        states: dict[int, columns.State] = {}
-
-        def touch(step: int, trackers: Iterable[int | None]) -> None:
-            for tracker in trackers:
-                if tracker is not None:
-                    who.append(tracker)
-                    when.append(step)
-
-        frames = self.data.frames
-        for step, frame, change in self.steps.walk(0, self.data.steps, states):
-            if not change.fresh:
-                touch(last[frame], change.gone)
-                touch(last[frame], change.came)
-                if change.slots:
-                    touch(last[frame], change.slots.values())
-            last[frame] = step
-            if step == frames[frame].last_step:
-                before = states.pop(frame)
-                stack = before.stack.copy()
-                after = self.steps.exit_state(step, before) if self.steps.ended[step] else None
-                if after is not None:
-                    touch(step, stack[len(after.stack) :])
-        for tracker in range(self.trackers.trackers):
-            made_by = self.made_by(tracker)
-            if made_by is not None:
-                touch(made_by, (tracker,))
+        """What each step touched, as two columns: trackers and steps."""
+        who, when = self.steps.touches()
+        starts = {attempt.first_step for attempt in self.data.attempts}
+        for tracker, step in enumerate(self.trackers.first_steps()):
+            if step >= 0 and step + 1 not in starts:
+                who.append(tracker)
+                when.append(step)
         for tracker, step in self.trackers.changed():
             if step >= 0:
-                touch(step, (tracker,))
+                who.append(tracker)
+                when.append(step)
         return who, when

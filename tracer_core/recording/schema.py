@@ -3,6 +3,7 @@
 Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`). Trackers are numbered from 0 in
 the order they were first seen; their snapshots are packed (`recording/snapshots.py`). Step numbers count from 0
 over the whole recording. "Text" is for people and is never parsed.
+All are trees, so the garbage collector need not look at them (`gc=False`).
 The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
 """
 
@@ -13,7 +14,7 @@ import msgspec
 SCHEMA_VERSION = 1
 
 
-class Instr(msgspec.Struct, array_like=True, frozen=True):
+class Instr(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """One instruction of a code object, as CPython calls it (`opname`) and as we do (`op`)."""
 
     offset: int
@@ -29,7 +30,7 @@ class Instr(msgspec.Struct, array_like=True, frozen=True):
     leaves: int = 0  # how many stand in their place when the next instruction runs
 
 
-class Code(msgspec.Struct):
+class Code(msgspec.Struct, gc=False):
     """A code object that was stepped through, generated, or called."""
 
     id: int
@@ -46,7 +47,7 @@ class Code(msgspec.Struct):
     resumes_at: int | None = None  # ... and at which instruction's index there
 
 
-class Frame(msgspec.Struct):
+class Frame(msgspec.Struct, gc=False):
     """A symbolic frame: one activation of a code, the root of an attempt or inlined."""
 
     id: int
@@ -61,7 +62,7 @@ class Frame(msgspec.Struct):
     suspended: bool = False  # its steps are not all inside one step of its parent (an inlined generator)
 
 
-class Attempt(msgspec.Struct):
+class Attempt(msgspec.Struct, gc=False):
     """One walk through a root frame. All but the last of a compilation were restarted."""
 
     id: int
@@ -73,7 +74,7 @@ class Attempt(msgspec.Struct):
     message: str
 
 
-class Compilation(msgspec.Struct):
+class Compilation(msgspec.Struct, gc=False):
     """One frame turned into guarded code: a version of `code`."""
 
     id: int
@@ -87,7 +88,7 @@ class Compilation(msgspec.Struct):
     during_step: int | None = None  # the step that was being done, when it started inside another compilation
 
 
-class FakeMeta(msgspec.Struct, frozen=True):
+class FakeMeta(msgspec.Struct, frozen=True, gc=False):
     """What is known of a tensor without its data. Sizes and strides as text, since they may be symbols."""
 
     type: str  # Tensor | Parameter | SymInt | ...
@@ -99,7 +100,7 @@ class FakeMeta(msgspec.Struct, frozen=True):
     hints: dict[str, str]  # text of a size that is not a plain number -> example value
 
 
-class Node(msgspec.Struct):
+class Node(msgspec.Struct, gc=False):
     """A node of a graph. `inputs` are the nodes it uses."""
 
     id: int
@@ -116,7 +117,7 @@ class Node(msgspec.Struct):
     live: bool = True  # still there when the graph was complete
 
 
-class Graph(msgspec.Struct):
+class Graph(msgspec.Struct, gc=False):
     """The graph of one attempt; `code` is its Python text once complete."""
 
     id: int
@@ -126,7 +127,7 @@ class Graph(msgspec.Struct):
     code: str
 
 
-class Guard(msgspec.Struct):
+class Guard(msgspec.Struct, gc=False):
     """Something that must still hold to reuse a version. `path` is the chain of source names from the root to
     `source`, so that guards can be shown as a tree."""
 
@@ -141,7 +142,7 @@ class Guard(msgspec.Struct):
     line: int | None
 
 
-class Break(msgspec.Struct):
+class Break(msgspec.Struct, gc=False):
     """A place where the graph ended early, or a frame was given up."""
 
     id: int
@@ -160,7 +161,7 @@ class Break(msgspec.Struct):
     final_step: int | None = None  # where the last attempt stopped because of it, when `attempt` was restarted
 
 
-class Check(msgspec.Struct):
+class Check(msgspec.Struct, gc=False):
     """One version tried at a call. `failed` names the guard of that version that did not hold."""
 
     version: int
@@ -170,7 +171,7 @@ class Check(msgspec.Struct):
     seen: str
 
 
-class Call(msgspec.Struct):
+class Call(msgspec.Struct, gc=False):
     """A frame of a known code started."""
 
     id: int
@@ -183,7 +184,7 @@ class Call(msgspec.Struct):
     message: str = ""
 
 
-class Symbol(msgspec.Struct):
+class Symbol(msgspec.Struct, gc=False):
     """A size (or other number) kept symbolic."""
 
     name: str
@@ -193,7 +194,7 @@ class Symbol(msgspec.Struct):
     attempt: int
 
 
-class SideEffect(msgspec.Struct):
+class SideEffect(msgspec.Struct, gc=False):
     """A change to something that outlives the trace."""
 
     id: int
@@ -204,7 +205,7 @@ class SideEffect(msgspec.Struct):
     step: int | None
 
 
-class Generated(msgspec.Struct):
+class Generated(msgspec.Struct, gc=False):
     """What runs instead of a frame."""
 
     id: int
@@ -215,7 +216,7 @@ class Generated(msgspec.Struct):
     resumes: list[int]
 
 
-class Fault(msgspec.Struct):
+class Fault(msgspec.Struct, gc=False):
     """An error of the engine itself."""
 
     attempt: int | None
@@ -223,7 +224,7 @@ class Fault(msgspec.Struct):
     text: str
 
 
-class Snapshot(msgspec.Struct):
+class Snapshot(msgspec.Struct, gc=False):
     """A tracker as it was once `step` had done its work, until its next snapshot. What a step shows *before* it ran
     is the last snapshot with a smaller `step`; -1 is before any step."""
 
@@ -241,7 +242,7 @@ class Snapshot(msgspec.Struct):
     guards: list[int] = []
 
 
-class Raised(msgspec.Struct):
+class Raised(msgspec.Struct, gc=False):
     """A step that raised a Python exception in the traced program."""
 
     step: int
@@ -249,7 +250,7 @@ class Raised(msgspec.Struct):
     text: str
 
 
-class Columns(msgspec.Struct):
+class Columns(msgspec.Struct, gc=False):
     """The steps, column by column (numbers little-endian). See `recording/columns.py`."""
 
     frame: bytes  # u32 per step: frame id
@@ -263,7 +264,7 @@ class Columns(msgspec.Struct):
     exit_at: bytes  # u32 per frame: where its entry starts; 0xFFFFFFFF if it was never left
 
 
-class Snapshots(msgspec.Struct):
+class Snapshots(msgspec.Struct, gc=False):
     """All snapshots of all trackers. See `recording/snapshots.py`."""
 
     strings: list[str]  # what `first` and `later` refer to by number
@@ -274,7 +275,7 @@ class Snapshots(msgspec.Struct):
     trackers: int
 
 
-class Dispatches(msgspec.Struct):
+class Dispatches(msgspec.Struct, gc=False):
     """Which handler functions were chosen, ordered by step."""
 
     names: list[str]
@@ -282,14 +283,14 @@ class Dispatches(msgspec.Struct):
     name: bytes  # u32 each
 
 
-class Stage(msgspec.Struct):
+class Stage(msgspec.Struct, gc=False):
     """Time spent, by part of the work."""
 
     name: str
     seconds: float
 
 
-class Trace(msgspec.Struct):
+class Trace(msgspec.Struct, gc=False):
     """A whole recording."""
 
     version: int
@@ -322,7 +323,7 @@ class Trace(msgspec.Struct):
 # --- what the explorer is sent -----------------------------------------------------------------------------
 
 
-class Meta(msgspec.Struct):
+class Meta(msgspec.Struct, gc=False):
     """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
     kernel."""
@@ -353,7 +354,7 @@ class Meta(msgspec.Struct):
     timings: list[Stage]
 
 
-class State(msgspec.Struct, array_like=True):
+class State(msgspec.Struct, array_like=True, gc=False):
     """A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where
     unbound."""
 
@@ -362,7 +363,7 @@ class State(msgspec.Struct, array_like=True):
     cells: list[int | None]
 
 
-class StepView(msgspec.Struct):
+class StepView(msgspec.Struct, gc=False):
     """One step: state before and after (`after` is null where the step did not end), and its sentence."""
 
     before: State  # its trackers as of `step - 1`
@@ -372,14 +373,14 @@ class StepView(msgspec.Struct):
     handlers: list[str]
 
 
-class Window(msgspec.Struct):
+class Window(msgspec.Struct, gc=False):
     """Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`."""
 
     first: int
     steps: list[StepView]
 
 
-class TrackerView(msgspec.Struct):
+class TrackerView(msgspec.Struct, gc=False):
     """A tracker's snapshots, oldest first, and the steps that touched it."""
 
     snapshots: list[Snapshot]
@@ -387,7 +388,7 @@ class TrackerView(msgspec.Struct):
     touched: list[int]
 
 
-class TrackerChunk(msgspec.Struct):
+class TrackerChunk(msgspec.Struct, gc=False):
     """Trackers `first`, `first + 1`, ..."""
 
     first: int

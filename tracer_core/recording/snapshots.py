@@ -129,9 +129,19 @@ class Reader:
         """The numbers of the tracker's later snapshots."""
         if self._later_of is None:
             self._later_of = {}
+            found = self._later_of
             for number, owner in enumerate(u32_array(self._stored.later_tracker)):
-                self._later_of.setdefault(owner, []).append(number)
+                if owner in found:
+                    found[owner].append(number)
+                else:
+                    found[owner] = [number]
         return self._later_of.get(tracker, ())
+
+    def first_steps(self) -> Iterable[int]:
+        """The step that made each tracker's first snapshot, by tracker."""
+        for block in self._stored.first:
+            for packed in self._decoder.decode(block):
+                yield packed.step
 
     def changed(self) -> Iterable[tuple[int, int]]:
         """(tracker, step) of every later snapshot, in the order they were made."""

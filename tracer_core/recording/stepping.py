@@ -12,7 +12,7 @@ from tracer_core.observer import Observer
 from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeTable, line_of
 from tracer_core.recording.column_writer import Writer
-from tracer_core.recording.columns import NO_SLOTS
+from tracer_core.recording.columns import BLOCK, NO_SLOTS
 from tracer_core.recording.facts import attempt_text
 from tracer_core.recording.graphs import GraphTable
 from tracer_core.recording.snapshots import Pool
@@ -69,8 +69,9 @@ class Stepping(Observer):
             watched = self._go_to(frame)
             if watched is None:
                 return
-        columns = self._columns
-        step = columns.begin()
+        columns, step = self._columns, len(self._ended)
+        if not step % BLOCK:
+            columns.start_block()
         if self._dirty:
             self._trackers.flush(step - 1)
         gone, came, slots = self._compare(watched)
