@@ -323,7 +323,7 @@ def test_frames_that_take_turns() -> None:
     following = {0: 2, 2: 5, 5: 6, 1: 3, 3: 4}
     for step, after in following.items():
         assert seen_view(trace.steps[step].after) == naive.before[after]
-    assert trace.steps[6].after is None  # cut off: nothing says what it left
+    assert [value.text for value in trace.steps[6].after.stack] == [f"Constant {i}" for i in (0, 2, 5, 6)]
 
 
 def test_an_exception_that_leaves_frames_ends_none_of_their_steps() -> None:
@@ -528,3 +528,47 @@ def test_a_break_told_of_in_two_attempts_is_one() -> None:
 
 def test_pictures_of_the_naive_observer_are_plain() -> None:
     assert picture(ListVariable([ConstantVariable(1)])) == ("List of 1", [("[0]", ("Constant 1", []))])
+
+
+def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
+    """As the engine does it: the failing attempt says nothing, the next one stops short of the instruction and then
+    tells of the break with the frame and instruction of the failing one."""
+    recorder = Recorder()
+    frame, instructions = start(recorder, "model")
+    call = next(at for at, one in enumerate(instructions) if one.op == "CALL")
+    inner = Frame(functions()["number"].__code__, {}, frame)
+    for instruction in (instructions[0], instructions[call]):
+        recorder.on_step_start(frame, instruction)
+        if instruction is not instructions[call]:
+            recorder.on_step_end(frame, instruction)
+    recorder.on_frame_enter(inner)
+    recorder.on_step_start(inner, inner.program.instructions[2])
+    recorder.on_frame_exit(inner, None)
+    recorder.on_frame_exit(frame, None)
+    recorder.on_attempt_end("restarted", "Why.")
+    again = Frame(frame.code, {}, None)
+    recorder.on_attempt_start(again, 2)
+    recorder.on_frame_enter(again)
+    recorder.on_step_start(again, instructions[0])
+    again.stack.append(ConstantVariable("left"))
+    recorder.on_step_end(again, instructions[0])
+    recorder.on_frame_exit(again, None)
+    unsupported = SimpleNamespace(
+        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",))
+    )
+    recorder.on_break(unsupported, inner, inner.program.instructions[2])
+    recorder.on_attempt_end("compiled", "")
+    recorder.on_compile_end("compiled", 0.0)
+    trace = Trace(recorder.finish())
+    (broken,) = trace.breaks
+    assert (broken.attempt, broken.step, broken.final_step) == (0, 2, 3)
+    assert (trace.codes[broken.code].name, broken.line) == ("number", LINES["number"] + 2)
+    assert (trace.codes[broken.root_code].name, broken.root_line) == ("model", LINES["model"] + 3)
+    assert trace.steps[2].sentence.endswith("The graph breaks here: Why.")
+    assert (
+        trace.steps[3].sentence
+        == "RESUME 0 marked where the function starts or goes on. The graph ends after this: Why."
+    )
+    after = trace.steps[3].after
+    assert after is not None
+    assert [value.text for value in after.stack] == ["Constant 'left'"]

@@ -126,7 +126,10 @@ def target_text(target: Any) -> str:
     overload = torch_type("_ops.OpOverload")
     if overload is not None and isinstance(target, overload):
         return clean(str(target))
-    name = getattr(target, "__qualname__", None) or getattr(target, "__name__", None)
+    plain = hasattr(target, "__code__") or isinstance(
+        target, type
+    )  # builtins' qualified names say more than people do
+    name = getattr(target, "__qualname__" if plain else "__name__", None)
     if not isinstance(name, str):
         return clean(f"<{type(target).__name__}>")
     owner = getattr(target, "__objclass__", None)

@@ -166,20 +166,20 @@ class Recorder(Stepping):
             return
         entry = self._codes.entry(frame.code)
         entry.use(frame.program)
-        instructions = entry.record.instructions
-        root = work.root
+        attempt, step, root_step = self._where_broke(work, frame)
+        root = work.root.entry.record if work.root is not None else entry.record
         record = schema.Break(
             id=len(self._breaks),
-            attempt=self._attempt_id(),
+            attempt=attempt,
             reason_id=clean(unsupported.reason_id),
             message=clean(unsupported.message, 1000),
             explanation=clean(unsupported.reason.explanation, 1000),
             hints=[clean(hint, 1000) for hint in unsupported.reason.hints],
-            step=self._step_at(frame),
+            step=step,
             code=entry.record.id,
-            line=line_of(instructions, entry.number(instruction)),
-            root_code=root.entry.record.id if root is not None else entry.record.id,
-            root_line=self._line(root) if root is not None else None,
+            line=line_of(entry.record.instructions, entry.number(instruction)),
+            root_code=root.id,
+            root_line=self._line_at(root_step) if root_step is not None else None,
             action="",
             resumes=[],
         )
@@ -265,6 +265,16 @@ class Recorder(Stepping):
             timings=[schema.Stage(name, seconds) for name, seconds in self._seconds.items()],
         )
 
+    def _where_broke(self, work: Work, frame: Any) -> tuple[int, int | None, int | None]:
+        """Attempt, step and root's step of the break that was found in `frame`, which may be one of the past."""
+        past = work.past.get(frame.uid)
+        if past is not None:
+            return past
+        watched = self._watched(frame)
+        step = watched.step if watched is not None and watched.step >= 0 else self._step()
+        root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
+        return self._attempt_id(), step, root_step
+
     def _attempt_id(self) -> int:
         work = self._work
         return work.attempt.id if work is not None and work.attempt is not None else -1
@@ -278,8 +288,7 @@ class Recorder(Stepping):
         last = len(self._ended) - 1
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
-            self._columns.drop(watched.live)
-            watched.settle()
+            self._leave(work, watched)
         if work.root is not None and work.root.frame.uid in work.frames:
             work.cut_off = work.root.step
         work.attempt.last_step = last

@@ -53,12 +53,9 @@ class Stepping(Observer):
             return
         if self._dirty:
             self._trackers.flush(len(self._ended) - 1)
-        if watched.step < 0 or result is None:
-            self._columns.drop(watched.live)
-        else:
+        if result is not None and watched.step >= 0:
             self._ended[watched.step] = 1
-            self._columns.leave(watched.live, *self._compare(watched))
-        watched.settle()
+        self._leave(work, watched)
         if watched is work.root:
             work.cut_off = watched.step
         self._current = work.current = watched.parent
@@ -150,6 +147,15 @@ class Stepping(Observer):
     def _watched(self, frame: Any) -> Watched | None:
         return self._work.frames.get(frame.uid) if self._work is not None else None
 
+    def _leave(self, work: Work, watched: Watched) -> None:
+        """A frame makes no more steps. What its last one did can be seen if that one ended."""
+        if watched.step >= 0 and self._ended[watched.step]:
+            self._columns.leave(watched.live, *self._compare(watched))
+        else:
+            self._columns.drop(watched.live)
+        watched.settle()
+        work.remember(watched)
+
     # --- comparing ----------------------------------------------------------------------------------------
 
     def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
@@ -225,14 +231,12 @@ class Stepping(Observer):
             return current.step
         return self._work.step() if self._work is not None else None
 
-    def _step_at(self, frame: Any) -> int | None:
-        watched = self._watched(frame)
-        return watched.step if watched is not None and watched.step >= 0 else self._step()
-
     def _line(self, watched: Watched) -> int | None:
-        if watched.step < 0:
-            return watched.entry.record.first_line
-        return line_of(watched.entry.record.instructions, self._columns.instruction[watched.step])
+        return self._line_at(watched.step) if watched.step >= 0 else watched.entry.record.first_line
+
+    def _line_at(self, step: int) -> int | None:
+        code = self._codes.records[self._frames[self._columns.frame[step]].code]
+        return line_of(code.instructions, self._columns.instruction[step])
 
     def _place(self) -> tuple[int | None, int | None]:
         """The code and line being worked on."""

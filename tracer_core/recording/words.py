@@ -49,6 +49,8 @@ def sentence(step: Step) -> str:
     raised, broken = step.raised, step.break_
     if step.ended:
         verbs += [said.last] if said.last else []
+        if broken is not None:
+            return f"{name} {listed(verbs)}. The graph ends after this: {closed(broken.message)}"
     elif broken is not None:
         return f"{name} {listed(verbs) or 'was reached'}. The graph breaks here: {closed(broken.message)}"
     elif raised is not None:
@@ -135,6 +137,8 @@ def show(value: Value | None) -> str:
     if value is None:
         return "something unknown"
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
+    if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
+        text = f"{value.fake.type} {text}"
     return f"{text} ({value.source})" if value.source and value.source not in text else text
 
 

@@ -76,6 +76,8 @@ class Work:
     current: Watched | None = None
     root: Watched | None = None
     breaks: list[schema.Break] = field(default_factory=list)
+    past: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """Of frames that ended, also in earlier attempts, by uid: attempt, last step, last step of the root by then."""
     cut_off: int | None = None
     """The last step of the last attempt's root frame."""
     attempt_started: float = 0.0
@@ -88,6 +90,11 @@ class Work:
         self.current = self.root = None
         self.cut_off = None
         self.attempt_started = time.perf_counter()
+
+    def remember(self, watched: Watched) -> None:
+        """Keep where a frame that ended was."""
+        if self.root is not None and watched.step >= 0:
+            self.past[watched.frame.uid] = (watched.record.attempt, watched.step, self.root.step)
 
     def step(self) -> int | None:
         """The step being done, or None before the attempt's first one."""
