@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CodeType
@@ -74,7 +75,9 @@ class FrameEnd:
         self.locals = locals
         self.emitter = Emitter(root, {}, rebuild)
         cells = [cell.contents for cell in self._own_new_cells().values() if cell.contents is not None]
-        alive = reachable([*stack, *locals.values(), *cells, *effects.needs(output.side_effects, self.emitter)])
+        handled = [item.exception for item in stack if isinstance(item, HandledMark)]
+        roots = [*stack, *handled, *locals.values(), *cells, *effects.needs(output.side_effects, self.emitter)]
+        alive = reachable(roots)
         self.alive = alive
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
@@ -141,13 +144,11 @@ class FrameEnd:
 
     def _push(self, depth: int, item: VariableTracker) -> None:
         if isinstance(item, HandledMark):
-            return
-        if depth and isinstance(self.stack[depth - 1], HandledMark):
             before = len(self.emitter.instructions)
-            self.emitter.load(item)
+            self.emitter.load(item.exception)
             load = self.emitter.instructions[before:]
             del self.emitter.instructions[before:]
-            self.emitter.instructions.extend(raise_and_catch(load, depth - 1))
+            self.emitter.instructions.extend(raise_and_catch(load, depth))
         else:
             self.emitter.load(item)
 
@@ -218,7 +219,7 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     root = end.root
     depth = len(end.stack) + stack_effect(broken, jumped)
     kept = len(end.stack) - pops(broken)
-    handled = tuple(d + 1 for d in range(kept) if isinstance(end.stack[d], HandledMark))
+    handled = tuple(d for d in range(kept) if isinstance(end.stack[d], HandledMark))
     live = live_before(root.program).get(target, frozenset())
     bound = {*root.locals, *_stored_by(broken)}
     names = tuple(name for name in root.program.varnames if name in live and name in bound)
@@ -231,6 +232,7 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     temporaries = {d: f"___pass{d}" for d in range(depth)}
     for d in reversed(range(depth)):
         made.append(make("STORE_FAST", temporaries[d]))
+    made.extend(_stop_handling([temporaries[d] for d in handled]))
     made.append(make("PUSH_NULL"))
     made.extend(_make_function(root, resume.code))
     made.extend(make("LOAD_FAST", temporaries[d]) for d in passed)
@@ -240,6 +242,26 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     for instruction in made:
         instruction.span = broken.span
     return made, resume
+
+
+def _stop_handling(marks: list[str]) -> list[Instruction]:
+    """Leave all `except` blocks: each mark's temporary gets the exception handled there, to be passed on.
+
+    A mark on the stack holds the exception handled before it, so the one handled at a mark is what lies at the next
+    mark, and the innermost is the one that Python has at hand.
+    """
+    if not marks:
+        return []
+    made = [make("PUSH_NULL"), make("LOAD_CONST", _being_handled), make("CALL", CallShape(0))]
+    for name in reversed(marks):
+        # The exception handled here stays on the stack until its mark has been used to restore the one before.
+        made += [make("LOAD_FAST", name), make("COPY", 1), make("POP_EXCEPT"), make("SWAP", 2)]
+        made += [make("STORE_FAST", name)]
+    return [*made, make("POP_TOP")]
+
+
+def _being_handled() -> BaseException | None:
+    return sys.exc_info()[1]
 
 
 def _stored_by(broken: Instruction) -> list[str]:

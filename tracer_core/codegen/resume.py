@@ -18,8 +18,8 @@ CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED = 0x01, 0x02, 0x10
 @dataclass(frozen=True, slots=True)
 class Point:
     """Where to go on, and with what: `at` is the index of the instruction in the original program; `empty` the depths
-    of empty stack slots (NULL); `handled` those at which an exception being handled lies on the stack (over the mark
-    that PUSH_EXC_INFO puts)."""
+    of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception being handled
+    (the argument there is that exception)."""
 
     at: int
     stack: int
@@ -29,8 +29,7 @@ class Point:
 
     def passed(self) -> list[int]:
         """The depths of the stack items that are handed over as arguments."""
-        made_anew = {*self.empty, *(depth - 1 for depth in self.handled)}
-        return [depth for depth in range(self.stack) if depth not in made_anew]
+        return [depth for depth in range(self.stack) if depth not in self.empty]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +118,10 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
         made.append(make("COPY_FREE_VARS", cells))
     made.append(make("RESUME", 0))
     for depth in range(point.stack):
-        if depth + 1 in point.handled:
-            continue
         if depth in point.empty:
             made.append(make("PUSH_NULL"))
         elif depth in point.handled:
-            made.extend(raise_and_catch([make("LOAD_FAST", stack_parameter(depth))], depth - 1))
+            made.extend(raise_and_catch([make("LOAD_FAST", stack_parameter(depth))], depth))
         else:
             made.append(make("LOAD_FAST", stack_parameter(depth)))
     made.append(make("JUMP", target=target))
@@ -134,8 +131,8 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
 
 
 def raise_and_catch(load: list[Instruction], depth: int) -> list[Instruction]:
-    """Instructions that put the interpreter in the state of handling an exception, with `depth` items below it."""
+    """Instructions that put Python in the state of handling an exception, and leave its mark on `depth` items."""
     push = make("PUSH_EXC_INFO")
     raising = make("RAISE_VARARGS", 1)
     raising.handler = Handler(push, depth, False)
-    return [*load, raising, push]
+    return [*load, raising, push, make("POP_TOP")]

@@ -11,7 +11,7 @@ from tracer_core.interpreter.ops import op
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, TracebackVariable, matches
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.protocols import find_attr, iterate, next_item, truth
 from tracer_core.variables.sequences import SequenceVariable
@@ -164,16 +164,21 @@ def _set_cause(tx: Any, exception: ExceptionVariable, cause: VariableTracker) ->
 
 
 class HandledMark(ConstantVariable):
-    """Lies under the exception being handled: which one was handled before it (None if none)."""
+    """What PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here it keeps the
+    one being handled, `exception`."""
 
-    __slots__ = ()
+    __slots__ = ("exception",)
     kind = "exception handled before"
+
+    def __init__(self, exception: VariableTracker) -> None:
+        super().__init__(None)
+        self.exception = exception
 
 
 @op("PUSH_EXC_INFO")
 def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop()
-    frame.push(HandledMark(None))
+    frame.push(HandledMark(exception))
     frame.push(exception)
     frame.caught.append(exception)
 
@@ -208,8 +213,7 @@ def with_except_start(tx: Any, frame: Frame, ins: Instruction) -> None:
     exception = frame.stack[-1]
     exit_ = frame.stack[-4]
     cls = tx.constant(exception.python_type())
-    traceback = find_attr(tx, exception, "__traceback__") or ConstantVariable(None)
-    frame.push(tx.call(exit_, [cls, exception, traceback]))
+    frame.push(tx.call(exit_, [cls, exception, TracebackVariable()]))
 
 
 @op("BEFORE_WITH")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 from tracer_core.sources import Source
@@ -40,8 +41,10 @@ class ExceptionVariable(VariableTracker):
             return self.attributes[name]
         if name == "args":
             return TupleVariable(list(self.args))
-        if name in ("__cause__", "__context__", "__traceback__"):
+        if name in ("__cause__", "__context__"):
             return tx.constant(None)
+        if name == "__traceback__":
+            return TracebackVariable()
         if name == "__suppress_context__":
             return tx.constant(False)
         if issubclass(self.cls, StopIteration) and name == "value":
@@ -54,6 +57,19 @@ class ExceptionVariable(VariableTracker):
             self.args = value.realize().items_or_none(tx) or []
         else:
             self.attributes[name] = value
+        return True
+
+
+class TracebackVariable(VariableTracker):
+    """The traceback of a raised exception: it is there, but nothing is known of it while tracing."""
+
+    __slots__ = ()
+    kind = "traceback"
+
+    def python_type(self) -> type:
+        return types.TracebackType
+
+    def truth(self, tx: Tracing) -> bool:
         return True
 
 

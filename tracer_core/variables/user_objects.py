@@ -190,7 +190,7 @@ class UserObjectVariable(VariableTracker):
             accessor = found.fdel if value is DELETED else found.fset
             verb, which = ("deleter", "fdel") if value is DELETED else ("setter", "fset")
             if accessor is None:
-                tx.raise_(AttributeError, f"property {name!r} of {self.cls.__name__!r} object has no {verb}")
+                tx.raise_(AttributeError, f"property {name!r} of {self.cls.__qualname__!r} object has no {verb}")
             function = tx.build(accessor, AttrSource(class_attribute_source(owner, name), which))
             tx.call(function, [self] if value is DELETED else [self, value])
             return True
