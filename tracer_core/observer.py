@@ -92,8 +92,8 @@ class Observer:
         """A change to something that outlives the trace was noted, to be replayed by the generated code."""
 
     def on_break(self, unsupported: Any, frame: Any, instruction: Instruction) -> None:
-        """The root frame's graph ends here; `unsupported` says why, and `frame` and `instruction` say where
-        in the innermost inlined frame it was found."""
+        """The root frame's graph ends here; `unsupported` says why. It is told twice: where it is found, with the
+        innermost inlined `frame` (all frames are still there), and in the walk that stops for it, with the root."""
 
     # --- results ----------------------------------------------------------------------------------------
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:

@@ -89,7 +89,7 @@ class _Attempt:
         except MustRestart as failure:
             return failure
         except GraphEnds:
-            pass
+            self._stopped()
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
@@ -101,6 +101,15 @@ class _Attempt:
                 self.observer.on_break(unsupported, root, root.decoded.instructions[root.pc])
             return SkippedFrame("cannot-rebuild", unsupported.message)
 
+    def _stopped(self) -> None:
+        """Tell the observer, while the root frame is still there, that this walk ends for what an earlier one found."""
+        assert self.failure is not None
+        if self.observer is not None:
+            root = self.interpreter.root
+            instruction = root.decoded.instructions[root.pc]
+            self.observer.on_step_start(root, instruction)
+            self.observer.on_break(self.failure.unsupported, root, instruction)
+
     def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame:
         output, root = self.interpreter.output, self.interpreter.root
         if not output.operations:
@@ -109,10 +118,7 @@ class _Attempt:
         return self._finished(end, finish.returning(end, self._compiled(end)))
 
     def _at_break(self) -> CompiledFrame:
-        assert self.failure is not None
         output, root = self.interpreter.output, self.interpreter.root
-        if self.observer is not None:
-            self.observer.on_break(self.failure.unsupported, self.failure.frame, self.failure.instruction)
         position = root.pc
         alive = finish.alive_at(root, position)
         end = finish.FrameEnd(

@@ -182,6 +182,8 @@ class Interpreter:
         unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
         if unsupported.frame is None:
             unsupported.frame, unsupported.instruction = frame, instruction
+            if self.observer is not None:
+                self.observer.on_break(unsupported, frame, instruction)
         if frame.parent is None or frame is self.root:
             raise MustRestart(self.root_steps - 1, unsupported, unsupported.frame, unsupported.instruction)
         raise unsupported
