@@ -192,6 +192,20 @@ def test_libraries_are_left_alone_and_what_they_call_is_not() -> None:
     assert "skip dumps frame-library" in log.lines
 
 
+def test_nobody_is_told_of_our_own_frames() -> None:
+    log = Log()
+    compiled = tracer_core.compile(inner, backend="eager")
+
+    def function(n: int) -> list[str]:
+        with disabled():
+            pass
+        return compiled(n)
+
+    with tracing(), tracer_core.observing(log), enabled(ours()):
+        assert function(1) == ["inner_1"]
+    assert not [line for line in log.lines if line.startswith("skip")]
+
+
 def test_modules_of_torch_are_where_a_graph_may_start() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(2, 2))
     with tracing(lambda frame: CompiledFrame(frame.code, [])) as tracer, enabled(ours()):

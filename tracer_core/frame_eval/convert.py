@@ -18,7 +18,7 @@ from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupp
 from tracer_core.frame_eval import c_frame, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.rules import why_skip
+from tracer_core.frame_eval.rules import is_ours, why_skip
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 
@@ -73,6 +73,9 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
         KeyboardInterrupt: the user stopped the tracing.
     """
     code = frame.f_code
+    if is_ours(frame.f_globals):
+        leave_to_python(code, recursive=False)
+        return c_frame.FrameResult(None, True, c_frame.SKIP)
     skipped = why_skip(code, frame.f_globals)
     if skipped is not None:
         return _leave(code, skipped)

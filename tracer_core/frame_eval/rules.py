@@ -18,7 +18,6 @@ UNTRACED_PACKAGES = (
     *("IPython", "ipykernel", "jupyter_client", "jupyter_core", "traitlets", "comm", "zmq", "tornado"),
     *("ipywidgets", "anywidget", "msgspec", "pygments", "nbclient", "nbformat", "debugpy", "pydevd"),
     *("pytest", "_pytest", "pluggy", "hypothesis", "xdist", "coverage"),
-    *("tracer_core", "tracewalk"),
 )
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
 
@@ -75,13 +74,13 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     return None
 
 
-def _by_mark(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
-    if globals.get("__name__", "").split(".")[0] in ("tracer_core", "tracewalk"):
-        return _skipped("frame-library", function=code.co_name, file=code.co_filename)
-    return None
+_TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = (_by_kind, _by_file)
 
 
-_TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = (_by_mark, _by_kind, _by_file)
+def is_ours(globals: dict[str, Any]) -> bool:
+    """Whether code with these globals belongs to this product: it is left alone, and nobody is told."""
+    name = globals.get("__name__")
+    return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
 
 
 def why_skip(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
