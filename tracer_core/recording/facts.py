@@ -193,9 +193,25 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
 }
 
 
-def source_path(source: Any) -> list[str]:
-    """The names of a guard's source from its root to itself."""
-    if source is None:
-        return []
-    path = getattr(source, "path", None)
-    return [clean(part.name) for part in path()] if callable(path) else [clean(source.name)]
+class SourceNames:
+    """The names of sources, each made once: a name is made of those of all the sources it hangs from."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, list[str]]] = {}
+
+    def name(self, source: Any) -> str:
+        return self.path(source)[-1]
+
+    def path(self, source: Any) -> list[str]:
+        """The names from the root to the source itself. Not to be changed."""
+        known = self._known.get(id(source))
+        if known is not None:
+            return known[1]
+        base = source.base
+        path = [*(self.path(base) if base is not None else ()), attempt_text(lambda: source.name, "?")]
+        self._known[id(source)] = (source, path)
+        return path
+
+    def release(self) -> None:
+        """Let go of the engine's objects."""
+        self._known.clear()

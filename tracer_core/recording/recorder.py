@@ -19,7 +19,7 @@ from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import u32_bytes
-from tracer_core.recording.facts import attempt_text, clean, clean_lines, source_path
+from tracer_core.recording.facts import attempt_text, clean, clean_lines
 from tracer_core.recording.stepping import Stepping
 from tracer_core.recording.work import Work
 
@@ -49,6 +49,7 @@ class Recorder(Stepping):
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
+        self._to_decode: list[CodeType] = []
         self._faults: list[schema.Fault] = []
         self._seconds: dict[str, float] = {}
         self._stack: list[Work] = []
@@ -129,12 +130,13 @@ class Recorder(Stepping):
 
     def on_guard(self, guard: Guard) -> None:
         code, line = self._place()
+        path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
             attempt=self._attempt_id(),
             kind=clean(guard.kind),
-            source=attempt_text(lambda: guard.source.name, "?"),
-            path=source_path(guard.source),
+            source=path[-1] if path else "",
+            path=path,
             text=attempt_text(lambda: guard.text, guard.kind),
             step=self._step(),
             code=code,
@@ -204,11 +206,12 @@ class Recorder(Stepping):
         record = schema.Generated(
             id=len(self._generated),
             compilation=work.record.id,
-            original=self._codes.with_instructions(code).record.id,
-            code=self._codes.with_instructions(new_code, "generated").record.id,
+            original=self._codes.entry(code).record.id,
+            code=self._codes.entry(new_code, "generated").record.id,
             listing=clean_lines(listing),
-            resumes=[self._codes.with_instructions(resume, "resume").record.id for resume in resumes],
+            resumes=[self._codes.entry(resume, "resume").record.id for resume in resumes],
         )
+        self._to_decode += [code, new_code, *resumes]
         self._generated.append(record)
         work.record.generated = record.id
         for broken in work.breaks:
@@ -226,6 +229,8 @@ class Recorder(Stepping):
         """Everything recorded. Work still going on is taken as failed; record nothing more with this object."""
         while self._work is not None:
             self.on_compile_end("fault", time.perf_counter() - self._work.attempt_started)
+        for code in self._to_decode:
+            self._codes.with_instructions(code)
         self._trackers.flush(len(self._ended) - 1)
         self._trackers.release()
         self._graphs.release()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from tracer_core.recording import snapshots
-from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, attempt_text, clean, fake_meta
+from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, SourceNames, clean, fake_meta
 from tracer_core.recording.snapshots import NOTHING, Packed
 
 
@@ -47,7 +47,7 @@ class Trackers:
         """Trackers that are to get another snapshot, by uid."""
         self._classes: dict[type, int] = {}
         self._numbers_of_texts: dict[str, int] = {}
-        self._sources: dict[int, tuple[Any, int]] = {}
+        self.sources = SourceNames()
         self._fakes: dict[int, tuple[Any, int]] = {}
         self._fake_numbers: dict[tuple[object, ...], int] = {}
         self._plain_uid = -1
@@ -81,7 +81,7 @@ class Trackers:
     def release(self) -> None:
         """Let go of the engine's objects."""
         self.dirty.clear()
-        self._sources.clear()
+        self.sources.release()
         self._fakes.clear()
 
     def fake_number(self, fake: Any, *, fresh: bool = False) -> int:
@@ -124,7 +124,7 @@ class Trackers:
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
         source, node, fake = tracker.source, tracker.node, tracker.fake
-        source_number = NOTHING if source is None else self._source(source)
+        source_number = NOTHING if source is None else self.writer.pool(self.sources.name(source))
         node_number = NOTHING if node is None else self._node(node, source_number)
         labels, parts, more = self._parts(tracker, found)
         numbers = self._numbers_of_texts
@@ -168,14 +168,6 @@ class Trackers:
             labels.append(numbers_of_texts.get(label) or self._text(label))
             numbers.append(number)
         return labels, numbers, max(0, len(parts) - PARTS_LIMIT)
-
-    def _source(self, source: Any) -> int:
-        known = self._sources.get(id(source))
-        if known is not None:
-            return known[1]
-        number = self.writer.pool(attempt_text(lambda: source.name, "?"))
-        self._sources[id(source)] = (source, number)
-        return number
 
     def _new_class(self, cls: type) -> int:
         if getattr(cls, "__eq__", None) is not object.__eq__:
