@@ -26,7 +26,7 @@ def main() -> None:
         lab.use_theme("JupyterLab Light")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium_program(), args=CHROMIUM_FLAGS)
-            page = browser.new_page(viewport={"width": 1240, "height": 1100}, device_scale_factor=1.5)
+            page = browser.new_page(viewport={"width": 1440, "height": 1100}, device_scale_factor=1.25)
             page.goto(lab.url(first_notebook.PATH.name, "picture"))
             notebook = Notebook(page)
             notebook.wait_until_ready()
@@ -42,7 +42,6 @@ def main() -> None:
             explorer.settle()
             explorer.step_by("node")
             explorer.click("next")
-            explorer.open_value("locals:q")
             explorer.part("find").fill("")
             page.wait_for_timeout(1000)  # the graph is laid out
             explorer.root.screenshot(path=PICTURE)

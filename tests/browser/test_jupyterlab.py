@@ -289,6 +289,7 @@ def test_running_the_cell_again_with_another_length(session: Session) -> None:
 def test_the_dark_theme_and_a_narrow_window(lab: Lab, chromium: Browser, artifacts: Path) -> None:
     lab.use_theme("JupyterLab Dark")
     session = open_notebook(lab, chromium, "dark")
+    session.page.keyboard.press("Control+b")  # put away the file browser, as one does on a narrow screen
     session.run("model", "load", "trace")
     explorer = session.explorer("trace")
     expect(explorer.root).to_have_attribute("data-theme", "dark")
@@ -299,7 +300,6 @@ def test_the_dark_theme_and_a_narrow_window(lab: Lab, chromium: Browser, artifac
     columns = explorer.root.locator(".tw-box")
     assert len({round(box["x"]) for box in boxes(columns)}) == 3, "side by side where there is room"
     session.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    session.page.keyboard.press("Control+b")  # put away the file browser, as one does on a narrow screen
     expect(columns.first).to_be_visible()
     session.page.wait_for_function("() => document.querySelector('.tw-root').clientWidth < 700")
     stacked = boxes(columns)
