@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
@@ -26,15 +28,36 @@ SKIP_ALL = _strategy(_ACTION.SKIP, _ACTION.SKIP)
 _frame_ids = itertools.count(1)
 
 
+_never_a_local = weakref.ref(CompileId)
+
+
 @dataclass(eq=False)
 class GuardManager:
     """One lambda guard under a root. The C side sets `cache_entry` and `extra_state` while it has the entry, and
-    sets them to None when it drops it."""
+    sets them to None when it drops it.
+
+    The rest is there for `torch.compile`, which looks through all entries of a code that it compiles too: it takes
+    ours for dropped ones, made for another object than the frame's, and does not count them towards its own limit.
+    """
 
     root: Any = field(default_factory=guards.RootGuardManager)
     diff_guard_root: Any = None
     cache_entry: Any = None
     extra_state: Any = None
+    id_matched_objs: dict[str, Any] = field(default_factory=lambda: {"": _never_a_local})
+    diff_guard_sources: set[str] = field(default_factory=set)
+    invalidation_reason: str = "compiled by tracewalk"
+
+    @property
+    def __class__(self) -> type:  # type: ignore[misc]
+        module = sys.modules.get("torch._dynamo.guards")
+        return getattr(module, "DeletedGuardManagerWrapper", GuardManager)
+
+    def collect_diff_guard_sources(self) -> set[str]:
+        return self.diff_guard_sources
+
+    def populate_diff_guard_manager(self) -> None:
+        """Nothing to do: the one guard is as fast as it gets."""
 
     @staticmethod
     def of(check: Callable[[Mapping[str, Any]], bool], text: str) -> GuardManager:
