@@ -205,6 +205,10 @@ def _go_on_after(
     if not is_terminal(broken.op):
         stub, resume = _stub(end, instructions[position + 1], broken, jumped=False)
         at = body.instructions.index(copy) + 1
+        if broken.op == "LOAD_METHOD":
+            # Whether it leaves an empty slot is decided when it runs; reading the attribute always does.
+            copy.op = "LOAD_ATTR"
+            stub = [make("PUSH_NULL"), make("SWAP", 2), *stub]
         body.instructions[at:at] = stub
         resumes.append(resume)
     if broken.target is not None:
@@ -225,6 +229,8 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     names = tuple(name for name in root.program.varnames if name in live and name in bound)
     original, program, at = _in_original(root, target)
     empty = tuple(d for d in range(kept) if root.stack[d] is NULL)
+    if broken.op in ("LOAD_METHOD", "LOAD_GLOBAL_NULL"):
+        empty += (kept,)
     point = Point(at, depth, names, empty, handled)
     resume = make_resume(original, program, point)
     passed = point.passed()

@@ -150,13 +150,13 @@ def formatted(tx: Any, value: VariableTracker, spec: str) -> VariableTracker:
 @op("LIST_APPEND")
 def list_append(tx: Any, frame: Frame, ins: Instruction) -> None:
     item = frame.pop()
-    call_method(tx, frame.stack[-ins.arg], "append", [item], {})
+    call_method(tx, frame.stack[-ins.arg].realize(), "append", [item], {})
 
 
 @op("SET_ADD")
 def set_add(tx: Any, frame: Frame, ins: Instruction) -> None:
     item = frame.pop()
-    call_method(tx, frame.stack[-ins.arg], "add", [item], {})
+    call_method(tx, frame.stack[-ins.arg].realize(), "add", [item], {})
 
 
 @op("MAP_ADD")
@@ -168,7 +168,7 @@ def map_add(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("LIST_EXTEND")
 def list_extend_op(tx: Any, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
-    target = frame.stack[-ins.arg]
+    target = frame.stack[-ins.arg].realize()
     assert isinstance(target, ListVariable)
     if items.items_or_none(tx) is None and not hasattr(items.python_type(), "__iter__"):
         tx.raise_(TypeError, f"Value after * must be an iterable, not {items.python_type_name()}")
@@ -183,7 +183,7 @@ def list_to_tuple(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("SET_UPDATE")
 def set_update(tx: Any, frame: Frame, ins: Instruction) -> None:
     items = frame.pop()
-    call_method(tx, frame.stack[-ins.arg], "update", [items], {})
+    call_method(tx, frame.stack[-ins.arg].realize(), "update", [items], {})
 
 
 @op("DICT_UPDATE")
@@ -191,14 +191,14 @@ def dict_update(tx: Any, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
     if not isinstance(items, DictVariable) and not hasattr(items.python_type(), "keys"):
         tx.raise_(TypeError, f"'{items.python_type_name()}' object is not a mapping")
-    call_method(tx, frame.stack[-ins.arg], "update", [items], {})
+    call_method(tx, frame.stack[-ins.arg].realize(), "update", [items], {})
 
 
 @op("DICT_MERGE")
 def dict_merge(tx: Any, frame: Frame, ins: Instruction) -> None:
     """As DICT_UPDATE, for `**kwargs` of a call: a name given twice is an error."""
     items = frame.pop().realize()
-    target = frame.stack[-ins.arg]
+    target = frame.stack[-ins.arg].realize()
     assert isinstance(target, DictVariable)
     function = _called_name(frame.stack[-ins.arg - 2].realize())
     if not isinstance(items, DictVariable) and not hasattr(items.python_type(), "keys"):

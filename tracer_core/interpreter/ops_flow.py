@@ -177,7 +177,7 @@ class HandledMark(ConstantVariable):
 
 @op("PUSH_EXC_INFO")
 def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
-    exception = frame.pop()
+    exception = frame.pop().realize()
     frame.push(HandledMark(exception))
     frame.push(exception)
     frame.caught.append(exception)
@@ -195,13 +195,13 @@ def check_exc_match(tx: Any, frame: Frame, ins: Instruction) -> None:
     classes = wanted if isinstance(wanted, tuple) else (wanted,)
     if not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
         tx.raise_(TypeError, "catching classes that do not inherit from BaseException is not allowed")
-    exception = frame.stack[-1]
+    exception = frame.stack[-1].realize()
     frame.push(ConstantVariable(matches(exception.python_type(), wanted)))
 
 
 @op("RERAISE")
 def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
-    exception = frame.pop()
+    exception = frame.pop().realize()
     if ins.arg:
         frame.pop()
     assert isinstance(exception, ExceptionVariable)
@@ -210,7 +210,7 @@ def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("WITH_EXCEPT_START")
 def with_except_start(tx: Any, frame: Frame, ins: Instruction) -> None:
-    exception = frame.stack[-1]
+    exception = frame.stack[-1].realize()
     exit_ = frame.stack[-4]
     cls = tx.constant(exception.python_type())
     frame.push(tx.call(exit_, [cls, exception, TracebackVariable()]))

@@ -13,6 +13,7 @@ from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperV
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.functions import BuiltinMethodVariable, CellVariable, FunctionVariable
+from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iterators import (
     IteratorVariable,
@@ -23,6 +24,7 @@ from tracer_core.variables.iterators import (
 )
 from tracer_core.variables.operators import binary, compare, unary
 from tracer_core.variables.protocols import (
+    call_method,
     call_special,
     callable_type,
     del_attr,
@@ -68,6 +70,8 @@ def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | Non
         return call_special(
             tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator"
         )
+    if default is None and isinstance(iterator, GeneratorVariable):
+        return call_method(tx, iterator, "__next__", [], {})
     item = next_item(tx, iterator)
     if item is not None:
         return item

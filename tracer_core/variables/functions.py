@@ -139,6 +139,8 @@ class UserFunctionVariable(FunctionVariable):
         return tx.build(value, AttrSource(self.origin(), name))
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        if name.startswith("__"):
+            return False
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         self.attributes[name] = value
         return True
@@ -200,12 +202,12 @@ class NestedFunctionVariable(FunctionVariable):
     def target(self, tx: Tracing) -> InlineTarget:
         from tracer_core.variables.dicts import DictVariable
 
-        defaults = (self.defaults.realize().items_or_none(tx) or []) if self.defaults is not None else []
+        defaults = items_of(tx, self.defaults)
         kwdefaults: dict[str, VariableTracker] = {}
         if self.kwdefaults is not None:
             given = self.kwdefaults.realize()
-            assert isinstance(given, DictVariable)
-            kwdefaults = {key.realize().value(): value for key, value in given.entries(tx)}
+            if isinstance(given, DictVariable):
+                kwdefaults = {key.realize().value(): value for key, value in given.entries(tx)}
         return InlineTarget(self.code, self.globals, self.closure, defaults, kwdefaults, self.qualname)
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -227,8 +229,15 @@ class NestedFunctionVariable(FunctionVariable):
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        if name in ("__closure__", "__code__", "__globals__"):
+            return False
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
-        self.attributes[name] = value
+        if name == "__defaults__":
+            self.defaults = value
+        elif name == "__kwdefaults__":
+            self.kwdefaults = value
+        else:
+            self.attributes[name] = value
         return True
 
 
@@ -384,6 +393,11 @@ class PartialVariable(VariableTracker):
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         return tx.call(self.function, [*self.args, *args], {**self.keywords, **kwargs})
+
+
+def items_of(tx: Tracing, tracker: VariableTracker | None) -> list[VariableTracker]:
+    """The items of a tuple that may be missing or None."""
+    return [] if tracker is None else tracker.realize().items_or_none(tx) or []
 
 
 def name_of(function: Any) -> str:
