@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { breakPlaces } from "../src/logic/breaks";
 import { callTables } from "../src/logic/calls";
 import { cellRows, localRows, stackRows } from "../src/logic/change";
 import { colourLines, markColumns } from "../src/logic/colour";
@@ -232,6 +233,19 @@ describe("guards", () => {
       { ...call, id: 3, code: 1, checks: [check] },
     ];
     expect(outcomes({ ...meta(), calls }, guard(0, []))).toEqual([{ call: 0, held: false, seen: "24" }, { call: 1, held: true, seen: "" }]);
+  });
+});
+
+describe("breaks", () => {
+  it("are put together by the line that causes them, with its own function first", () => {
+    const [one] = meta().breaks;
+    if (!one) throw new Error();
+    const breaks = [
+      { ...one, id: 0, code: 1, root_code: 0 },
+      { ...one, id: 1, code: 1, root_code: 1 },
+      { ...one, id: 2, code: 1, line: 9, root_code: 0 },
+    ];
+    expect(breakPlaces(breaks).map(({ main, others }) => [main.id, others.map(({ id }) => id)])).toEqual([[1, [0]], [2, []]]);
   });
 });
 

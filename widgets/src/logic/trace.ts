@@ -108,11 +108,6 @@ export class TraceIndex {
     }
     return found.reverse();
   }
-
-  /** The frames inlined directly by the instruction at `step`. */
-  callees(step: number): Frame[] {
-    return this.meta.frames.filter((frame) => frame.call_step === step);
-  }
 }
 
 function need<T>(value: T | undefined, what: string, at: number): T {

@@ -125,7 +125,11 @@ export function Toolbar({ model }: { model: Model }) {
       <Find model={model} />
       <span class="tw-spring" />
       <Attempt model={model} />
-      <span class="tw-position" data-testid="position" title={`Steps count from 0: this is trace.steps[${model.position.value}]`}>
+      <span
+        class="tw-position"
+        data-testid="position"
+        style={{ minWidth: `${9 + 2 * String(model.meta.steps).length}ch` }}
+        title={`Steps count from 0: this is trace.steps[${model.position.value}]`}>
         step {model.position.value} of {model.meta.steps}
       </span>
       <button type="button" class="tw-button" data-testid="help" aria-label="Keys and help" title="Keys and help (?)" onClick={() => model.run("help")}>

@@ -1,65 +1,125 @@
+import { useMemo } from "preact/hooks";
+import { type Break, breakPlaces } from "../../logic/breaks";
 import { breakStep } from "../../logic/trace";
 import type { Model } from "../../model";
 import { codeLabel, Empty, lineText, place, StepLink } from "../parts";
 
+/** The functions that a break goes on in, each a link to its first step where it was traced. */
+function Resumes({ model, found }: { model: Model; found: Break }) {
+  return (
+    <>
+      Goes on in{" "}
+      {found.resumes.map((id) => {
+        const first = model.meta.frames.find((frame) => frame.code === id && model.meta.attempts[frame.attempt]?.outcome !== "restarted");
+        const name = model.meta.codes[id]?.name ?? "a resume function";
+        return (
+          <span key={id}>
+            {first && first.last_step >= first.first_step ? (
+              <StepLink model={model} step={first.first_step}>
+                {name}
+              </StepLink>
+            ) : (
+              <span class="tw-code">{name}</span>
+            )}{" "}
+          </span>
+        );
+      })}
+    </>
+  );
+}
+
+/** The compiled version that a break ended: `forward, version 2`. */
+function versionLabel(model: Model, found: Break): string {
+  const compilation = model.meta.compilations[model.meta.attempts[found.attempt]?.compilation ?? -1];
+  return `${codeLabel(model, found.root_code)}${compilation ? `, version ${compilation.version}` : ""}`;
+}
+
+function Card({ model, main, others, ordinal }: { model: Model; main: Break; others: Break[]; ordinal: number }) {
+  const step = breakStep(main);
+  const here = [main, ...others].some((one) => breakStep(one) === model.position.value);
+  const text = lineText(model, main.code, main.line);
+  return (
+    <article class={here ? "tw-card tw-current" : "tw-card"} data-testid="break" data-step={step ?? undefined}>
+      <h4>
+        <span class="tw-ordinal">{ordinal}</span> {main.message}
+      </h4>
+      <p class="tw-place">
+        <span class="tw-code">{place(model, main.code, main.line)}</span> in {codeLabel(model, main.code)} · <StepLink model={model} step={step}>{step === null ? "no step was recorded for it" : undefined}</StepLink>
+        {main.root_code !== main.code && (
+          <span class="tw-dim">
+            {" "}
+            · breaks {codeLabel(model, main.root_code)} at {place(model, main.root_code, main.root_line)}
+          </span>
+        )}
+      </p>
+      {text !== "" && <pre class="tw-quote">{text}</pre>}
+      <p>{main.explanation}</p>
+      {main.hints.length > 0 && (
+        <>
+          <h5>What to try</h5>
+          <ul>
+            {main.hints.map((hint) => (
+              <li key={hint}>{hint}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      {main.action !== "" && (
+        <p>
+          <b>Instead:</b> {main.action}
+        </p>
+      )}
+      {main.resumes.length > 0 && (
+        <p>
+          <Resumes model={model} found={main} />
+        </p>
+      )}
+      {others.length > 0 && (
+        <>
+          <h5>The same line also breaks</h5>
+          <ul>
+            {others.map((other) => (
+              <li key={other.id}>
+                {versionLabel(model, other)}, at <span class="tw-code">{place(model, other.root_code, other.root_line)}</span> · <StepLink model={model} step={breakStep(other)} />
+                {other.resumes.length > 0 && (
+                  <>
+                    {" · "}
+                    <Resumes model={model} found={other} />
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p class="tw-dim tw-reason">{main.reason_id}</p>
+    </article>
+  );
+}
+
 export function BreaksPane({ model }: { model: Model }) {
-  const { breaks, faults, codes } = model.meta;
+  const { breaks, faults } = model.meta;
+  const places = useMemo(() => breakPlaces(breaks), [breaks]);
   if (breaks.length === 0 && faults.length === 0) return <Empty>No graph break: everything that was traced went into one graph a call.</Empty>;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Graph breaks">
+      {places.length < breaks.length && (
+        <p class="tw-pane-head">
+          {places.length === 1 ? "1 place" : `${places.length} places`} in the program, {breaks.length} graph breaks: a break also ends the graph of each function that calls the one with the line.
+        </p>
+      )}
       {faults.map((fault, i) => (
         <article key={`f${i}`} class="tw-card tw-card-fault">
           <h4>The tracer itself failed here; your program ran as plain Python. The fault is ours.</h4>
-          <p><StepLink model={model} step={fault.step} /></p>
+          <p>
+            <StepLink model={model} step={fault.step} />
+          </p>
           <pre>{fault.text}</pre>
         </article>
       ))}
-      {breaks.map((found, i) => {
-        const step = breakStep(found);
-        const here = step === model.position.value;
-        return (
-          <article key={found.id} class={here ? "tw-card tw-current" : "tw-card"} data-testid="break" data-step={step ?? undefined}>
-            <h4>
-              <span class="tw-ordinal">{i + 1}</span> {found.message}
-            </h4>
-            <p class="tw-place">
-              <span class="tw-code">{place(model, found.code, found.line)}</span> in {codeLabel(model, found.code)} · <StepLink model={model} step={step} />
-              {found.root_code !== found.code && (
-                <span class="tw-dim"> · breaks {codeLabel(model, found.root_code)} at {place(model, found.root_code, found.root_line)}</span>
-              )}
-            </p>
-            {lineText(model, found.code, found.line) !== "" && <pre class="tw-quote">{lineText(model, found.code, found.line)}</pre>}
-            <p>{found.explanation}</p>
-            {found.hints.length > 0 && (
-              <>
-                <h5>What to try</h5>
-                <ul>{found.hints.map((hint) => <li key={hint}>{hint}</li>)}</ul>
-              </>
-            )}
-            {found.action !== "" && (
-              <p><b>Instead:</b> {found.action}</p>
-            )}
-            {found.resumes.length > 0 && (
-              <p>
-                Goes on in{" "}
-                {found.resumes.map((id) => {
-                  const first = model.meta.frames.find((frame) => frame.code === id && model.meta.attempts[frame.attempt]?.outcome !== "restarted");
-                  return (
-                    <span key={id}>
-                      {first && first.last_step >= first.first_step ? (
-                        <StepLink model={model} step={first.first_step}>{codes[id]?.name ?? "a resume function"}</StepLink>
-                      ) : (
-                        <span class="tw-code">{codes[id]?.name}</span>
-                      )}{" "}
-                    </span>
-                  );
-                })}
-              </p>
-            )}
-            <p class="tw-dim tw-reason">{found.reason_id}</p>
-          </article>
-        );
-      })}
+      {places.map(({ main, others }, i) => (
+        <Card key={main.id} model={model} main={main} others={others} ordinal={i + 1} />
+      ))}
     </div>
   );
 }
