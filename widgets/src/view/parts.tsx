@@ -1,9 +1,23 @@
 // Small pieces that several panes use.
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren, type ComponentType, h } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { dtypeText } from "../logic/graph";
 import type { Model } from "../model";
 import type { FakeMeta } from "../schema";
+
+/** `Inner`, drawn again only when a property is another value. */
+export function memo<P extends object>(Inner: ComponentType<P>): ComponentType<P> {
+  return class Memo extends Component<P> {
+    override shouldComponentUpdate(next: P): boolean {
+      const now = this.props as P;
+      return (Object.keys(next) as (keyof P)[]).some((name) => next[name] !== now[name]);
+    }
+
+    override render() {
+      return h(Inner, this.props as P);
+    }
+  };
+}
 
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="tw-empty">{children}</p>;

@@ -30,20 +30,32 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   timings: { label: "Timings", view: TimingsPane },
 };
 
-/** A pane that fails says so in its own place; the others go on. */
-class Guarded extends Component<{ children: ComponentChildren; what: string; again: unknown }, { error: string | null; again: unknown }> {
-  override state = { error: null as string | null, again: this.props.again };
+interface GuardedProps {
+  model: Model;
+  what: string;
+  children: ComponentChildren;
+}
+
+/** A pane that fails says so in its own place, and is tried again at the next step; the others go on. */
+class Guarded extends Component<GuardedProps, { error: string | null }> {
+  override state = { error: null as string | null };
+  private stop: (() => void) | null = null;
 
   static override getDerivedStateFromError(error: unknown): { error: string } {
     return { error: error instanceof Error ? error.message : String(error) };
   }
 
-  override componentDidUpdate(): void {
-    if (this.state.error !== null && this.state.again !== this.props.again) this.setState({ error: null, again: this.props.again });
+  override componentDidCatch(): void {
+    const { position } = this.props.model;
+    const failedAt = position.peek();
+    this.stop?.();
+    this.stop = position.subscribe((step) => {
+      if (step !== failedAt) this.setState({ error: null });
+    });
   }
 
-  override componentDidCatch(): void {
-    this.setState({ again: this.props.again });
+  override componentWillUnmount(): void {
+    this.stop?.();
   }
 
   override render() {
@@ -120,7 +132,7 @@ function Tabs({ model }: { model: Model }) {
         })}
       </div>
       <div class="tw-pane" role="tabpanel" aria-label={PANES[chosen].label} data-testid="pane" data-pane={chosen}>
-        <Guarded key={chosen} what="This pane" again={model.position.value}>
+        <Guarded key={chosen} model={model} what="This pane">
           <Pane model={model} />
         </Guarded>
       </div>
@@ -178,17 +190,17 @@ export function Root({ model, height }: { model: Model; height: number | null })
             <div class="tw-main">
               <div class="tw-box tw-box-frames">
                 <h3>Frames</h3>
-                <Guarded what="The call chain" again={model.position.value}><Frames model={model} /></Guarded>
+                <Guarded model={model} what="The call chain"><Frames model={model} /></Guarded>
               </div>
               <div class="tw-box tw-box-code">
                 <h3><SourceTitle model={model} /></h3>
-                <Guarded what="The source" again={model.position.value}><Source model={model} /></Guarded>
-                <Guarded what="The bytecode" again={model.position.value}><Bytecode model={model} /></Guarded>
+                <Guarded model={model} what="The source"><Source model={model} /></Guarded>
+                <Guarded model={model} what="The bytecode"><Bytecode model={model} /></Guarded>
               </div>
               <div class="tw-box tw-box-values">
                 <h3>Values <span class="tw-dim">before → after this step</span></h3>
                 <div class="tw-values" tabIndex={0} role="group" aria-label="Values">
-                  <Guarded what="The values" again={model.position.value}><Values model={model} /></Guarded>
+                  <Guarded model={model} what="The values"><Values model={model} /></Guarded>
                 </div>
               </div>
             </div>

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Guard, guardTree, outcomes, treeRows } from "../../logic/guards";
 import type { Model } from "../../model";
-import { codeLabel, Empty, lineText, place, StepLink } from "../parts";
+import { codeLabel, Empty, lineText, memo, place, StepLink } from "../parts";
 
 /** The attempt whose guards matter at the position: the last of the compilation, unless failed ones are shown. */
 function attemptHere(model: Model): number {
@@ -59,7 +59,7 @@ export function GuardsPane({ model }: { model: Model }) {
               <span class="tw-code">{row.branch.label}</span>
             </button>
           ) : (
-            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} wanted={row.guard.id === wanted?.id} />
+            <GuardRow key={`g${row.guard.id}`} model={model} guard={row.guard} depth={row.depth} later={row.guard.step !== null && row.guard.step > step} here={row.guard.step === step} wanted={row.guard.id === wanted?.id} />
           ),
         )}
       </div>
@@ -67,7 +67,18 @@ export function GuardsPane({ model }: { model: Model }) {
   );
 }
 
-function GuardRow({ model, guard, depth, later, wanted }: { model: Model; guard: Guard; depth: number; later: boolean; wanted: boolean }) {
+interface GuardRowProps {
+  model: Model;
+  guard: Guard;
+  depth: number;
+  /** It is asked for after the step shown. */
+  later: boolean;
+  /** It is asked for by the step shown. */
+  here: boolean;
+  wanted: boolean;
+}
+
+const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, wanted }: GuardRowProps) {
   const box = useRef<HTMLDivElement>(null);
   const checked = useMemo(() => outcomes(model.meta, guard), [model, guard]);
   const failed = checked.filter((outcome) => !outcome.held);
@@ -78,7 +89,7 @@ function GuardRow({ model, guard, depth, later, wanted }: { model: Model; guard:
   return (
     <div
       ref={box}
-      class={`tw-guard${later ? " tw-later" : ""}${wanted || guard.step === model.position.value ? " tw-current" : ""}`}
+      class={`tw-guard${later ? " tw-later" : ""}${wanted || here ? " tw-current" : ""}`}
       role="treeitem"
       aria-level={depth + 1}
       data-testid="guard"
@@ -97,4 +108,4 @@ function GuardRow({ model, guard, depth, later, wanted }: { model: Model; guard:
       </span>
     </div>
   );
-}
+});

@@ -1,0 +1,118 @@
+// The views over a hand-written recording: what a person reads, and that a failing pane stays in its place.
+import { render } from "preact";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Model } from "../src/model";
+import type { TrackerChunk, Window } from "../src/schema";
+import type { Store } from "../src/store/store";
+import { themeOf } from "../src/view/theme";
+import { Root } from "../src/view/root";
+import { meta, snapshot } from "./fixture";
+
+class FixedStore implements Store {
+  asked: string[] = [];
+  broken = false;
+  meta = () => Promise.resolve(meta());
+  window = (index: number): Promise<Window> => {
+    this.asked.push(`window ${index}`);
+    if (this.broken) return Promise.reject(new Error("the kernel is gone"));
+    const view = (step: number) => ({ before: [[0], [1, null], [null]] as [number[], (number | null)[], (number | null)[]], after: null, until: step, sentence: `step ${step} did it.`, handlers: [] });
+    return Promise.resolve({ first: 4 * index, steps: [0, 1, 2, 3].map((i) => view(4 * index + i)) });
+  };
+  chunk = (index: number): Promise<TrackerChunk> =>
+    Promise.resolve({ first: 2 * index, trackers: [0, 1].map((i) => ({ snapshots: [snapshot(-1, `value ${2 * index + i}`)], made_by: null, touched: [] })) });
+}
+
+const settle = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
+let place: HTMLElement;
+let store: FixedStore;
+let model: Model;
+const part = (name: string): HTMLElement | null => place.querySelector(`[data-testid="${name}"]`);
+
+beforeEach(async () => {
+  vi.stubGlobal("ResizeObserver", class { observe() {} disconnect() {} });
+  place = document.createElement("div");
+  document.body.append(place);
+  store = new FixedStore();
+  model = new Model(meta(), store, 0);
+  render(<Root model={model} height={null} />, place);
+  await settle();
+});
+afterEach(() => render(null, place));
+
+describe("the explorer", () => {
+  it("starts at the first step that counts, with its values", () => {
+    expect(part("position")?.textContent).toBe("step 2 of 13");
+    expect(part("sentence")?.textContent).toBe("step 2 did it.");
+    expect(part("stack")?.textContent).toContain("value 0");
+    expect(part("locals")?.textContent).toContain("value 1");
+    expect(part("source-current")?.textContent).toContain("def outer(x):");
+  });
+
+  it("asks for windows around the position, each once", async () => {
+    model.go(7);
+    await settle();
+    model.go(6);
+    await settle();
+    expect(store.asked.sort()).toEqual(["window 0", "window 1", "window 2"]);
+  });
+
+  it("follows keys, and lets none of them out", async () => {
+    const heard = vi.fn();
+    document.body.addEventListener("keydown", heard);
+    part("explorer")?.dispatchEvent(new KeyboardEvent("keydown", { key: "i", bubbles: true }));
+    await settle();
+    expect(part("position")?.textContent).toBe("step 5 of 13");
+    expect([...place.querySelectorAll(".tw-frame-name")].map((name) => name.textContent)).toEqual(["outer", "helper"]);
+    expect(heard).not.toHaveBeenCalled();
+    document.body.removeEventListener("keydown", heard);
+  });
+
+  it("shows failed attempts when it is sent into one", async () => {
+    model.go(1);
+    await settle();
+    expect(part("attempt")?.textContent).toBe("attempt 1 of 2");
+    expect((part("failed-attempts") as HTMLInputElement).checked).toBe(true);
+  });
+
+  it("says why values are missing, and asks again", async () => {
+    store.broken = true;
+    model.go(12);
+    await settle();
+    expect(place.textContent).toContain("the kernel is gone");
+    store.broken = false;
+    [...place.querySelectorAll("button")].find((button) => button.textContent === "try again")?.click();
+    await settle();
+    expect(part("sentence")?.textContent).toBe("step 12 did it.");
+  });
+
+  it("keeps a pane's failure in the pane, until the next step", async () => {
+    const guards = model.meta.guards;
+    (model.meta as { guards: unknown }).guards = null;
+    model.tab.value = "guards";
+    await settle();
+    expect(part("pane")?.textContent).toContain("This pane cannot be shown here");
+    expect(part("position")?.textContent).toBe("step 2 of 13");
+    (model.meta as { guards: unknown }).guards = guards;
+    model.run("next");
+    await settle();
+    expect(part("pane")?.textContent).toContain("What must still hold");
+  });
+
+  it("says so where nothing was traced", async () => {
+    const empty = { ...meta(), steps: 0, frame: "", instruction: "", frames: [], attempts: [], nodes: [], guards: [], breaks: [], summary: "Left to Python." };
+    render(<Root model={new Model(empty, store, 0)} height={null} />, place);
+    await settle();
+    expect(place.textContent).toContain("Nothing was traced: no step was recorded. Left to Python.");
+  });
+});
+
+describe("the theme", () => {
+  it("is the notebook's, else the system's", () => {
+    const page = document.implementation.createHTMLDocument();
+    expect([themeOf(page, true), themeOf(page, false)]).toEqual(["dark", "light"]);
+    page.body.className = "vscode-dark";
+    expect(themeOf(page, false)).toBe("dark");
+    page.body.dataset["jpThemeLight"] = "true";
+    expect(themeOf(page, true)).toBe("light");
+  });
+});
