@@ -1,7 +1,7 @@
-"""What checking guards costs: `python -m tests.benchmarks.guards` compares one cached model call's check with torch's.
+"""What checking guards costs: `python -m tests.benchmarks.guards` compares the check of a cached call with torch's.
 
-Both compile the same function around a model of the given number of blocks, with a back end that does nothing; then each
-one's guards are checked alone, on the arguments of the call. Microseconds, the least of several runs.
+Both compile the same function around a model of the given number of blocks, with a back end that does nothing; then
+each one's guards are checked alone, on the arguments of the call. Microseconds, the least of several runs.
 """
 
 from __future__ import annotations

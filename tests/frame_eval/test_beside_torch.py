@@ -46,7 +46,8 @@ def test_each_runs_its_own_code(ours_first: bool) -> None:
                     x = torch.ones(size)
                     result = call(x)
                     assert result == f"version {size}" if call is ours else torch.equal(result, x + 1)
-    assert counting.graphs == 4 and len(tracer.log) == 4
+    assert counting.graphs == 4
+    assert len(tracer.log) == 4
 
 
 def test_our_versions_do_not_count_for_their_limit() -> None:

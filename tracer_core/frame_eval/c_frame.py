@@ -48,8 +48,8 @@ class GuardManager:
     diff_guard_sources: set[str] = field(default_factory=set)
     invalidation_reason: str = "compiled by tracewalk"
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         module = sys.modules.get("torch._dynamo.guards")
         return getattr(module, "DeletedGuardManagerWrapper", GuardManager)
 

@@ -13,7 +13,7 @@ from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Guard
 from tracer_core.guards.kinds.tensors import Tensor
 from tracer_core.guards.tree import generate
-from tracer_core.sources import GlobalSource, Scope, Source
+from tracer_core.sources import Scope, Source
 
 _numbers = itertools.count(1)
 
@@ -134,12 +134,8 @@ def compile_guards(
 
     Equal guards are checked once. What hangs from a source is read only after the source's own guards held.
     """
-    ordered, text, namespace = generate(list(dict.fromkeys(guards)))
-    if not any(_reads_globals(guard) for guard in ordered):
+    generated = generate(list(dict.fromkeys(guards)))
+    if not generated.reads_globals:
         globals = {}  # not kept alive for nothing: they may hold the very function that is guarded
-    namespace |= {"G": globals, "B": builtins}
-    return CompiledGuards(ordered, text, namespace, globals, builtins)
-
-
-def _reads_globals(guard: Guard) -> bool:
-    return any(isinstance(root := source.root, GlobalSource) and root.module is None for source in guard.sources)
+    namespace = {**generated.namespace, "G": globals, "B": builtins}
+    return CompiledGuards(generated.guards, generated.text, namespace, globals, builtins)

@@ -17,7 +17,7 @@ from typing import Any
 from tracer_core.guards.batch import IN_STATE_GUARD, batchable, state_check, tensor_check
 from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
-from tracer_core.sources import Source
+from tracer_core.sources import GlobalSource, Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")
 _EARLY = re.compile("\x01([0-9]+)\x01")
@@ -171,9 +171,19 @@ def _expand(conditions: list[str], nodes: dict[int, _Node]) -> Iterator[str]:
             yield f"({value(early)},)"
 
 
-def generate(guards: list[Guard]) -> tuple[list[Guard], str, dict[str, Any]]:
-    """The guards in the order they are checked, the text of `guards_hold(L)`, and what its names mean (but for `G`
-    and `B`, the frame's globals and builtins)."""
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The guards in the order they are checked, the text of `guards_hold(L)`, and what its names mean: all but `G`
+    and `B`, the frame's globals (if it `reads_globals`) and builtins."""
+
+    guards: list[Guard]
+    text: str
+    namespace: dict[str, Any]
+    reads_globals: bool
+
+
+def generate(guards: list[Guard]) -> Generated:
+    """The function that checks `guards`, which are all different."""
     tree = _Tree()
     relations: list[Guard] = []
     settings: list[Guard] = []
@@ -193,7 +203,9 @@ def generate(guards: list[Guard]) -> tuple[list[Guard], str, dict[str, Any]]:
     walk.check_batch()
     walk.check_relations(relations)
     conditions = list(_expand(walk.conditions, tree.numbered()))
-    return walk.ordered, _TEMPLATE.format("\n            and ".join(conditions) or "True"), tree.const.namespace
+    text = _TEMPLATE.format("\n            and ".join(conditions) or "True")
+    reads_globals = any(isinstance(root.source, GlobalSource) and root.source.module is None for root in tree.roots)
+    return Generated(walk.ordered, text, tree.const.namespace, reads_globals)
 
 
 _TEMPLATE = """\
