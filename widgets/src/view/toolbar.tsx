@@ -125,16 +125,18 @@ export function Toolbar({ model }: { model: Model }) {
       <Find model={model} />
       <span class="tw-spring" />
       <Attempt model={model} />
+      <span class="tw-group tw-end">
       <span
         class="tw-position"
         data-testid="position"
-        style={{ minWidth: `${9 + 2 * String(model.meta.steps).length}ch` }}
+        style={{ minWidth: `${6.5 + 2 * String(model.meta.steps).length}ch` }}
         title={`Steps count from 0: this is trace.steps[${model.position.value}]`}>
         step {model.position.value} of {model.meta.steps}
       </span>
       <button type="button" class="tw-button" data-testid="help" aria-label="Keys and help" title="Keys and help (?)" onClick={() => model.run("help")}>
         ?
       </button>
+      </span>
     </div>
   );
 }
