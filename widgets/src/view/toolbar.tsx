@@ -129,7 +129,7 @@ export function Toolbar({ model }: { model: Model }) {
       <span
         class="tw-position"
         data-testid="position"
-        style={{ minWidth: `${6.5 + 2 * String(model.meta.steps).length}ch` }}
+        style={{ minWidth: `${8 + 2 * String(model.meta.steps).length}ch` }}
         title={`Steps count from 0: this is trace.steps[${model.position.value}]`}>
         step {model.position.value} of {model.meta.steps}
       </span>
