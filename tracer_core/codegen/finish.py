@@ -12,6 +12,7 @@ import torch
 
 from tracer_core.bytecode import (
     CallShape,
+    Handler,
     Instruction,
     Program,
     assemble,
@@ -89,19 +90,29 @@ class FrameEnd:
         """Cells that the root frame itself made."""
         return {name: cell for name, cell in self.root.cells.items() if cell.source is None}
 
-    def call_graph(self, function: Any | None) -> None:
-        """Call the compiled graph, if there is one, and put the torch settings as the trace left them."""
+    def call_graph(self, function: Any | None, otherwise: Instruction) -> list[Instruction]:
+        """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
+
+        Returns:
+            Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original code,
+            when the graph raises: then plain Python raises the same at its place, where it may be caught.
+        """
         emitter = self.emitter
+        recovery: list[Instruction] = []
         if function is not None:
             emitter.emit("PUSH_NULL")
             emitter.const(function)
             for argument in self.output.inputs:
                 emitter.load_source(argument.source)
-            emitter.emit("CALL", CallShape(len(self.output.inputs)))
+            call = emitter.emit("CALL", CallShape(len(self.output.inputs)))
+            if can_run_again(self.output):
+                recovery = _recovery(otherwise, self.output.grad_mode_at_start)
+                call.handler = Handler(recovery[0], 0, False)
             emitter.emit("STORE_FAST", OUTPUTS)
         if torch.is_grad_enabled() != self.output.grad_mode_at_start:
             emitter.call_const(torch._C._set_grad_enabled, lambda: emitter.const(torch.is_grad_enabled()))
             emitter.emit("POP_TOP")
+        return recovery
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""
@@ -166,10 +177,11 @@ def prologue(root: Frame) -> list[Instruction]:
 
 def returning(end: FrameEnd, graph: Any | None) -> NewCode:
     """Code for a frame that was walked to its end."""
-    end.call_graph(graph)
+    body, _ = _original(end.root)
+    recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
     end.emitter.emit("RETURN_VALUE")
-    return NewCode(_assemble(end, []))
+    return NewCode(_assemble(end, [*body.instructions, *recovery] if recovery else []))
 
 
 def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
@@ -177,23 +189,53 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     original code, in its place, so that its exceptions go where they always went; after it, a resume function is called.
     """
     root = end.root
-    end.call_graph(graph)
+    body, moved = _original(root)
+    recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
-    body, moved = copy_program_with_map(root.program)
     broken = root.decoded.instructions[position]
     end.emitter.emit("JUMP", target=moved[broken])
-    _drop_cell_makers(body)
     resumes: list[Resume] = []
     if not is_terminal(broken.op) or broken.op == "JUMP":
         _go_on_after(end, body, moved, position, resumes)
-    return NewCode(_assemble(end, body.instructions), resumes)
+    return NewCode(_assemble(end, [*body.instructions, *recovery]), resumes)
 
 
-def _drop_cell_makers(body: Program) -> None:
-    """The new code has made its cells before it jumps into the copy."""
+def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
+    """A copy of the original code to jump into, and where each instruction went. The new code has made its cells."""
+    body, moved = copy_program_with_map(root.program)
     for instruction in body.instructions:
         if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
             instruction.op, instruction.arg = "NOP", None
+    return body, moved
+
+
+_DRAWS = ("rand", "dropout", "bernoulli", "multinomial", "normal", "uniform", "sample", "exponential", "poisson", "cauchy")
+
+
+def can_run_again(output: OutputGraph) -> bool:
+    """Whether a graph that failed halfway has left no trace: it changes no input and draws no random numbers."""
+    if any(tracked.mutated for tracked in output.fakes.tracked):
+        return False
+    names = (str(getattr(node.target, "__name__", node.target)) for node in output.graph.nodes)
+    return not any(word in name for name in names for word in _DRAWS)
+
+
+def _recovery(otherwise: Instruction, grad_mode: bool) -> list[Instruction]:
+    """Where the graph's exception goes: an ordinary one is dropped and plain Python runs instead."""
+    again = make("RERAISE", 0)
+    return [
+        make("LOAD_CONST", Exception),
+        make("CHECK_EXC_MATCH"),
+        make("POP_JUMP_IF_FALSE", target=again),
+        make("POP_TOP"),
+        make("PUSH_NULL"),
+        make("LOAD_CONST", torch._C._set_grad_enabled),
+        make("LOAD_CONST", grad_mode),
+        make("CALL", CallShape(1)),
+        make("POP_TOP"),
+        make("JUMP", target=otherwise),
+        again,
+    ]
 
 
 def _go_on_after(

@@ -61,6 +61,8 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
     try:
         with tracing(TracingContext(output.fakes.mode)):
             compiled = backend(module, examples)
+    except BackendError:
+        raise
     except Exception as error:
         name = getattr(backend, "__name__", type(backend).__name__)
         raise BackendError(f"the back end {name} failed: {type(error).__name__}: {error}") from error

@@ -32,12 +32,19 @@ class _NamedForTorch(TorchSource):
 
 @dataclass(slots=True)
 class TrackedFake:
-    """A real input's stand-in: the fake, where the real one is found, and which sizes and strides are symbols."""
+    """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, and the
+    fake's version counter when it was made."""
 
     fake: torch.Tensor
     source: Source
     sizes: list[int | torch.SymInt]
     strides: list[int | torch.SymInt]
+    version: int
+
+    @property
+    def mutated(self) -> bool:
+        """Whether the trace changed the tensor's data in place."""
+        return self.fake._version != self.version
 
 
 @dataclass(slots=True)
@@ -83,7 +90,7 @@ class Fakes:
                 fake = fake.clone()
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
-        tracked = TrackedFake(fake, source, sizes, strides)
+        tracked = TrackedFake(fake, source, sizes, strides, fake._version)
         self.tracked.append(tracked)
         return tracked
 

@@ -1,0 +1,86 @@
+"""A graph that raises when it runs: the program sees what plain Python raises, at its place."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+import torch
+
+import tracer_core
+
+OPTIONS = {"raise_internal_faults": True}
+
+
+def pick(x, i):
+    doubled = x * 2
+    try:
+        chosen = doubled[i]
+    except IndexError:
+        chosen = doubled - 1
+    return chosen.sin()
+
+
+def pick_or_raise(x, i):
+    doubled = x * 2
+    return doubled[i] + 1
+
+
+def mutate_then_pick(x, i):
+    x.add_(1)
+    return x[i]
+
+
+@pytest.mark.row("I5")
+@pytest.mark.parametrize("index", [1, 7])
+def test_an_error_of_the_data_is_caught_where_plain_python_catches_it(index):
+    compiled = tracer_core.compile(pick, backend="eager", options=OPTIONS)
+    x, i = torch.arange(3.0), torch.tensor([index])
+    assert torch.equal(compiled(x, i), pick(x, i))
+
+
+@pytest.mark.row("I5")
+def test_an_error_of_the_data_leaves_with_the_line_of_the_user():
+    compiled = tracer_core.compile(pick_or_raise, backend="eager", options=OPTIONS)
+    x, i = torch.arange(3.0), torch.tensor([7])
+    with pytest.raises(IndexError) as plain:
+        pick_or_raise(x, i)
+    with pytest.raises(IndexError) as ours:
+        compiled(x, i)
+    assert str(ours.value) == str(plain.value)
+    last = traceback.extract_tb(ours.value.__traceback__)[-1]
+    assert (last.name, last.line) == ("pick_or_raise", "return doubled[i] + 1")
+
+
+def test_a_graph_that_changes_its_inputs_is_not_run_twice():
+    compiled = tracer_core.compile(mutate_then_pick, backend="eager", options=OPTIONS)
+    x = torch.zeros(3)
+    with pytest.raises(IndexError):
+        compiled(x, torch.tensor([7]))
+    assert torch.equal(x, torch.ones(3))
+
+
+def test_a_back_end_that_fails_when_run_leaves_the_result_right():
+    def broken(module, examples):
+        def run(*args):
+            raise RuntimeError("out of order")
+
+        return run
+
+    def double(x):
+        return x * 2
+
+    compiled = tracer_core.compile(double, backend=broken, options=OPTIONS)
+    assert torch.equal(compiled(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_an_interrupt_while_the_graph_runs_is_not_hidden():
+    def interrupted(module, examples):
+        def run(*args):
+            raise KeyboardInterrupt
+
+        return run
+
+    compiled = tracer_core.compile(pick_or_raise, backend=interrupted, options=OPTIONS)
+    with pytest.raises(KeyboardInterrupt):
+        compiled(torch.ones(2), torch.tensor([0]))
