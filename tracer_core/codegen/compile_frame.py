@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,7 +19,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards import Guard, make
-from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
+from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
 from tracer_core.variables.base import VariableTracker
 from tracer_core.interpreter.load import load_handlers
 
@@ -33,6 +36,26 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config asks for a full graph.
         BackendError: the back end failed.
     """
+    with _room_to_recurse():
+        return _in_attempts(input)
+
+
+# An inlined call takes about ten of the interpreter's own Python frames.
+_FRAMES_PER_CALL = 16
+
+
+@contextlib.contextmanager
+def _room_to_recurse() -> Iterator[None]:
+    """Raise Python's recursion limit while tracing, by what the deepest inlining needs."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + MAX_DEPTH * _FRAMES_PER_CALL)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     failure: MustRestart | None = None
     for number in range(1, MAX_ATTEMPTS + 1):
         attempt = _Attempt(input, number, failure)

@@ -24,7 +24,7 @@ from tracer_core.variables.exceptions import ExceptionVariable, ObservedExceptio
 from tracer_core.variables.functions import CellVariable, FunctionVariable, MethodVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
 
-MAX_DEPTH = 60
+MAX_DEPTH = 200
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
