@@ -81,6 +81,9 @@ class Worker:
                 cwd=ROOT,
                 env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
             )
+            # Importing torch takes seconds; the time limit is for programs only.
+            assert self._process.stdout is not None
+            self._process.stdout.readline()
         return self._process
 
 

@@ -1,4 +1,7 @@
-"""A process that runs programs on request: one line of JSON in, one out. See `pool.Worker` for the other end."""
+"""A process that says `ready`, then runs programs on request: one line of JSON in, one out.
+
+`pool.Worker` is the other end.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from typing import TextIO
 def serve(requests: TextIO, answers: TextIO) -> None:
     from tests.conformance.ways import Record, run
 
+    answers.write("ready\n")
+    answers.flush()
     for line in requests:
         request = json.loads(line)
         try:
