@@ -21,7 +21,7 @@ def target_name(node: torch.fx.Node) -> str:
         return str(target)
     name = getattr(target, "__name__", type(target).__name__)
     module = getattr(target, "__module__", None) or type(target).__module__
-    if getattr(operator, name, None) is target:
+    if getattr(operator, name, None) is target or (module == "builtins" and hasattr(operator, name)):
         return name
     shortened = module.replace("_operator", "operator").replace("torch._C._nn", "torch.nn.functional")
     return f"{shortened}.{name}"

@@ -95,7 +95,7 @@ class OurWay(Way):
         engine = importlib.import_module("tracer_core")
         engine.reset()
         compiled: Callable[..., Any] = engine.compile(fn, backend=self.backend, **self.program.compile)
-        self._log = break_log()
+        self._log = break_log(fn.__code__.co_filename)
         return compiled
 
     def watching(self) -> contextlib.AbstractContextManager[Any]:
@@ -109,8 +109,8 @@ class OurWay(Way):
         return noted
 
 
-def break_log() -> Any:
-    """An observer that keeps what the engine says of breaks, skipped frames and its own faults."""
+def break_log(file_name: str) -> Any:
+    """An observer that keeps what the engine says of breaks, its own faults, and frames of the file that it skips."""
     observer = importlib.import_module("tracer_core.observer").Observer
 
     class BreakLog(observer):  # type: ignore[misc, valid-type]
@@ -121,6 +121,8 @@ def break_log() -> Any:
             self.noted.append(f"break: [{unsupported.reason_id}] {unsupported.message}")
 
         def on_skip(self, code: Any, reason_id: str, message: str) -> None:
+            if code.co_filename != file_name:
+                return
             self.noted.append(f"skip: {code.co_name} [{reason_id}] {message}")
 
         def on_fault(self, text: str) -> None:
