@@ -143,15 +143,19 @@ def run(path: Path, name: str, way_name: str) -> Record:
         program = file.programs[name]
         way = WAYS[way_name](program)
         compiled = way.compile(program.fn)
-        snapshot = Snapshot(file.module)
-        record = Record()
         try:
-            for call in program.make_calls():
-                record.calls.append(run_call(file, way, compiled, call, snapshot))
+            record = Record(list(run_calls(file, way, compiled)))
         finally:
             reset_world()
         record.notes = [without_addresses(note) for note in way.notes()]
     return record
+
+
+def run_calls(file: Loaded, way: Way, compiled: Callable[..., Any]) -> Iterator[CallRecord]:
+    """A generator on purpose: it keeps an exception that stays "being handled" from the programs that run later."""
+    snapshot = Snapshot(file.module)
+    for call in way.program.make_calls():
+        yield run_call(file, way, compiled, call, snapshot)
 
 
 def run_call(file: Loaded, way: Way, compiled: Callable[..., Any], call: Call, snapshot: Snapshot) -> CallRecord:
@@ -229,7 +233,8 @@ def modes() -> str:
         f"grad={torch.is_grad_enabled()} inference={torch.is_inference_mode_enabled()} "
         f"autocast={torch.is_autocast_enabled('cpu')}:{torch.get_autocast_dtype('cpu')} "
         f"dtype={torch.get_default_dtype()} deterministic={torch.are_deterministic_algorithms_enabled()} "
-        f"random={digests[0]} numpy={digests[1]} torch={digests[2]} recursion={sys.getrecursionlimit()}"
+        f"random={digests[0]} numpy={digests[1]} torch={digests[2]} recursion={sys.getrecursionlimit()} "
+        f"handling={sys.exc_info()[1]!r}"
     )
 
 

@@ -88,7 +88,7 @@ def branch_on_a_value_in_an_inlined_call(x):
     return inner(x + 1) + 4
 
 
-@program("I4", lambda: [t(3)])
+@program("I4", lambda: [t(3)], differs="fewer_breaks", why="torch leaves a frame that breaks in a loop to Python")
 def branch_in_a_loop(x):
     for i in range(3):
         if x.sum() > i:
@@ -167,7 +167,12 @@ def none_is_not_compared_by_value(x):
     return x
 
 
-@program("I4", lambda: [t(3)])
+@program(
+    "I4",
+    lambda: [t(3)],
+    differs="fewer_breaks",
+    why="torch leaves the resume function that raises UnboundLocalError to Python",
+)
 def branch_both_sides_assign_different_locals(x):
     if x.sum() > 0:
         a = x + 1
@@ -202,7 +207,12 @@ def match_on_a_value(x):
             return x - 1
 
 
-@program("I4", lambda: [(t(2, 2), torch.tensor(True)), (t(2, 2), torch.tensor(False))])
+@program(
+    "I4",
+    lambda: [(t(2, 2), torch.tensor(True)), (t(2, 2), torch.tensor(False))],
+    differs="fewer_breaks",
+    why="torch runs an empty graph before the branch",
+)
 def branch_on_a_bool_tensor(x, flag):
     if flag:
         return x + 1
@@ -228,7 +238,7 @@ def any_and_all_over_value_tests(x):
     return x + any([v > 0 for v in x]), x
 
 
-@program("I4", lambda: [t(3)])
+@program("I4", lambda: [t(3)], differs="fewer_breaks", why="torch leaves the comprehension that breaks to Python")
 def filter_elements_by_value(x):
     kept = [v for v in x if v > 0]
     return kept, len(kept)

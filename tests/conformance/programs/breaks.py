@@ -27,7 +27,7 @@ def print_a_tensor(x):
     return y.sum()
 
 
-@program("I14 O6")
+@program("I14 O6", differs="fewer_breaks", why="torch leaves a frame that breaks in a loop to Python")
 def print_in_a_loop(x):
     for i in range(3):
         x = x + i
@@ -35,7 +35,7 @@ def print_in_a_loop(x):
     return x * 2
 
 
-@program("I14 O6")
+@program("I14 O6", differs="fewer_breaks", why="torch leaves a frame that breaks in a loop to Python")
 def print_in_a_loop_over_a_list(x):
     for name in ["a", "b"]:
         x = x + len(name)
@@ -45,7 +45,7 @@ def print_in_a_loop_over_a_list(x):
     return x
 
 
-@program("I14 O6")
+@program("I14 O6", differs="fewer_breaks", why="torch leaves a frame that breaks in a loop to Python")
 def print_in_a_while_loop(x):
     n = 3
     while n:
@@ -55,7 +55,7 @@ def print_in_a_while_loop(x):
     return x
 
 
-@program("I14 O6")
+@program("I14 O6", differs="fewer_breaks", why="torch leaves a frame that breaks in a loop to Python")
 def print_in_nested_loops(x):
     for i in range(2):
         for j in range(2):
@@ -137,7 +137,7 @@ def breaking_call_in_no_grad(x):
     return y + x
 
 
-@program("I14 O6 I5")
+@program("I14 O6 I5", differs="fewer_breaks", why="torch leaves a frame that breaks in a try block to Python")
 def break_in_try(x):
     try:
         y = x + 1
@@ -148,7 +148,7 @@ def break_in_try(x):
     return y - 1
 
 
-@program("I14 O6 I5")
+@program("I14 O6 I5", differs="fewer_breaks", why="torch leaves a frame that breaks in a try block to Python")
 def break_in_try_then_raise(x):
     try:
         y = x + 1
@@ -158,7 +158,7 @@ def break_in_try_then_raise(x):
         return y * 2, str(error)
 
 
-@program("I14 O6 I5")
+@program("I14 O6 I5", differs="fewer_breaks", why="torch leaves a frame that breaks in a try block to Python")
 def break_in_except(x):
     try:
         raise KeyError("k")
@@ -179,7 +179,7 @@ def break_in_finally(x):
     return y + z
 
 
-@program("I14 O6 I5")
+@program("I14 O6 I5", differs="fewer_breaks", why="torch leaves a frame that breaks in a try block to Python")
 def break_in_try_finally_return(x):
     try:
         print("try")
@@ -188,7 +188,7 @@ def break_in_try_finally_return(x):
         print("finally")
 
 
-@program("I14 O6 I3")
+@program("I14 O6 I3", differs="fewer_breaks", why="torch leaves the comprehension that breaks to Python")
 def break_in_a_comprehension(x):
     return [inner_prints(x + i) for i in range(2)], x * 2
 
@@ -263,7 +263,7 @@ class Lazy:
         return 3
 
 
-@program("I14 I10")
+@program("I14 I10", differs="fewer_breaks", why="torch leaves a frame that breaks in a property to Python")
 def break_in_a_property(x):
     lazy = Lazy()
     y = x + lazy.value
@@ -285,7 +285,7 @@ class Steps:
         return self.n
 
 
-@program("I14 I8 I10")
+@program("I14 I8 I10", differs="fewer_breaks", why="torch leaves a frame that breaks in __next__ to Python")
 def break_in_an_iterator(x):
     for n in Steps(3):
         x = x + n
@@ -345,7 +345,7 @@ def tolist_and_item(x):
     return x + n, values
 
 
-@program("I14 O6 I3")
+@program("I14 O6 I3", differs="fewer_breaks", why="torch leaves a frame that breaks in a loop to Python")
 def break_then_break_statement(x):
     for i in range(5):
         print(i)

@@ -314,7 +314,7 @@ def conversions_that_fail(x):
     return x + 1, messages
 
 
-@program("I12 I5")
+@program("I12 I5", differs="fewer_breaks", why="torch does not raise the TypeError of the call itself")
 def calling_what_is_not_callable(x):
     five = 5
     try:
@@ -364,7 +364,7 @@ def sum_of_generator_of_tensors(x):
     return sum(x * i for i in range(1, 4)), max(v.dim() for v in (x, x[0]))
 
 
-@program("I12 I15")
+@program("I12 I15", differs="fewer_breaks", why="torch cannot rebuild an id that is alive at the break")
 def input_is_not_touched_by_id(x):
     a = id(x)
     y = x + 1

@@ -251,7 +251,9 @@ def assert_fails(x):
     return x + 1
 
 
-@program("I3 I5", lambda: [t(3)])
+@program(
+    "I3 I5", lambda: [t(3)], differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python"
+)
 def assert_without_message(x):
     y = x + 1
     assert not y.shape
@@ -315,7 +317,7 @@ def match_classes(x, which):
             return x, text
 
 
-@program("I3")
+@program("I3", differs="fewer_breaks", why="torch does not raise the UnboundLocalError itself")
 def pass_and_del(x):
     a = x + 1
     b = a

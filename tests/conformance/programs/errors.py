@@ -22,7 +22,7 @@ def attribute_error(x):
         return x + 1, type(error).__name__
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch does not raise the TypeError of a bad call itself")
 def type_error_from_a_bad_call(x):
     def f(a, b):
         return a
@@ -36,7 +36,7 @@ def type_error_from_a_bad_call(x):
     return x + 1, messages
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch does not raise the NameError itself")
 def name_error(x):
     try:
         undefined_name  # noqa: F821
@@ -44,7 +44,7 @@ def name_error(x):
         return x + 1, str(error)
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch does not raise the NameError itself")
 def name_error_leaves(x):
     y = x + 1
     return undefined_name  # noqa: F821
@@ -62,7 +62,7 @@ def zero_division(x):
         return x + 1, first, str(error)
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch cannot trace super().__init__ of an exception")
 def except_all(x):
     try:
         raise Trouble(1)
@@ -105,7 +105,7 @@ def exception_after_a_break(x):
     raise Trouble(y.shape[0])
 
 
-@program("I5 I14")
+@program("I5 I14", differs="fewer_breaks", why="torch leaves a frame that breaks in a try block to Python")
 def exception_across_a_break_in_an_inlined_call(x):
     def f(v):
         print("in f")
@@ -131,7 +131,7 @@ def shape_mismatch_leaves(x):
     return y @ y
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch has no handler for one of the instructions")
 def exception_group_star(x):
     try:
         raise ExceptionGroup("g", [ValueError(1), TypeError(2)])
@@ -142,7 +142,7 @@ def exception_group_star(x):
     return x + return_value
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch cannot trace super().__init__ of an exception")
 def notes_on_an_exception(x):
     try:
         error = Trouble(1)
@@ -152,7 +152,9 @@ def notes_on_an_exception(x):
         return x + 1, caught.__notes__
 
 
-@program("I5 I6")
+@program(
+    "I5 I6", differs="fewer_breaks", why="torch leaves a frame that breaks under a manager of the user to Python"
+)
 def exception_in_with_passes_exit(x):
     log = []
 
@@ -170,7 +172,7 @@ def exception_in_with_passes_exit(x):
     return x + 1, log
 
 
-@program("I5 I8")
+@program("I5 I8", differs="fewer_breaks", why="torch cannot trace super().__init__ of an exception")
 def exception_from_a_generator(x):
     def gen():
         yield 1
@@ -184,7 +186,7 @@ def exception_from_a_generator(x):
         return x + error.code, seen
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch does not trace attributes of StopIteration")
 def stop_iteration_has_a_value(x):
     try:
         raise StopIteration(5)
@@ -228,13 +230,13 @@ def exception_in_init_property_and_getitem(x):
     return x + 1, out, hasattr(Box(1), "value")
 
 
-@program("I5")
+@program("I5", differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python")
 def system_exit_leaves(x):
     y = x + 1
     raise SystemExit(3)
 
 
-@program("I5 I3")
+@program("I5 I3", differs="fewer_breaks", why="torch does not trace an assert whose message is no text")
 def assertion_caught(x):
     try:
         assert x.shape[0] == 99, ("rows", x.shape[0])

@@ -209,7 +209,13 @@ def half_consumed_generator_leaves(x):
     return g
 
 
-@program("I8 O7", lambda: [(t(2), count_up(4))], then=lambda r: None)
+@program(
+    "I8 O7",
+    lambda: [(t(2), count_up(4))],
+    then=lambda r: None,
+    differs="fewer_breaks",
+    why="torch cannot go on with an iterator it was given",
+)
 def generator_as_argument(x, g):
     x = x + 1
     for i in g:
@@ -394,7 +400,7 @@ def generator_types_and_truth(x):
     return x + 1, bool(g), iter(g) is g, type(g).__name__, hasattr(g, "send")
 
 
-@program("I8 I15")
+@program("I8 I15", differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python")
 def coroutine_made_but_not_run(x):
     async def later():
         return 1

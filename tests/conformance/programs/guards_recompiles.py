@@ -263,7 +263,12 @@ def slice_as_argument(x, s):
     return x[s] + 1
 
 
-@program("G1", lambda: [(t(3), range(3)), (t(3), range(4))])
+@program(
+    "G1",
+    lambda: [(t(3), range(3)), (t(3), range(4))],
+    differs="fewer_breaks",
+    why="torch does not trace a range of other length again",
+)
 def range_as_argument(x, r):
     for i in r:
         x = x + i

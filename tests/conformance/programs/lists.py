@@ -308,7 +308,13 @@ def list_iterator_leaves(x):
     return it
 
 
-@program("I11 O7", lambda: [(t(2), iter([1, 2, 3, 4]))], then=lambda r: None)
+@program(
+    "I11 O7",
+    lambda: [(t(2), iter([1, 2, 3, 4]))],
+    then=lambda r: None,
+    differs="fewer_breaks",
+    why="torch cannot go on with an iterator it was given",
+)
 def list_iterator_argument_is_consumed(x, it):
     a = next(it)
     for b in it:
