@@ -52,7 +52,7 @@ def index_of_a_missing_item(x):
         return x + 1, str(error)
 
 
-@program("I11 I5")
+@program("I11 I5", differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python")
 def pop_from_an_empty_list(x):
     a = []
     y = x + 1

@@ -114,7 +114,9 @@ def integer_division_and_modulo_signs(x):
     return x + 1, [(a // b, a % b, divmod(a, b)) for a, b in pairs]
 
 
-@program("I2", lambda: [(t(3), 0)])
+@program(
+    "I2", lambda: [(t(3), 0)], differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python"
+)
 def division_by_zero_leaves(x, n):
     y = x + 1
     return y / (1 // n)
