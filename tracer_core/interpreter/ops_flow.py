@@ -175,6 +175,9 @@ class HandledMark(ConstantVariable):
         self.exception = exception
 
 
+NO_MARK = ConstantVariable(None)
+
+
 @op("PUSH_EXC_INFO")
 def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop().realize()
@@ -185,8 +188,11 @@ def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("POP_EXCEPT")
 def pop_except(tx: Any, frame: Frame, ins: Instruction) -> None:
-    frame.pop()
+    mark = frame.pop()
     frame.caught.pop()
+    # Clean-up code pops a copy: the mark itself still lies below, where nothing looks at it any more. Were the graph to
+    # end now, it would have Python handle the exception again, for ever.
+    frame.stack[:] = [NO_MARK if item is mark else item for item in frame.stack]
 
 
 @op("CHECK_EXC_MATCH")
