@@ -49,6 +49,32 @@ def test_record_holds_what_runs_inside_and_keyword_arguments_pass() -> None:
     assert len(trace.calls) == len({call.id for call in trace.calls})
 
 
+def test_record_takes_over_functions_that_nobody_compiled_and_lets_go_after_the_block() -> None:
+    with tw.record() as trace:
+        assert torch.equal(double(torch.ones(2)), torch.tensor([3.0, 3.0]))
+        doubled = double(torch.ones(3))
+    assert torch.equal(doubled, torch.full((3,), 3.0))
+    assert [trace.codes[call.code].name for call in trace.calls] == ["double", "double"]
+    assert [call.outcome for call in trace.calls] == ["compiled", "compiled"]
+    double(torch.ones(4))
+    assert len(trace.calls) == 2
+
+
+def test_record_is_complete_when_an_exception_leaves_the_block() -> None:
+    with pytest.raises(ZeroDivisionError), tw.record() as trace:
+        double(torch.ones(2))
+        1 / 0  # noqa: B018
+    assert len(trace.graphs) == 1
+    double(torch.ones(5))
+    assert len(trace.calls) == 1
+
+
+def test_one_record_is_not_entered_twice_at_once() -> None:
+    block = tw.record()
+    with block, pytest.raises(RuntimeError, match="in use"), block:
+        pass
+
+
 def test_an_exception_comes_through_with_the_recording() -> None:
     def fails(x: torch.Tensor) -> torch.Tensor:
         y = x + 1

@@ -7,34 +7,59 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tracer_core import recording
 from tracewalk.shown import Trace
 
 
-@contextlib.contextmanager
-def record(label: str = "") -> Iterator[Trace]:
-    """Record what the engine does in this thread inside the block. The trace is complete when the block is left, also
-    when an exception leaves it.
+class record:
+    """Record whatever runs in this thread inside the block. The trace is complete when the block is left, also when an
+    exception leaves it.
 
         with tw.record() as t:
-            compiled(x)
+            model(x)
         t.breaks
+
+    Functions of yours that the block calls go through the engine and are traced anew, their graphs run as they are.
+    Those made with `compile` keep their back end and the versions they have.
 
     Args:
         label: what the recording is of, for people.
+        dynamic: as for `compile`, for what is not compiled already.
     """
-    from tracer_core.observer import observing
 
-    trace = Trace()
-    recorder = recording.Recorder(label)
-    try:
-        with observing(recorder):
-            yield trace
-    finally:
-        trace.fill(recorder.finish())
+    def __init__(self, label: str = "", *, dynamic: bool | None = None) -> None:
+        self._label = label
+        self._dynamic = dynamic
+        self._leave: Callable[[], None] | None = None
+
+    def __enter__(self) -> Trace:
+        from tracer_core import enabled, make_config
+        from tracer_core.observer import observing
+
+        if self._leave is not None:
+            raise RuntimeError("This tw.record() is in use already: make another one for a block inside it.")
+        trace, recorder = Trace(), recording.Recorder(self._label)
+        watch = observing(recorder)
+        # The hook comes on last and goes off first, so that no frame of this machinery is looked at.
+        hook = enabled(make_config(backend=_run_as_it_is(), dynamic=self._dynamic))
+
+        def leave() -> None:
+            hook.__exit__(None, None, None)
+            watch.__exit__(None, None, None)
+            trace.fill(recorder.finish())
+
+        self._leave = leave
+        watch.__enter__()
+        hook.__enter__()
+        return trace
+
+    def __exit__(self, *exception: object) -> None:
+        leave, self._leave = self._leave, None
+        if leave is not None:
+            leave()
 
 
 def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
@@ -44,11 +69,7 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     What `fn` returns is left aside; to have that too, or to choose a back end, use `record` and `compile`.
     An exception of `fn` comes through, and what was recorded until then is its attribute `__trace__`.
     """
-
-    def backend(graph: Any, _example_inputs: Any) -> Any:  # its own: versions are shared by back end
-        return graph.forward
-
-    compiled = compile(fn, backend=backend)
+    compiled = compile(fn, backend=_run_as_it_is())
     with record(_label(fn)) as recorded:
         try:
             compiled(*args, **kwargs)
@@ -57,6 +78,15 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
                 error.__trace__ = recorded  # type: ignore[attr-defined]
             raise
     return recorded
+
+
+def _run_as_it_is() -> Callable[..., Any]:
+    """A back end that runs graphs as they are. Each time another one: compiled versions are shared by back end."""
+
+    def backend(graph: Any, _example_inputs: Any) -> Any:
+        return graph.forward
+
+    return backend
 
 
 def compile(fn: Any = None, /, **options: Any) -> Any:
