@@ -378,6 +378,7 @@ _reason(
     "The code prints.",
     "Output must come at its time and in its order, so the call runs between two graphs.",
     "Take the print out, or print after the compiled function has returned.",
+    "Compile with options={'replay_prints': True}: then it prints after the graph has run, where nobody can tell.",
 )
 _reason(
     "input",

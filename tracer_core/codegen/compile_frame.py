@@ -116,6 +116,10 @@ class _Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
+        stale = next((call for call in interpreter.output.side_effects.calls if call.stale), None)
+        if stale is not None:
+            # What it would show later is not what it shows now: end the graph there after all.
+            return MustRestart(stale.root_step, Unsupported("print"), root, root.decoded.instructions[0])
         try:
             return self._at_break() if value is None else self._at_return(value)
         except CannotRebuild as error:
@@ -135,7 +139,7 @@ class _Attempt:
 
     def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame:
         output, root = self.interpreter.output, self.interpreter.root
-        if not output.operations:
+        if not output.operations and not output.side_effects.calls:
             return SkippedFrame("no-tensor-work", Unsupported("no-tensor-work", name=root.code.co_qualname).message)
         end = finish.FrameEnd(output, root, [value], {})
         return self._finished(end, finish.returning(end, self._compiled(end)))

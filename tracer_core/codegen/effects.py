@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild import dict_of, list_of, set_attribute
-from tracer_core.graph.side_effects import SideEffects
+from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
@@ -38,6 +39,7 @@ def needs(effects: SideEffects, emitter: Emitter) -> list[VariableTracker]:
         found.append(tracker)
         found.extend(_new_parts(tracker))
     found.extend(value for _, value in effects.globals_.values() if value is not None)
+    found.extend(value for call in effects.calls for value in (*call.args, *call.kwargs.values()))
     return [tracker for tracker in found if not (isinstance(tracker, CellVariable) and emitter.is_own_cell(tracker))]
 
 
@@ -55,7 +57,9 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def write_back(effects: SideEffects, emitter: Emitter) -> None:
-    """Replay all changes, in the order they were first made."""
+    """Replay what was put off, in order, and all changes, in the order they were first made."""
+    for call in effects.calls:
+        _replay(emitter, call)
     for tracker, kind in effects.changed.items():
         rule = _rules.get(kind)
         if rule is None:
@@ -63,6 +67,19 @@ def write_back(effects: SideEffects, emitter: Emitter) -> None:
         rule(emitter, tracker)
     for (_, name), (globals_, value) in effects.globals_.items():
         _write_global(emitter, globals_, name, value)
+
+
+def _replay(emitter: Emitter, call: ReplayedCall) -> None:
+    before = len(emitter.instructions)
+    emitter.emit("PUSH_NULL")
+    emitter.const(call.function)
+    for value in (*call.args, *call.kwargs.values()):
+        emitter.load(value)
+    emitter.emit("CALL", CallShape(len(call.args) + len(call.kwargs), tuple(call.kwargs)))
+    emitter.emit("POP_TOP")
+    if call.line is not None:
+        for instruction in emitter.instructions[before:]:
+            instruction.span = Span(call.line, call.line, None, None)
 
 
 def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:

@@ -117,7 +117,8 @@ class FrameEnd:
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""
         emitter = self.emitter
-        if self.output.side_effects.changed or self.output.side_effects.globals_:
+        effects_log = self.output.side_effects
+        if effects_log.changed or effects_log.globals_ or effects_log.calls:
             self._load_before_changes()
         effects.write_back(self.output.side_effects, emitter)
         for name, cell in self._own_new_cells().items():

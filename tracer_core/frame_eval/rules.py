@@ -74,7 +74,7 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     return None
 
 
-_TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = (_by_kind, _by_file)
+_TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = (_by_file, _by_kind)
 
 
 def is_ours(globals: dict[str, Any]) -> bool:

@@ -7,10 +7,34 @@ attempt that fails is walked again with new trackers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
+
+
+@dataclass(slots=True)
+class ReplayedCall:
+    """A call whose effect is outside (it prints, say), put off until the graph has run. `versions` are the version
+    counters of the tensors among its arguments when it was made: what it shows must not have changed since.
+    `root_step` is the number of the root frame's instruction that made it, `line` the line to be blamed for it."""
+
+    function: Any
+    args: list[VariableTracker]
+    kwargs: dict[str, VariableTracker]
+    versions: list[int]
+    root_step: int
+    line: int | None
+
+    @staticmethod
+    def versions_of(trackers: list[VariableTracker]) -> list[int]:
+        return [tracker.fake._version for tracker in trackers if hasattr(tracker.fake, "_version")]
+
+    @property
+    def stale(self) -> bool:
+        """Whether a tensor it shows was changed after the call."""
+        return self.versions != self.versions_of([*self.args, *self.kwargs.values()])
 
 
 class SideEffects:
@@ -20,6 +44,7 @@ class SideEffects:
     def __init__(self, on_change: Callable[[str, VariableTracker, str], None]) -> None:
         self._on_change = on_change
         self.changed: dict[VariableTracker, str] = {}
+        self.calls: list[ReplayedCall] = []
         self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
 
     def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:

@@ -55,6 +55,7 @@ class Interpreter:
     def __init__(self, input: FrameInput, stop_at: int | None = None) -> None:
         self.input = input
         self.stop_at = stop_at
+        self.max_depth = min(MAX_DEPTH, input.config.options.get("inline_depth_limit", MAX_DEPTH))
         self.observer = observers.current()
         self.output = OutputGraph(input, self.observer, self._where)
         self.build_value = VariableBuilder(self)
@@ -117,8 +118,8 @@ class Interpreter:
     ) -> VariableTracker:
         """Walk the function's code in a frame of its own; a generator's frame waits at its start."""
         target = function.target(self)
-        if self.frame.depth >= MAX_DEPTH:
-            raise Unsupported("too-deep", depth=MAX_DEPTH, name=target.name)
+        if self.frame.depth >= self.max_depth:
+            raise Unsupported("too-deep", depth=self.max_depth, name=target.name)
         if target.code.co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
             raise Unsupported("coroutine", name=target.name)
         locals = bind(self, target, args, kwargs)

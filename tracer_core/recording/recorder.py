@@ -63,6 +63,8 @@ class Recorder(Stepping):
         self._calls.check(self._codes.entry(code).record.id, version, failed, seen)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
+        if reason_id == "frame-library" and self._calls.records:
+            return  # what a call of a library runs inside is no call of the program's
         self._calls.skip(self._codes.entry(code).record.id, clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------

@@ -487,7 +487,6 @@ def _breaks(reason: str) -> Any:
 
 
 for _function, _reason in {
-    builtins.print: "print",
     builtins.input: "input",
     builtins.open: "open-file",
     builtins.breakpoint: "breakpoint",

@@ -331,6 +331,11 @@ class SkippedFunctionVariable(VariableTracker):
         return True
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+        from tracer_core.variables.replayed import replay_skipped
+
+        replayed = replay_skipped(tx, self.function, args, kwargs)
+        if replayed is not None:
+            return replayed
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:

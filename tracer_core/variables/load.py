@@ -12,6 +12,7 @@ MODULES = (
     "tracer_core.variables.generators",
     "tracer_core.variables.method_equality",
     "tracer_core.variables.operator_functions",
+    "tracer_core.variables.replayed",
     "tracer_core.variables.sequence_methods",
     "tracer_core.variables.tensor_methods",
     "tracer_core.variables.torch_functions",

@@ -7,6 +7,7 @@ and `Unsupported` where it is not known how.
 from __future__ import annotations
 
 import types
+import warnings
 from typing import Any
 
 import torch
@@ -162,6 +163,12 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         return done
     if _in_answers(known):
         return tx.constant(rules.ANSWERS[known])
+    if known is warnings.warn:
+        from tracer_core.variables.replayed import replay_skipped
+
+        replayed = replay_skipped(tx, known, args, kwargs)
+        if replayed is not None:
+            return replayed
     rule = rules.decide(known)
     if rule.action == "graph":
         return call_in_graph(tx, "call_function", known, args, kwargs)

@@ -1,0 +1,68 @@
+"""Calls that print, log or warn: they end the graph, or, by option, are replayed in order after it.
+
+A call is put off only where nobody can tell: its arguments are constants and tensors that stay as they are, and, where
+the caller's line is part of what is shown, it stands in the function that is compiled.
+"""
+
+from __future__ import annotations
+
+import builtins
+import logging
+import warnings
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.side_effects import ReplayedCall
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.registry import handles
+from tracer_core.variables.tensor import InGraphVariable, TensorVariable
+
+NONE = ConstantVariable(None)
+
+
+@handles(builtins.print)
+def print_(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    if not wanted(tx) or not put_off(tx, print, list(args), kwargs):
+        raise Unsupported("print")
+    return NONE
+
+
+def wanted(tx: Tracing) -> bool:
+    """Whether the user asked for replays."""
+    return bool(tx.output.frame.config.options.get("replay_prints", False))
+
+
+def put_off(tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:
+    """Note the call for after the graph; False where that could be told from calling it now."""
+    values = [value.realize() for value in (*args, *kwargs.values())]
+    shown = [value for value in values if not isinstance(value, TensorVariable)]
+    if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
+        return False
+    line = tx.instruction.span.line if tx.instruction is not None and tx.instruction.span is not None else None
+    versions = ReplayedCall.versions_of(values)
+    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, versions, tx.root_steps - 1, line))
+    return True
+
+
+_LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "log"})
+
+
+def replay_skipped(
+    tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker | None:
+    """A call of a logger's method, of `logging`'s functions or of `warnings.warn`, put off; None for other calls. They
+    show the caller's line, so they must stand in the root function."""
+    module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
+    logs = module == "logging" and name in _LOG_METHODS
+    if not wanted(tx) or not (logs or function is warnings.warn) or tx.frame.parent is not None:
+        return None
+    bound = function
+    if logs and args and isinstance(logger := _real_logger(tx, args[0]), logging.Logger):
+        bound, args = getattr(logger, name), args[1:]
+    return NONE if put_off(tx, bound, list(args), kwargs) else None
+
+
+def _real_logger(tx: Any, tracker: VariableTracker) -> Any:
+    tracker = tracker.realize()
+    return tx.output.real_value(tracker) if tracker.source is not None else None
