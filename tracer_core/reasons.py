@@ -79,6 +79,12 @@ _reason(
     "Keep the computation on tensors, and read numbers out after the compiled function has returned.",
 )
 _reason(
+    "tensor-metadata",
+    "The code changes the shape or storage of a tensor in place ({name} on {what}).",
+    "What the graph's inputs look like is fixed when it is made.",
+    "Make a new tensor (unsqueeze, t, reshape, ...) instead of changing one in place.",
+)
+_reason(
     "tensor-index",
     "A tensor ({what}) is used where Python needs a number known while tracing.",
     "Its value is known only when the graph has run.",

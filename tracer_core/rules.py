@@ -135,7 +135,9 @@ def is_graph_function(function: Any) -> bool:
     if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return True
     module = getattr(function, "__module__", None) or ""
-    return isinstance(function, types.BuiltinFunctionType) and module.startswith(
+    if not isinstance(function, types.BuiltinFunctionType):
+        return False
+    return function.__qualname__.startswith("_VariableFunctionsClass.") or module.startswith(
         ("torch._C._nn", "torch._C._fft", "torch._C._linalg", "torch._C._special", "torch._C._VariableFunctions")
     )
 

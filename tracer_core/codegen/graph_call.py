@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,42 +11,17 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 
 from tracer_core.errors import BackendError
+from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.output import OutputGraph
 
 
 def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.GraphModule:
     """Close the graph with its results; drop what nothing uses."""
     output.graph.output(tuple(results))
-    _drop_unused(output)
+    clean_up(output)
     module = torch.fx.GraphModule(torch.nn.Module(), output.graph)
     module.graph.lint()
     return module
-
-
-def _drop_unused(output: OutputGraph) -> None:
-    """Items of results that nobody took, and inputs that nobody reads (a symbol stays while a tensor's size has it)."""
-    for node in reversed(output.graph.nodes):
-        if node.op == "call_function" and node.target is operator.getitem and not node.users and _is_item(node):
-            output.graph.erase_node(node)
-    needed: set[str] = set()
-    for argument in output.inputs:
-        if argument.node.users and isinstance(argument.fake, torch.Tensor):
-            for size in argument.fake.shape:
-                if isinstance(size, torch.SymInt):
-                    needed |= {str(symbol) for symbol in size.node.expr.free_symbols}
-    kept = []
-    for argument in output.inputs:
-        is_symbol = isinstance(argument.fake, torch.SymInt)
-        if argument.node.users or (is_symbol and str(argument.fake.node.expr) in needed):
-            kept.append(argument)
-        else:
-            output.graph.erase_node(argument.node)
-    output.inputs[:] = kept
-
-
-def _is_item(node: torch.fx.Node) -> bool:
-    base = node.args[0]
-    return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("example_value"), (tuple, list))
 
 
 def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[..., Any]:

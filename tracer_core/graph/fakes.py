@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch._guards import Source as TorchSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
-from tracer_core.sources import SizeSource, Source
+from tracer_core.sources import SizeSource, Source, StrideSource
 
 
 class _NamedForTorch(TorchSource):
@@ -52,8 +53,8 @@ class SymbolBinding:
     """A symbol, and every source known to give its value (the first is the one it is read from)."""
 
     name: str
-    value: torch.SymInt
-    hint: int
+    value: torch.SymInt | torch.SymFloat
+    hint: int | float
     sources: list[Source] = field(default_factory=list)
 
 
@@ -81,7 +82,11 @@ class Fakes:
             self.symbol(int(n), SizeSource(source, dim)) if want else int(n)
             for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
         ]
-        strides = _strides(list(real.shape), list(real.stride()), sizes)
+
+        def stride_symbol(dim: int) -> int | torch.SymInt:
+            return self.symbol(int(real.stride(dim)), StrideSource(source, dim))
+
+        strides = _strides(list(real.shape), list(real.stride()), sizes, stride_symbol)
         with self.mode, torch.enable_grad():
             fake = torch.empty_strided(
                 sizes, strides, dtype=real.dtype, device=real.device, requires_grad=real.requires_grad
@@ -96,9 +101,7 @@ class Fakes:
 
     def symbol(self, value: int, source: Source) -> int | torch.SymInt:
         """A symbol for `value` read from `source`; equal values share one, and 0 and 1 stay numbers."""
-        expr = self.shape_env.create_symbol(
-            value, source=_NamedForTorch(source.name), dynamic_dim=DimDynamic.DUCK
-        )
+        expr = self.shape_env.create_symbol(value, source=_NamedForTorch(source.name), dynamic_dim=DimDynamic.DUCK)
         if expr.is_number:
             return int(expr)
         name = str(expr)
@@ -108,14 +111,25 @@ class Fakes:
             assert isinstance(made, torch.SymInt)
             binding = self.symbols[name] = SymbolBinding(name, made, value)
         binding.sources.append(source)
+        assert isinstance(binding.value, torch.SymInt)
         return binding.value
 
-    def wants_symbol(self, value: int, source: Source) -> bool:
+    def number(self, value: int | float, source: Source) -> torch.SymInt | torch.SymFloat:
+        """A symbol of its own for the plain number at `source`, whatever its value and sign."""
+        named = _NamedForTorch(source.name)
+        expr = self.shape_env.create_unspecified_symbol(value, source=named, dynamic_dim=DimDynamic.DYNAMIC)
+        create = self.shape_env.create_symfloatnode if isinstance(value, float) else self.shape_env.create_symintnode
+        made = create(expr, hint=value, source=named)
+        assert isinstance(made, (torch.SymInt, torch.SymFloat))
+        self.symbols[str(expr)] = SymbolBinding(str(expr), made, value, [source])
+        return made
+
+    def wants_symbol(self, value: int | float, source: Source) -> bool:
         """Whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
         if self.dynamic is False:
             return False
         if self.dynamic:
-            return True
+            return value not in (0, 1)
         seen = self.history.setdefault(source.name, value)
         if seen is not None and seen != value:
             self.history[source.name] = None
@@ -143,9 +157,12 @@ class Fakes:
 
 
 def _strides(
-    real_sizes: list[int], real_strides: list[int], sizes: list[int | torch.SymInt]
+    real_sizes: list[int],
+    real_strides: list[int],
+    sizes: list[int | torch.SymInt],
+    other: Callable[[int], int | torch.SymInt],
 ) -> list[int | torch.SymInt]:
-    """Strides in terms of `sizes` where the real ones are products of the real sizes, as they stand elsewhere."""
+    """Strides in terms of `sizes` where the real ones are products of the real sizes; `other(dim)` elsewhere."""
     if all(isinstance(n, int) for n in sizes):
         return list(real_strides)
     result: list[int | torch.SymInt] = list(real_strides)
@@ -155,7 +172,7 @@ def _strides(
         if real_strides[dim] == expected_real:
             result[dim] = expected
         else:
-            expected = real_strides[dim]
+            expected = result[dim] = other(dim)
         expected = expected * sizes[dim]
         expected_real = real_strides[dim] * real_sizes[dim]
     return result

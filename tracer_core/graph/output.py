@@ -17,7 +17,7 @@ from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
-from tracer_core.sources import ConstSource, Scope, Source
+from tracer_core.sources import ConstSource, FloatTensorSource, Scope, Source
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -108,10 +108,22 @@ class OutputGraph:
                     self._bind_symbols(size)
         return self._placeholder(source, name, fake)
 
-    def symbol_node(self, value: torch.SymInt) -> torch.fx.Node:
+    def symbol_node(self, value: torch.SymInt | torch.SymFloat) -> torch.fx.Node:
         """The node for a symbolic number: an input for a plain symbol, else its arithmetic as nodes."""
         expr = value.node.expr
         return self._expr_node(expr)
+
+    def float_node(self, value: torch.SymFloat, name: str) -> torch.fx.Node:
+        """The node for the float symbol `value`: the item of an input tensor that carries it."""
+        symbol = str(value.node.expr)
+        binding = self.fakes.symbols[symbol]
+        with self.fakes.mode:
+            carrier = torch.empty((), dtype=torch.float64)
+        placeholder = self._placeholder(FloatTensorSource(binding.sources[0]), name, carrier)
+        node = self._symbol_nodes[symbol] = self.add_node("call_method", "item", (placeholder,), {}, value)
+        if self.observer is not None:
+            self.observer.on_symbol(symbol, binding.hint, binding.sources[0].name)
+        return node
 
     def _bind_symbols(self, value: torch.SymInt) -> None:
         for symbol in sorted(value.node.expr.free_symbols, key=str):

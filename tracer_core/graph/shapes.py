@@ -10,7 +10,7 @@ from torch.utils._sympy.printers import PythonPrinter
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.guards import Guard, make
-from tracer_core.sources import Source, StrideSource
+from tracer_core.sources import SizeSource, Source, StrideSource
 
 if TYPE_CHECKING:
     from tracer_core.graph.output import Where
@@ -57,10 +57,12 @@ class ShapeGuards:
         return list(reversed(unique.values()))
 
     def _range_guard(self, binding: SymbolBinding, range_: Any) -> Guard | None:
+        if isinstance(binding.value, torch.SymFloat):
+            return None
         low = int(range_.lower) if range_.lower.is_Integer else None
         high = int(range_.upper) if range_.upper.is_Integer else None
         text = "{0}"
-        if low is not None and low > 0:
+        if low is not None and (low > 0 or not _is_size(binding)):
             text = f"{low} <= {text}"
         if high is not None and high < 2**62:
             text = f"{text} <= {high}"
@@ -91,6 +93,11 @@ class ShapeGuards:
                         _shape_guard(f"{{{own}}} == {text}", [*printer.sources, StrideSource(tracked.source, dim)])
                     )
         return guards
+
+
+def _is_size(binding: SymbolBinding) -> bool:
+    """Whether its value can never be negative."""
+    return any(isinstance(source, (SizeSource, StrideSource)) for source in binding.sources)
 
 
 def _range_of(env: Any, binding: SymbolBinding) -> Any:

@@ -6,6 +6,7 @@ instructions that load it again (`rebuild`). Sources compare by value, so that o
 """
 
 from tracer_core.sources.base import ById, Scope, Source, Step
+from tracer_core.sources.numbers import FloatTensorSource
 from tracer_core.sources.parts import (
     AttrSource,
     CellContentsSource,
@@ -50,6 +51,7 @@ __all__ = [
     "DictKeysSource",
     "DictValueSource",
     "DictValuesSource",
+    "FloatTensorSource",
     "FunctionPartSource",
     "GlobalSource",
     "GlobalStateSource",

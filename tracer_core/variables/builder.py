@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import math
 import types
 from typing import Any
 
@@ -112,12 +113,22 @@ for _type in LITERAL_TYPES:
 def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
     """A plain number stays one, until it differs between calls in a place where numbers vary."""
     output = build.tx.output
-    if _may_be_symbolic(source) and value not in (0, 1) and output.fakes.wants_symbol(value, source):
-        number = output.fakes.symbol(value, source)
-        if isinstance(number, torch.SymInt):
-            build.tx.guard(make.type_is(source, int))
-            return SymNodeVariable(output.symbol_node(number), number, source)
-    return _constant(build, value, source)
+    if not _may_be_symbolic(source) or not output.fakes.wants_symbol(value, source):
+        return _constant(build, value, source)
+    build.tx.guard(make.type_is(source, int))
+    number = output.fakes.number(value, source)
+    return SymNodeVariable(output.symbol_node(number), number, source)
+
+
+@builds(float)
+def _float(build: VariableBuilder, value: float, source: Source) -> VariableTracker:
+    """Like an int; as a symbol it enters the graph in a tensor, so that back ends that only take tensors can."""
+    output = build.tx.output
+    if not _may_be_symbolic(source) or not math.isfinite(value) or not output.fakes.wants_symbol(value, source):
+        return _constant(build, value, source)
+    build.tx.guard(make.type_is(source, float))
+    number = output.fakes.number(value, source)
+    return SymNodeVariable(output.float_node(number, graph_name(source)), number, source)
 
 
 def _may_be_symbolic(source: Source) -> bool:

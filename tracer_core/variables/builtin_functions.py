@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ from tracer_core.variables.protocols import (
 )
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequence_methods import index_value, sorted_items
-from tracer_core.variables.sequences import ListVariable, RangeVariable
+from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
 
@@ -131,11 +132,21 @@ def sum_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = Consta
     if kind in (str, bytes, bytearray):
         hint = "''.join(seq)" if kind is str else f"b''.join(seq)" if kind is bytes else "b''.join(seq)"
         tx.raise_(TypeError, f"sum() can't sum {'strings' if kind is str else kind.__name__} [use {hint} instead]")
+    if isinstance(iterable, SequenceVariable) and constant_or(start) == 0 and _symbolic_ints(iterable.items):
+        return call_in_graph(tx, "call_function", torch.sym_sum, [ListVariable(list(iterable.items))], {})
     total = start
     iterator = iterate(tx, iterable)
     while (item := next_item(tx, iterator)) is not None:
         total = binary(tx, "+", total, item)
     return total
+
+
+def _symbolic_ints(items: list[VariableTracker]) -> bool:
+    """Whether these are ints, and at least one of them a symbol."""
+    realized = [item.realize() for item in items]
+    return any(isinstance(item, SymNodeVariable) for item in realized) and all(
+        item.python_type() is int for item in realized
+    )
 
 
 @handles(any, VariableTracker)
@@ -200,7 +211,7 @@ def sorted_(
 
 @handles(abs, InGraphVariable)
 def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
-    return call_in_graph(tx, "call_function", abs, [a], {})
+    return call_in_graph(tx, "call_function", operator.abs, [a], {})
 
 
 @handles(abs, UserObjectVariable)

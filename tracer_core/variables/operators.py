@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
@@ -188,6 +190,9 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
             return call_in_graph(tx, "call_function", function, [a, b], {})
     elif isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
         if _numeric(a) and _numeric(b):
+            if isinstance(b, TensorVariable) and not isinstance(a, InGraphVariable):
+                # A number leaves the comparison to the tensor, which is asked the other way round.
+                return call_in_graph(tx, "call_function", getattr(operator, reflected.strip("_")), [b, a], {})
             return call_in_graph(tx, "call_function", function, [a, b], {})
         other = b if isinstance(a, TensorVariable) else a
         if isinstance(other, ConstantVariable) and symbol in ("==", "!="):
@@ -260,7 +265,8 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
 
 def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     """Equality as containers ask it: the same object, or equal."""
-    return same(tx, a, b) or truth(tx, compare(tx, "==", a, b))
+    symbolic = isinstance(a.realize(), SymNodeVariable) or isinstance(b.realize(), SymNodeVariable)
+    return (not symbolic and same(tx, a, b)) or truth(tx, compare(tx, "==", a, b))
 
 
 def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> VariableTracker:
@@ -272,6 +278,9 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
             if result is not None:
                 return result.realize()
     if isinstance(container, TensorVariable):
+        if isinstance(key, SymNodeVariable) and isinstance(key.fake, torch.SymInt):
+            # Indexing would fix the number; this does the same and leaves it open.
+            return call_in_graph(tx, "call_function", torch.select, [container, ConstantVariable(0), key], {})
         return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
     if isinstance(container, UserObjectVariable):
         return call_special(

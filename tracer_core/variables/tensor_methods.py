@@ -118,8 +118,13 @@ def _view_attribute(name: str) -> Any:
     return handler
 
 
-for _name in ("T", "mT", "H", "mH", "real", "imag", "data"):
+for _name in ("T", "mT", "H", "mH", "real", "imag"):
     method(TensorVariable, f".{_name}")(_view_attribute(_name))
+
+
+@method(TensorVariable, ".data")
+def data(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return call_in_graph(tx, "call_function", torch._C._autograd._get_data_attr, [self], {})  # type: ignore[attr-defined]
 
 
 @method(TensorVariable, ".grad")
@@ -152,8 +157,23 @@ def _needs_data(name: str) -> Any:
 
 
 for _name in ("item", "tolist", "numpy", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
-              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared", "__contains__"):  # fmt: skip
+              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared", "__contains__",
+              "storage_offset", "is_set_to", "is_pinned"):  # fmt: skip
     method(TensorVariable, _name)(_needs_data(_name))
+
+
+def _changes_metadata(name: str) -> Any:
+    def handler(tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
+        if self.source is None and name in _INPLACE_VIEWS:
+            return None
+        raise Unsupported("tensor-metadata", name=name, what=self.describe())
+
+    return handler
+
+
+_INPLACE_VIEWS = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapdims_", "swapaxes_", "as_strided_", "detach_")
+for _name in (*_INPLACE_VIEWS, "resize_", "resize_as_", "set_"):
+    method(TensorVariable, _name)(_changes_metadata(_name))
 
 
 def _runs_autograd(name: str) -> Any:

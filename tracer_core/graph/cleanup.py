@@ -1,0 +1,71 @@
+"""What is taken out of a finished graph: results nobody took, sums of sizes nobody needs, switches without effect,
+inputs nobody reads."""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+import torch.fx
+
+from tracer_core.graph.output import OutputGraph
+from tracer_core.sources import FloatTensorSource
+
+_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool, bool, int, float)
+
+
+def clean_up(output: OutputGraph) -> None:
+    """Leave only what the results need. The graph already has its output node."""
+    _drop_grad_switches(output)
+    for node in reversed(output.graph.nodes):
+        if not node.users and (_is_item(node) or _is_arithmetic(node)):
+            output.graph.erase_node(node)
+    _drop_inputs(output)
+
+
+def _is_item(node: torch.fx.Node) -> bool:
+    """Whether it takes one of several results of a node."""
+    if node.op != "call_function" or node.target is not operator.getitem:
+        return False
+    base = node.args[0]
+    return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("example_value"), (tuple, list))
+
+
+def _is_arithmetic(node: torch.fx.Node) -> bool:
+    """Whether it only computes a number from numbers (sizes asked about in Python, answered while tracing)."""
+    if node.op == "call_method":
+        base = node.args[0]
+        return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), FloatTensorSource)
+    if node.op != "call_function" or not isinstance(node.meta.get("example_value"), _NUMBERS):
+        return False
+    return all(isinstance(each.meta.get("example_value"), _NUMBERS) for each in node.all_input_nodes)
+
+
+def _drop_grad_switches(output: OutputGraph) -> None:
+    """Switches of the grad mode that the next node switches again, and those to the mode that is on already."""
+    mode = output.grad_mode_at_start
+    for node in list(output.graph.nodes):
+        if node.target is not torch._C._set_grad_enabled:
+            continue
+        if node.next.target is torch._C._set_grad_enabled or node.args[0] == mode:
+            output.graph.erase_node(node)
+        else:
+            mode = bool(node.args[0])
+
+
+def _drop_inputs(output: OutputGraph) -> None:
+    """Inputs that nobody reads; a symbol stays while the size of a tensor has it."""
+    needed: set[str] = set()
+    for argument in output.inputs:
+        if argument.node.users and isinstance(argument.fake, torch.Tensor):
+            for size in (*argument.fake.shape, *argument.fake.stride()):
+                if isinstance(size, torch.SymInt):
+                    needed |= {str(symbol) for symbol in size.node.expr.free_symbols}
+    kept = []
+    for argument in output.inputs:
+        is_symbol = isinstance(argument.fake, torch.SymInt)
+        if argument.node.users or (is_symbol and str(argument.fake.node.expr) in needed):
+            kept.append(argument)
+        else:
+            output.graph.erase_node(argument.node)
+    output.inputs[:] = kept
