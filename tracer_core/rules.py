@@ -14,6 +14,7 @@ import math
 import operator
 import sys
 import types
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,16 +153,17 @@ def _hashable(value: Any) -> bool:
 
 def decide(function: Any) -> Rule:
     """The rule for calling `function` (a Python function, builtin or class)."""
-    if _hashable(function):
-        cached = _decided.get(function)
-        if cached is not None:
-            return cached
-        rule = _decided[function] = _decide(function)
+    if isinstance(function, _REMEMBERED):
+        rule = _decided.get(function)
+        if rule is None:
+            rule = _decided[function] = _decide(function)
         return rule
     return _decide(function)
 
 
-_decided: dict[Any, Rule] = {}
+# Compared by identity and weakly referable, so that a decision goes with its function.
+_REMEMBERED = (types.FunctionType, types.BuiltinFunctionType)
+_decided: weakref.WeakKeyDictionary[Any, Rule] = weakref.WeakKeyDictionary()
 
 
 def _decide(function: Any) -> Rule:

@@ -204,7 +204,12 @@ c_frame.mark(_disabled(len).__code__, c_frame.SKIP_ALL)
 
 def reset() -> None:
     """Forget all compiled code, what was learnt about varying sizes, and which functions are left to Python."""
+    from tracer_core.codegen.resume import forget
+    from tracer_core.interpreter.frame import forget_decoded
+
     cache.forget_all()
+    forget()
+    forget_decoded()
 
 
 def is_compiling() -> bool:

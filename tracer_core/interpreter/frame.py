@@ -45,6 +45,11 @@ def decoded(code: CodeType) -> Decoded:
     return made
 
 
+def forget_decoded() -> None:
+    """Let go of all decoded code."""
+    _decoded.clear()
+
+
 _uids = itertools.count()
 
 

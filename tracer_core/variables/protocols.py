@@ -14,6 +14,8 @@ import torch
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import (
     BuiltinVariable,
@@ -54,9 +56,23 @@ def find_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker |
     """`obj.name`, or None where Python raises AttributeError."""
     obj = obj.realize()
     found = obj.attribute(tx, name)
+    if found is None and isinstance(obj, TensorVariable) and obj.source is not None:
+        found = _attribute_of_a_given_tensor(tx, obj, name)
     if found is not None or isinstance(obj, (UserObjectVariable, ModuleVariable)):
         return found
     return _attribute_of_type(tx, obj, name)
+
+
+def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) -> VariableTracker | None:
+    """An attribute that the program hung on a tensor itself."""
+    assert obj.source is not None
+    if static_lookup(torch.nn.Parameter, name)[1] is not None:
+        return None
+    real = tx.output.real_value(obj)
+    if name in vars(real):
+        return tx.build(vars(real)[name], AttrSource(obj.source, name))
+    tx.guard(make.lacks_attr(obj.source, name))
+    return None
 
 
 def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
