@@ -18,7 +18,7 @@ from tracer_core.variables.functions import NestedFunctionVariable
 from tracer_core.variables.protocols import call_method, iterate, next_item, same, truth, unpack
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
-from tracer_core.variables.tensor import InGraphVariable
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable
 
 
 @op("BINARY_OP")
@@ -133,10 +133,8 @@ def formatted(tx: Any, value: VariableTracker, spec: str) -> VariableTracker:
 
     if has_special(value, "__format__") and _has_own_format(value):
         return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")  # type: ignore[arg-type]
-    if isinstance(value, InGraphVariable):
-        text = text_of(tx, value, "__str__")
-        assert text is not None
-        return tx.constant(format(int(text.value()), spec))  # type: ignore[no-any-return]
+    if isinstance(value, SymNodeVariable):
+        value = ConstantVariable(value.specialize(tx, value.python_type()))
     if not spec:
         text = text_of(tx, value, "__str__")
         if text is not None:
