@@ -26,7 +26,16 @@ from tracer_core.bytecode import (
 from tracer_core.codegen import effects
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild import OUTPUTS, needs, rebuild
-from tracer_core.codegen.resume import Point, Resume, make_resume, raise_and_catch, resume_of
+from tracer_core.codegen.resume import (
+    FIRST_ARGUMENT,
+    Point,
+    Resume,
+    asks_first_argument,
+    make_resume,
+    raise_and_catch,
+    resume_of,
+    stack_parameter,
+)
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame, decoded
 from tracer_core.interpreter.ops_flow import HandledMark
@@ -274,9 +283,8 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     empty = tuple(d for d in range(kept) if root.stack[d] is NULL)
     if broken.op in ("LOAD_METHOD", "LOAD_GLOBAL_NULL"):
         empty += (kept,)
-    point = Point(at, depth, names, empty, handled)
+    point = Point(at, depth, names, empty, handled, _first_argument(root, original, bound))
     resume = make_resume(original, program, point)
-    passed = point.passed()
     made: list[Instruction] = []
     temporaries = {d: f"___pass{d}" for d in range(depth)}
     for d in reversed(range(depth)):
@@ -284,13 +292,26 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     made.extend(_stop_handling([temporaries[d] for d in handled]))
     made.append(make("PUSH_NULL"))
     made.extend(_make_function(root, resume.code))
-    made.extend(make("LOAD_FAST", temporaries[d]) for d in passed)
-    made.extend(make("LOAD_FAST", name) for name in names)
-    made.append(make("CALL", CallShape(len(passed) + len(names))))
+    places = {stack_parameter(d): make("LOAD_FAST", name) for d, name in temporaries.items()}
+    if FIRST_ARGUMENT not in root.program.varnames:
+        places[FIRST_ARGUMENT] = make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")
+    parameters = point.parameters()
+    made.extend(places.get(name) or make("LOAD_FAST", name) for name in parameters)
+    made.append(make("CALL", CallShape(len(parameters))))
     made.append(make("RETURN_VALUE"))
     for instruction in made:
         instruction.span = broken.span
     return made, resume
+
+
+def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | None:
+    """What to hand over as the first argument, if the code may ask for it without naming it."""
+    if not asks_first_argument(original):
+        return None
+    name = original.co_varnames[0]
+    if name in original.co_cellvars:
+        return FIRST_ARGUMENT
+    return name if name in bound else None
 
 
 def _stop_handling(marks: list[str]) -> list[Instruction]:
@@ -363,7 +384,7 @@ def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTrac
 
 
 
-
 def alive_at(root: Frame, position: int) -> frozenset[str]:
     """The locals that may still be read from the instruction at `position` on."""
-    return live_before(root.program).get(root.decoded.instructions[position], frozenset())
+    alive = live_before(root.program).get(root.decoded.instructions[position], frozenset())
+    return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive

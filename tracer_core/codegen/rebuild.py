@@ -14,6 +14,7 @@ from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import ConstantVariable, NullVariable
+from tracer_core.variables.dict_objects import ContentsVariable, DictObjectVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import (
@@ -124,6 +125,8 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     DictViewVariable: lambda view: [view.of],
     MappingProxyVariable: lambda proxy: [proxy.of],
     InstanceDictVariable: lambda view: [view.of],
+    ContentsVariable: lambda contents: [contents.owner],
+    DictObjectVariable: lambda tracker: [*_object_needs(tracker), *_dict_needs(tracker.contents)],
     DictIterator: lambda iterator: [iterator.of],
     ComposedIterator: lambda iterator: [*iterator.rebuild_args()[0], *iterator.rebuild_args()[1].values()],
 }
@@ -281,6 +284,28 @@ def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
     emitter.keep(tracker)
     for name, value in tracker.attributes.items():
         set_attribute(emitter, tracker, name, value)
+
+
+@rebuilds(DictObjectVariable)
+def _dict_object(emitter: Emitter, tracker: DictObjectVariable) -> None:
+    base = tracker.contents.cls
+    emitter.call_const(base.__new__, lambda: emitter.const(tracker.cls))
+    emitter.keep(tracker)
+    for key, value in tracker.contents.entries(None):
+        emitter.call_const(
+            base.__setitem__,  # type: ignore[attr-defined]
+            lambda: emitter.load(tracker),
+            functools.partial(emitter.load, key),
+            functools.partial(emitter.load, value),
+        )
+        emitter.emit("POP_TOP")
+    for name, attribute in tracker.attributes.items():
+        set_attribute(emitter, tracker, name, attribute)
+
+
+@rebuilds(ContentsVariable)
+def _contents(emitter: Emitter, tracker: ContentsVariable) -> None:
+    emitter.load(tracker.owner)
 
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:

@@ -19,13 +19,21 @@ CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED = 0x01, 0x02, 0x10
 class Point:
     """Where to go on, and with what: `at` is the index of the instruction in the original program; `empty` the depths
     of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception being handled
-    (the argument there is that exception)."""
+    (the argument there is that exception), and `first` the name of the argument that must come before all others,
+    as `super()` without arguments looks at a frame's first one."""
 
     at: int
     stack: int
     locals: tuple[str, ...]
     empty: tuple[int, ...] = ()
     handled: tuple[int, ...] = ()
+    first: str | None = None
+
+    def parameters(self) -> list[str]:
+        """The names of the resume function's arguments in order."""
+        first = [] if self.first is None else [self.first]
+        rest = [name for name in self.locals if name != self.first]
+        return [*first, *map(stack_parameter, self.passed()), *rest]
 
     def passed(self) -> list[int]:
         """The depths of the stack items that are handed over as arguments."""
@@ -74,6 +82,15 @@ def make_resume(original: CodeType, program: Program, point: Point) -> Resume:
     return resume
 
 
+FIRST_ARGUMENT = "___first"
+"""The parameter for a first argument that the code itself keeps in a cell."""
+
+
+def asks_first_argument(code: CodeType) -> bool:
+    """Whether the code may call `super()` without arguments."""
+    return "__class__" in code.co_freevars and "super" in code.co_names and code.co_argcount > 0
+
+
 def stack_parameter(depth: int) -> str:
     return f"___stack{depth}"
 
@@ -86,8 +103,8 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
         if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
             instruction.op, instruction.arg = "NOP", None
     beginning = _beginning(point, moved[target_old], len(cells))
-    parameters = [*map(stack_parameter, point.passed()), *point.locals]
-    others = [name for name in program.varnames if name not in point.locals and name not in cells]
+    parameters = point.parameters()
+    others = [name for name in program.varnames if name not in parameters and name not in cells]
     name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"
     template = original.replace(
         co_name=name,

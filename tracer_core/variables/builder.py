@@ -25,9 +25,11 @@ from tracer_core.sources import (
     LocalSource,
     Source,
 )
+from tracer_core.sources.parts import dict_keys, dict_values
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
+from tracer_core.variables.dict_objects import DictObjectVariable, base_of
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import (
@@ -378,7 +380,7 @@ def _python_module(build: VariableBuilder, value: types.ModuleType, source: Sour
     return ModuleVariable(value, source)
 
 
-@builds(types.GenericAlias, types.UnionType)
+@builds(types.GenericAlias, types.UnionType, types.CodeType)
 def _typing_form(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     _pin(build, value, source)
     return BuiltinVariable(value, source)
@@ -434,6 +436,8 @@ _OPAQUE_BASES = (int, float, str, bytes, complex, list, dict, set, frozenset)
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """An instance of a class of the user's (or of a library's, written in Python)."""
     cls = type(value)
+    if base_of(cls) is not None:
+        return _dict_object(build, value, source)
     for base in _OPAQUE_BASES:
         if issubclass(cls, base):
             raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
@@ -444,6 +448,21 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, cls))
     return _registered(build, value, UserObjectVariable(cls, value, source))
+
+
+def _dict_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.dict_keys_are(source, value))
+    tracker = DictObjectVariable(type(value), value, source)
+    _registered(build, value, tracker)
+    entries = []
+    for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
+        literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and _literal_tuple(key))
+        at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
+        entries.append((at, build.lazy(item, DictValueSource(source, index))))
+    tracker.contents.fill(entries)
+    return tracker
 
 
 class SourcelessBuilder:

@@ -9,6 +9,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import DELETED, ConstantVariable
+from tracer_core.variables.dict_objects import DictObjectVariable
 from tracer_core.variables.dicts import (
     DictVariable,
     DictViewVariable,
@@ -19,7 +20,7 @@ from tracer_core.variables.operators import binary, equal_items
 from tracer_core.variables.protocols import call_method, find_attr, truth, unpack
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of
-from tracer_core.variables.user_objects import InstanceDictVariable
+from tracer_core.variables.user_objects import InstanceDictVariable, static_lookup
 
 NONE = ConstantVariable(None)
 
@@ -156,6 +157,8 @@ def pairs(tx: Tracing, other: VariableTracker) -> list[tuple[VariableTracker, Va
     other = other.realize()
     if isinstance(other, DictVariable):
         return other.entries(tx)
+    if isinstance(other, DictObjectVariable) and static_lookup(other.cls, "__iter__")[1] is dict:
+        return other.contents.entries(tx)
     if isinstance(other, InstanceDictVariable):
         return [(tx.constant(name), value) for name, value in other.of.dict_entries(tx).items()]
     keys = find_attr(tx, other, "keys")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import types
 from typing import Any
@@ -12,6 +13,7 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.dict_objects import DictObjectVariable, base_of, call_base_method
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import MethodVariable
 from tracer_core.variables.sequences import NamedTupleVariable
@@ -76,6 +78,8 @@ def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwa
         raise Unsupported("tensor-created", cls=cls.__qualname__)
     if issubclass(cls, torch.autograd.Function):
         raise Unsupported("autograd-function", cls=cls.__qualname__)
+    if base_of(cls) is not None:
+        return
     if cls not in _BUILTIN_CONTAINERS and issubclass(cls, _BUILTIN_CONTAINERS) and not issubclass(cls, enum.Enum):
         base = next(base for base in _BUILTIN_CONTAINERS if issubclass(cls, base))
         raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
@@ -95,11 +99,16 @@ def _new(
         if (args or kwargs) and static_lookup(cls, "__init__")[1] is object:
             tx.raise_(TypeError, f"{cls.__name__}() takes no arguments")
         return UserObjectVariable(cls)
+    if owner in (dict, collections.OrderedDict):
+        return DictObjectVariable(cls)
     raise Unsupported("call", what=f"class {cls.__qualname__}")
 
 
 def _init(tx: Tracing, made: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
     found, owner = static_lookup(made.python_type(), "__init__")
+    if isinstance(made, DictObjectVariable) and owner in (dict, collections.OrderedDict):
+        call_base_method(tx, made, "__init__", args, kwargs)
+        return
     if owner is None or owner is object or not isinstance(found, types.FunctionType):
         return
     method = MethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)

@@ -26,6 +26,7 @@ from tracer_core.variables.classes import (
     TorchFunctionVariable,
 )
 from tracer_core.variables.constant import DELETED, ConstantVariable
+from tracer_core.variables.dict_objects import DictObjectVariable, call_base_method
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import BuiltinMethodVariable, FunctionVariable, name_of
@@ -263,6 +264,8 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
         if (operator_function := _NUMBER_METHODS.get(name)) is not None and args:
             return call_in_graph(tx, "call_function", operator_function, [obj, *args], kwargs)
         return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
+    if isinstance(obj, DictObjectVariable):
+        return call_base_method(tx, obj, name, args, kwargs)
     if obj.is_constant() and all_constant(args) and all_constant(list(kwargs.values())) and not obj.mutable:
         method = getattr(obj.value(), name)
         if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
@@ -324,6 +327,8 @@ def _call_super_method(tx: Tracing, function: SuperMethodVariable, args: Args, k
                 if result is not None:
                     return result.realize()
         break
+    if isinstance(function.self_, DictObjectVariable) and function.name in function.self_.contents.cls.__dict__ | dict.__dict__:
+        return call_base_method(tx, function.self_, function.name, args, kwargs)
     raise Unsupported("method", name=function.name, type=function.owner.__name__)
 
 
