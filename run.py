@@ -6,7 +6,7 @@
     python3 run.py install           install everything that the tests need, and stop there
 
 Everything goes into the folder `.venv` of the checkout. Debian packages are asked of apt only where a part is
-missing: python3.11-venv to make that folder, and for the tests the Chromium browser.
+missing: python3.11-venv to make that folder, and for the tests the Chromium browser and Python's own tests.
 """
 
 from __future__ import annotations
@@ -72,11 +72,14 @@ def make_venv() -> None:
 
 
 def install_for_tests() -> None:
-    """The parts that do not come with the `test` extra: a browser, and Node.js for the front end's own tests."""
+    """The parts that do not come with the `test` extra: a browser, Node.js for the front end's own tests, and the
+    tests of Python itself, which are run through our bytecode (Debian splits them off)."""
     if not any(map(shutil.which, BROWSERS)):
         apt_install("chromium", "fonts-dejavu-core")
     if node_version() < OLDEST_NODE:
         install("node")
+    if importlib.util.find_spec("test") is None or importlib.util.find_spec("test.test_patma") is None:
+        apt_install("libpython3.11-testsuite")
 
 
 def apt_install(*packages: str) -> None:

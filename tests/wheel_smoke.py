@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import torch
-import tracewalk as tw
 
 import tracer_core
+import tracewalk as tw
 
 
 def double(x: torch.Tensor) -> torch.Tensor:

@@ -30,8 +30,10 @@ def chromium_program() -> str:
     return program
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """A browser for the tests of a module. While it is there, its thread has a running event loop, in which tests of
+    other modules could not start their own; so it does not outlive the module."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_program(), args=CHROMIUM_FLAGS)
         yield browser

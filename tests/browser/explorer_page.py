@@ -16,7 +16,7 @@ SHOWN_MS = 30_000
 
 class ConsoleWatch:
     """Collects what a page says is wrong: errors and warnings on its console, exceptions nobody caught, and requests
-    that failed. `ignored` are the exact beginnings of messages that are not ours, each with the reason beside it."""
+    that failed. `ignored` are patterns of whole messages that are not ours, each with the reason beside it."""
 
     def __init__(self, page: Page, ignored: tuple[str, ...] = ()) -> None:
         self.problems: list[str] = []
@@ -29,7 +29,7 @@ class ConsoleWatch:
         )
 
     def note(self, text: str, *, wrong: bool = True) -> None:
-        if wrong and not text.startswith(self.ignored):
+        if wrong and not any(re.fullmatch(pattern, text) for pattern in self.ignored):
             self.problems.append(text)
 
 
