@@ -166,7 +166,24 @@ _REMEMBERED = (types.FunctionType, types.BuiltinFunctionType)
 _decided: weakref.WeakKeyDictionary[Any, Rule] = weakref.WeakKeyDictionary()
 
 
+def fold(function: Any) -> Any:
+    """Have `function` called at trace time where its arguments are constants (it must have no side effects)."""
+    _FOLDED.add(function)
+    _decided.pop(function, None)
+    return function
+
+
+def fold_code(code: types.CodeType) -> None:
+    """As `fold`, for every function that has this code."""
+    _FOLDED_CODES.add(code)
+
+
+_FOLDED_CODES: set[types.CodeType] = set()
+
+
 def _decide(function: Any) -> Rule:
+    if isinstance(function, types.FunctionType) and function.__code__ in _FOLDED_CODES:
+        return FOLD
     if _hashable(function) and function in _FOLDED:
         return FOLD
     if is_graph_function(function):

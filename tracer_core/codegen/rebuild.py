@@ -38,6 +38,7 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     TupleVariable,
 )
+from tracer_core.variables.stand_ins import StandInVariable
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable
 
@@ -121,6 +122,7 @@ def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
 _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     NestedFunctionVariable: _nested_needs,
     UserObjectVariable: _object_needs,
+    StandInVariable: _object_needs,
     DictVariable: _dict_needs,
     DictViewVariable: lambda view: [view.of],
     MappingProxyVariable: lambda proxy: [proxy.of],
@@ -306,6 +308,15 @@ def _dict_object(emitter: Emitter, tracker: DictObjectVariable) -> None:
 @rebuilds(ContentsVariable)
 def _contents(emitter: Emitter, tracker: ContentsVariable) -> None:
     emitter.load(tracker.owner)
+@rebuilds(StandInVariable)
+def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
+    """Our object is made in its present state, and makes the real one."""
+    if not hasattr(tracker.cls, "real"):
+        raise CannotRebuild(tracker)
+    _object(emitter, tracker)
+    emitter.emit("POP_TOP")
+    emitter.call_const(tracker.cls.real, lambda: emitter.load(tracker))
+    emitter.keep(tracker)
 
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:

@@ -1,22 +1,23 @@
 """Library functions again, in Python the interpreter can trace.
 
 In: the same arguments as the originals. Out: the same results, exceptions and order of effects. A function here is
-walked like a user's; its frames show in a recording under this file's name.
+walked like a user's; its frames show in a recording under this file's name. Modules are named after the library
+module they stand in for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from importlib import import_module
+
+from tracer_core.polyfills.protocols import CallIterator, iterate_by_index
+from tracer_core.polyfills.registry import polyfills, stand_in_for
+
+__all__ = ["CallIterator", "iterate_by_index", "load_polyfills", "polyfills", "stand_in_for"]
+
+_MODULES = ("functools", "itertools", "itertools_counted", "operator")
 
 
-def iterate_by_index(sequence: Any) -> Iterator[Any]:
-    """`iter(sequence)` for an object with `__getitem__` and no `__iter__`."""
-    index = 0
-    while True:
-        try:
-            item = sequence[index]
-        except (IndexError, StopIteration):
-            return
-        yield item
-        index += 1
+def load_polyfills() -> None:
+    """Import every module that registers stand-ins; doing so again changes nothing."""
+    for name in _MODULES:
+        import_module(f"tracer_core.polyfills.{name}")

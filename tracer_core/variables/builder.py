@@ -311,7 +311,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
         return TorchFunctionVariable(value, source)
     if rule.action == "skip" and isinstance(value, types.FunctionType):
         return SkippedFunctionVariable(value, rule.why, source)
-    if isinstance(value, types.FunctionType):
+    if isinstance(value, types.FunctionType) and rule.action != "fold":
         return UserFunctionVariable(value, source)
     return BuiltinVariable(value, source)
 
@@ -393,6 +393,13 @@ def _typing_form(build: VariableBuilder, value: Any, source: Source) -> Variable
 def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, type(value)))
     return _registered(build, value, NNModuleVariable(type(value), value, source))
+
+
+@builds(object)
+def _bare_object(build: VariableBuilder, value: object, source: Source) -> VariableTracker:
+    """A sentinel: all there is to it is which one it is."""
+    _pin(build, value, source)
+    return _registered(build, value, UserObjectVariable(object, value, source))
 
 
 @builds(types.CellType)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.polyfills import CallIterator
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -41,6 +42,7 @@ from tracer_core.variables.protocols import (
     unpack,
 )
 from tracer_core.variables.registry import handles
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.sequence_methods import index_value, sorted_items
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
@@ -62,7 +64,11 @@ def bool_(tx: Tracing, obj: VariableTracker = FALSE) -> VariableTracker:
 
 @handles(iter, VariableTracker)
 def iter_(tx: Tracing, obj: VariableTracker, sentinel: VariableTracker | None = None) -> VariableTracker | None:
-    return iterate(tx, obj) if sentinel is None else None
+    if sentinel is None:
+        return iterate(tx, obj)
+    if not callable_type(obj):
+        tx.raise_(TypeError, "iter(v, w): v must be callable")
+    return call_stand_in(tx, type(iter(int, 0)), CallIterator, [obj, sentinel], {})
 
 
 @handles(next, VariableTracker)

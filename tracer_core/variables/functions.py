@@ -10,6 +10,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.polyfills import stand_in_for
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -111,6 +112,9 @@ class UserFunctionVariable(FunctionVariable):
 
     def target(self, tx: Tracing) -> InlineTarget:
         function, source = self.function, self.origin()
+        stand_in = stand_in_for(function)
+        if stand_in is not None:
+            function, source = stand_in, ConstSource.of_object(stand_in)
         defaults = [
             tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())
         ]

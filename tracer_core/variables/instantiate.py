@@ -1,4 +1,4 @@
-"""Calling a class, and the Python functions that stand in for library code (`polyfills`)."""
+"""Calling a class."""
 
 from __future__ import annotations
 
@@ -20,13 +20,6 @@ from tracer_core.variables.sequences import NamedTupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 _BUILTIN_CONTAINERS = (int, float, str, bytes, complex, list, tuple, dict, set, frozenset)
-
-
-def polyfill(name: str) -> Any:
-    """The function of `tracer_core.polyfills` called `name`."""
-    from tracer_core import polyfills
-
-    return getattr(polyfills, name)
 
 
 def instantiate(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from tracer_core.polyfills import load_polyfills
+
 MODULES = (
     "tracer_core.variables.builder",
     "tracer_core.variables.builtin_functions",
@@ -14,6 +16,7 @@ MODULES = (
     "tracer_core.variables.operator_functions",
     "tracer_core.variables.replayed",
     "tracer_core.variables.sequence_methods",
+    "tracer_core.variables.stand_ins",
     "tracer_core.variables.tensor_methods",
     "tracer_core.variables.torch_functions",
 )
@@ -23,3 +26,4 @@ def load_handlers() -> None:
     """Import them all; doing so again changes nothing."""
     for name in MODULES:
         import_module(name)
+    load_polyfills()

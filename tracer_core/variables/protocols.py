@@ -16,6 +16,7 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource
+from tracer_core.polyfills import iterate_by_index, stand_in_for
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import (
     BuiltinVariable,
@@ -165,12 +166,17 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     known = function.known
     observer = tx.output.observer
     for kinds, handler in handlers_for(known):
-        if matches(kinds, args):
+        if matches(kinds, args) and fits(handler, 1, args, kwargs):
             result = handler(tx, *args, **kwargs)
             if result is not None:
                 if observer is not None:
                     observer.on_dispatch(handler.__qualname__)
                 return result.realize()
+    stand_in = stand_in_for(known)
+    if stand_in is not None:
+        from tracer_core.variables.stand_ins import call_stand_in
+
+        return call_stand_in(tx, known, stand_in, args, kwargs)
     if isinstance(function, ClassVariable):
         from tracer_core.variables.instantiate import instantiate
 
@@ -260,6 +266,10 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
             return result.realize()
     if isinstance(obj, TensorVariable):
         return call_in_graph(tx, "call_method", name, [obj, *args], kwargs)
+    if isinstance(obj, KnownVariable):
+        function = getattr(obj.known, name)
+        if handlers_for(function) or stand_in_for(function) is not None:
+            return call_known(tx, BuiltinVariable(function), args, kwargs)
     if isinstance(obj, SymNodeVariable):
         if (operator_function := _NUMBER_METHODS.get(name)) is not None and args:
             return call_in_graph(tx, "call_function", operator_function, [obj, *args], kwargs)
@@ -280,17 +290,21 @@ def _call_handler(
     tx: Tracing, handler: Any, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
     """The handler's result; a call that does not fit the method's signature raises TypeError in the program."""
-    code = handler.__code__
-    fixed = code.co_argcount - 2
-    required = fixed - len(handler.__defaults__ or ())
-    names = set(code.co_varnames[2 : code.co_argcount + code.co_kwonlyargcount])
-    variadic = bool(code.co_flags & 0x04)
-    if (not required <= len(args) + len(names & set(kwargs)) or (len(args) > fixed and not variadic)) or (
-        not set(kwargs) <= names and not code.co_flags & 0x08
-    ):
+    if not fits(handler, 2, args, kwargs):
         _raise_signature(tx, obj, name, args, kwargs)
     result: VariableTracker | None = handler(tx, obj, *args, **kwargs)
     return result
+
+
+def fits(handler: Any, own: int, args: Args, kwargs: Kwargs) -> bool:
+    """Whether the handler takes these arguments; `own` is how many parameters it has before them."""
+    code = handler.__code__
+    fixed = code.co_argcount - own
+    required = fixed - len(handler.__defaults__ or ())
+    names = set(code.co_varnames[own : code.co_argcount + code.co_kwonlyargcount])
+    if not required <= len(args) + len(names & set(kwargs)) or (len(args) > fixed and not code.co_flags & 0x04):
+        return False
+    return set(kwargs) <= names or bool(code.co_flags & 0x08)
 
 
 def _raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> None:
@@ -450,9 +464,7 @@ def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker
     if owner is not None and found is not None:
         return call_special(tx, tracker, "__iter__", [], "")
     if has_special(tracker, "__getitem__"):
-        from tracer_core.variables.instantiate import polyfill
-
-        return tx.call_python(polyfill("iterate_by_index"), tracker)
+        return tx.call_python(iterate_by_index, tracker)
     return tx.raise_(TypeError, f"{tracker.python_type_name()!r} object is not iterable")  # type: ignore[no-any-return]
 
 

@@ -1,0 +1,93 @@
+"""`functools` in Python, where its own Python needs C objects (locks, weak dicts) or is C."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tracer_core import rules
+from tracer_core.polyfills.registry import polyfills
+
+_ABSENT = object()
+
+
+@polyfills(functools.reduce)
+def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = _ABSENT, /) -> Any:
+    iterator = iter(iterable)
+    total = next(iterator, _ABSENT) if initial is _ABSENT else initial
+    if total is _ABSENT:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    for item in iterator:
+        total = function(total, item)
+    return total
+
+
+@polyfills(functools.update_wrapper)
+def update_wrapper(
+    wrapper: Any,
+    wrapped: Any,
+    assigned: Iterable[str] = functools.WRAPPER_ASSIGNMENTS,
+    updated: Iterable[str] = functools.WRAPPER_UPDATES,
+) -> Any:
+    for name in assigned:
+        value = getattr(wrapped, name, _ABSENT)
+        if value is not _ABSENT:
+            setattr(wrapper, name, value)
+    for name in updated:
+        for key, value in getattr(wrapped, name, {}).items():
+            setattr(wrapper, key, value)
+    wrapper.__wrapped__ = wrapped
+    return wrapper
+
+
+class _Key:
+    """What `cmp_to_key` wraps an item in."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, compare: Callable[[Any, Any], Any], obj: Any) -> None:
+        self.compare = compare
+        self.obj = obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) > 0
+
+    def __le__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) <= 0
+
+    def __ge__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) >= 0
+
+    def __eq__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) == 0
+
+
+@polyfills(functools.cmp_to_key)
+def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Any:
+    return functools.partial(_Key, mycmp)
+
+
+@polyfills(functools.cached_property.__get__)
+def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
+    if instance is None:
+        return self
+    if self.attrname is None:
+        raise TypeError("Cannot use cached_property instance without calling __set_name__ on it.")
+    value = instance.__dict__.get(self.attrname, _ABSENT)
+    if value is _ABSENT:
+        value = self.func(instance)
+        instance.__dict__[self.attrname] = value
+    return value
+
+
+def _inner_code(function: Any, name: str) -> types.CodeType:
+    return next(c for c in function.__code__.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+
+
+# The dispatcher of a `singledispatch` function answers by class alone, and only keeps a cache besides.
+rules.fold_code(_inner_code(functools.singledispatch, "dispatch"))
