@@ -14,7 +14,7 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.functions import CellVariable
 from tracer_core.variables.nn_module import NNModuleVariable
-from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.sequences import ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
 Rule = Callable[[Emitter, Any], None]
@@ -103,10 +103,13 @@ def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: 
 
 @writes_back("list")
 def _list(emitter: Emitter, tracker: SequenceVariable) -> None:
-    list_of(emitter, tracker.items)
-    emitter.load(tracker)
-    emitter.const(slice(None))
-    emitter.emit("STORE_SUBSCR")
+    if type(tracker) is ListVariable:
+        list_of(emitter, tracker.items)
+        emitter.load(tracker)
+        emitter.const(slice(None))
+        emitter.emit("STORE_SUBSCR")
+    else:
+        _refill(emitter, tracker, list, "extend", lambda: list_of(emitter, tracker.items))
 
 
 def _refill(emitter: Emitter, tracker: VariableTracker, cls: type, method: str, push: Callable[[], None]) -> None:

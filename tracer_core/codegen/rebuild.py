@@ -14,7 +14,6 @@ from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import ConstantVariable, NullVariable
-from tracer_core.variables.dict_objects import ContentsVariable, DictObjectVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import (
@@ -28,6 +27,7 @@ from tracer_core.variables.functions import (
 )
 from tracer_core.variables.iterators import ComposedIterator, DictIterator, SequenceIterator
 from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.sequences import (
     DequeVariable,
     ListVariable,
@@ -111,7 +111,15 @@ def _nested_needs(tracker: NestedFunctionVariable) -> list[VariableTracker]:
 
 
 def _object_needs(tracker: UserObjectVariable) -> list[VariableTracker]:
-    return [*tracker.attributes.values(), *tracker.init_args]
+    return [*tracker.attributes.values(), *_part_needs(tracker.part)]
+
+
+def _part_needs(part: VariableTracker | None) -> list[VariableTracker]:
+    if part is None:
+        return []
+    if isinstance(part, DictPart):
+        return _dict_needs(part)
+    return [item for _, item in part.parts()] if isinstance(part, PARTS) else [part]
 
 
 def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
@@ -123,12 +131,11 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     NestedFunctionVariable: _nested_needs,
     UserObjectVariable: _object_needs,
     StandInVariable: _object_needs,
+    **dict.fromkeys(PARTS, lambda part: [part.whole]),
     DictVariable: _dict_needs,
     DictViewVariable: lambda view: [view.of],
     MappingProxyVariable: lambda proxy: [proxy.of],
     InstanceDictVariable: lambda view: [view.of],
-    ContentsVariable: lambda contents: [contents.owner],
-    DictObjectVariable: lambda tracker: [*_object_needs(tracker), *_dict_needs(tracker.contents)],
     DictIterator: lambda iterator: [iterator.of],
     ComposedIterator: lambda iterator: [*iterator.rebuild_args()[0], *iterator.rebuild_args()[1].values()],
 }
@@ -282,32 +289,54 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
 
 @rebuilds(UserObjectVariable)
 def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
-    emitter.call_const(object.__new__, lambda: emitter.const(tracker.cls))
-    emitter.keep(tracker)
+    if tracker.part is None:
+        emitter.call_const(_new_of(tracker.cls), lambda: emitter.const(tracker.cls))
+        emitter.keep(tracker)
+    else:
+        _with_part(emitter, tracker, tracker.part)
     for name, value in tracker.attributes.items():
         set_attribute(emitter, tracker, name, value)
 
 
-@rebuilds(DictObjectVariable)
-def _dict_object(emitter: Emitter, tracker: DictObjectVariable) -> None:
-    base = tracker.contents.cls
-    emitter.call_const(base.__new__, lambda: emitter.const(tracker.cls))
+def _new_of(cls: type) -> Any:
+    """The `__new__` that makes bare instances: that of the class in C it comes from."""
+    return next(owner.__new__ for owner in cls.__mro__ if not owner.__flags__ & _HEAP_TYPE)
+
+
+_HEAP_TYPE = 1 << 9
+
+
+def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTracker) -> None:
+    """A new instance whose builtin part is filled past what the class overrides."""
+    base: Any = part.python_type()
+    cls = functools.partial(emitter.const, tracker.cls)
+    if not isinstance(part, PARTS):
+        emitter.call_const(base.__new__, cls, lambda: emitter.load(part))
+        emitter.keep(tracker)
+        return
+    emitter.call_const(base.__new__, cls)
     emitter.keep(tracker)
-    for key, value in tracker.contents.entries(None):
-        emitter.call_const(
-            base.__setitem__,  # type: ignore[attr-defined]
-            lambda: emitter.load(tracker),
-            functools.partial(emitter.load, key),
-            functools.partial(emitter.load, value),
-        )
-        emitter.emit("POP_TOP")
-    for name, attribute in tracker.attributes.items():
-        set_attribute(emitter, tracker, name, attribute)
+    if isinstance(part, DictPart):
+        if part.default_factory is not None:
+            factory = part.default_factory
+            emitter.call_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
+            emitter.emit("POP_TOP")
+        for key, value in part.entries(None):
+            emitter.call_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
+            emitter.emit("POP_TOP")
+        return
+    items = part.keys() if isinstance(part, SetPart) else part.items
+    extra = [lambda: emitter.const(part.maxlen)] if isinstance(part, DequePart) and part.maxlen is not None else []
+    fill = base.__init__
+    emitter.call_const(fill, lambda: emitter.load(tracker), lambda: list_of(emitter, items), *extra)
+    emitter.emit("POP_TOP")
 
 
-@rebuilds(ContentsVariable)
-def _contents(emitter: Emitter, tracker: ContentsVariable) -> None:
-    emitter.load(tracker.owner)
+@rebuilds(*PARTS)
+def _part(emitter: Emitter, tracker: Any) -> None:
+    emitter.load(tracker.whole)
+
+
 @rebuilds(StandInVariable)
 def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
     """Our object is made in its present state, and makes the real one."""

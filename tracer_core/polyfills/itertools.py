@@ -333,7 +333,7 @@ class ZipLongest(_Iterator):
     def real(self) -> Iterator[Any]:
         if not self.active:
             return itertools.zip_longest()
-        ended: tuple[Any, ...] = ()
-        return itertools.zip_longest(
-            *(ended if iterator is None else iterator for iterator in self.iterators), fillvalue=self.fillvalue
-        )
+        ended: Iterator[Any] = iter(())
+        left = [ended if iterator is None else iterator for iterator in self.iterators]
+        made: Iterator[Any] = itertools.zip_longest(*left, fillvalue=self.fillvalue)
+        return made

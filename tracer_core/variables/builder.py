@@ -29,7 +29,6 @@ from tracer_core.sources.parts import dict_keys, dict_values
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
-from tracer_core.variables.dict_objects import DictObjectVariable, base_of
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import (
@@ -42,6 +41,7 @@ from tracer_core.variables.functions import (
 from tracer_core.variables.iterators import OpaqueIterator
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.nn_module import NNModuleVariable, member_source
+from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of
 from tracer_core.variables.registry import builder_for, builds
 from tracer_core.variables.sequences import (
     DequeVariable,
@@ -202,7 +202,7 @@ def _size(build: VariableBuilder, value: torch.Size, source: Source) -> Variable
 @builds(tuple, subclasses=True)
 def _tuple_subclass(build: VariableBuilder, value: tuple[Any, ...], source: Source) -> VariableTracker:
     if not NamedTupleVariable.is_named(type(value)):
-        raise Unsupported("builtin-subclass", cls=type(value).__qualname__, base="tuple")
+        return build_object(build, value, source)
     return NamedTupleVariable(_items(build, value, source), type(value), source)
 
 
@@ -231,10 +231,9 @@ def _registered(build: VariableBuilder, value: Any, tracker: VariableTracker) ->
     return tracker
 
 
-@builds(dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
-def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
-    build.tx.guard(make.type_is(source, type(value)))
-    build.tx.guard(make.dict_keys_are(source, value))
+def _entries(
+    build: VariableBuilder, value: dict[Any, Any], source: Source
+) -> list[tuple[VariableTracker, VariableTracker]]:
     entries = []
     for index, (key, item) in enumerate(value.items()):
         if ConstantVariable.holds(key) or isinstance(key, tuple) and _literal_tuple(key):
@@ -244,6 +243,14 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
             key_tracker = build(key, DictKeySource(source, index))
             at = DictValueSource(source, index)
         entries.append((key_tracker, build.lazy(item, at)))
+    return entries
+
+
+@builds(dict, collections.OrderedDict, collections.defaultdict)
+def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.dict_keys_are(source, value))
+    entries = _entries(build, value, source)
     factory = None
     if isinstance(value, collections.defaultdict) and value.default_factory is not None:
         factory = build(value.default_factory, AttrSource(source, "default_factory"))
@@ -437,17 +444,20 @@ def _exception(build: VariableBuilder, value: BaseException, source: Source) -> 
     return _registered(build, value, tracker)
 
 
-_OPAQUE_BASES = (int, float, str, bytes, complex, list, dict, set, frozenset)
+_OPAQUE_BASES = (int, float, str, bytes, complex, frozenset)
+# A class that overrides one of these runs code of its own where a guard would look at its items.
+_LOOKED_AT = ("__getitem__", "__iter__", "__len__", "__contains__", "keys", "items", "values")
 
 
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """An instance of a class of the user's (or of a library's, written in Python)."""
     cls = type(value)
-    if base_of(cls) is not None:
-        return _dict_object(build, value, source)
-    for base in _OPAQUE_BASES:
-        if issubclass(cls, base):
-            raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
+    for opaque in _OPAQUE_BASES:
+        if issubclass(cls, opaque):
+            raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=opaque.__name__)
+    base = base_of(cls)
+    if base is not None:
+        return _object_with_part(build, value, source, base)
     if not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: a class made in C tells nothing of its state
         if callable(value) and rules.is_graph_function(value):
             return TorchFunctionVariable(value, source)
@@ -457,18 +467,41 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     return _registered(build, value, UserObjectVariable(cls, value, source))
 
 
-def _dict_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    if not isinstance(source, ConstSource):
-        build.tx.guard(make.type_is(source, type(value)))
-    build.tx.guard(make.dict_keys_are(source, value))
-    tracker = DictObjectVariable(type(value), value, source)
-    _registered(build, value, tracker)
+def _raw_entries(
+    build: VariableBuilder, value: dict[Any, Any], source: Source
+) -> list[tuple[VariableTracker, VariableTracker]]:
+    """The entries by position, past what the class overrides."""
     entries = []
     for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
         literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and _literal_tuple(key))
         at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
         entries.append((at, build.lazy(item, DictValueSource(source, index))))
-    tracker.contents.fill(entries)
+    return entries
+
+
+def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: type) -> VariableTracker:
+    """An instance of a class that inherits from a builtin container."""
+    cls = type(value)
+    overridden = any(getattr(cls, name, None) is not getattr(base, name, None) for name in _LOOKED_AT)
+    if base is set or (overridden and not issubclass(base, dict)):
+        raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
+    tracker = UserObjectVariable(cls, value, source)
+    _registered(build, value, tracker)
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, cls))
+    if issubclass(base, dict):
+        build.tx.guard(make.dict_keys_are(source, value))
+        tracker.part = DictPart(_raw_entries(build, value, source), base, source)
+        if base is collections.defaultdict and value.default_factory is not None:
+            tracker.part.default_factory = build(value.default_factory, AttrSource(source, "default_factory"))
+    elif base is list:
+        tracker.part = ListPart(_items(build, value, source), source)
+    elif base is collections.deque:
+        tracker.part = DequePart(_items(build, value, source), value.maxlen, source)
+    else:
+        tracker.part = TupleVariable(_items(build, value, source), source)
+    if isinstance(tracker.part, PARTS):
+        tracker.part.whole = tracker
     return tracker
 
 

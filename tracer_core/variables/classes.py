@@ -171,13 +171,22 @@ class SuperVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("object", self.of)]
 
+    def _class(self) -> type:
+        """The class whose MRO is searched."""
+        if isinstance(self.of, UserObjectVariable):
+            return self.of.cls
+        if isinstance(self.of, ClassVariable) and issubclass(self.of.known, self.after):
+            return self.of.known  # type: ignore[no-any-return]
+        return self.of.python_type()
+
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        is_class = isinstance(self.of, ClassVariable)
-        start = self.of.known if isinstance(self.of, ClassVariable) else self.of.python_type()
-        mro = start.__mro__
+        is_class = isinstance(self.of, ClassVariable) and issubclass(self.of.known, self.after)
+        mro = self._class().__mro__
         for owner in mro[mro.index(self.after) + 1 :]:
             if name in owner.__dict__:
                 found = owner.__dict__[name]
+                if name == "__new__" and isinstance(found, types.BuiltinFunctionType):
+                    return BuiltinVariable(found)
                 if isinstance(self.of, UserObjectVariable):
                     return self.of.bind_descriptor(tx, name, found, owner) if not _is_slot_wrapper(found) else (
                         SuperMethodVariable(self.of, owner, name)

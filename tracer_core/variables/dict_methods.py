@@ -9,7 +9,6 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import DELETED, ConstantVariable
-from tracer_core.variables.dict_objects import DictObjectVariable
 from tracer_core.variables.dicts import (
     DictVariable,
     DictViewVariable,
@@ -20,7 +19,7 @@ from tracer_core.variables.operators import binary, equal_items
 from tracer_core.variables.protocols import call_method, find_attr, truth, unpack
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of
-from tracer_core.variables.user_objects import InstanceDictVariable, static_lookup
+from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
 
 NONE = ConstantVariable(None)
 
@@ -34,8 +33,6 @@ def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTr
     found = self.get(tx, key)
     if found is not None:
         return found
-    if self.cls is collections.Counter:
-        return ConstantVariable(0)
     if self.default_factory is not None and self.cls is collections.defaultdict:
         made = tx.call(self.default_factory, [])
         self.set(tx, key, made)
@@ -51,7 +48,7 @@ def setitem(tx: Tracing, self: DictVariable, key: VariableTracker, value: Variab
 
 @handles(operator.delitem, DictVariable, VariableTracker)
 def delitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
-    if self.remove(tx, key) is None and self.cls is not collections.Counter:
+    if self.remove(tx, key) is None:
         _raise_key(tx, key)
     return NONE
 
@@ -83,8 +80,6 @@ def ne(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
 
 @handles(operator.or_, DictVariable, DictVariable)
 def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | None:
-    if a.cls is collections.Counter or b.cls is collections.Counter:
-        return None
     made = copy(tx, a)
     assert isinstance(made, DictVariable)
     for key, value in b.entries(tx):
@@ -94,8 +89,6 @@ def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | No
 
 @handles(operator.ior, DictVariable, VariableTracker)
 def merge_in_place(tx: Tracing, a: DictVariable, b: VariableTracker) -> VariableTracker | None:
-    if a.cls is collections.Counter:
-        return None
     update(tx, a, b)
     return a
 
@@ -144,8 +137,6 @@ def popitem(tx: Tracing, self: DictVariable, last: VariableTracker = ConstantVar
 def update(
     tx: Tracing, self: DictVariable, other: VariableTracker | None = None, **named: VariableTracker
 ) -> VariableTracker:
-    if self.cls is collections.Counter:
-        raise Unsupported("method", name="update", type="Counter")
     entries = [] if other is None else pairs(tx, other)
     for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:
         self.set(tx, key, value)
@@ -157,8 +148,9 @@ def pairs(tx: Tracing, other: VariableTracker) -> list[tuple[VariableTracker, Va
     other = other.realize()
     if isinstance(other, DictVariable):
         return other.entries(tx)
-    if isinstance(other, DictObjectVariable) and static_lookup(other.cls, "__iter__")[1] is dict:
-        return other.contents.entries(tx)
+    part = other.part if isinstance(other, UserObjectVariable) else None
+    if isinstance(part, DictVariable) and static_lookup(other.python_type(), "__iter__")[1] is dict:
+        return part.entries(tx)
     if isinstance(other, InstanceDictVariable):
         return [(tx.constant(name), value) for name, value in other.of.dict_entries(tx).items()]
     keys = find_attr(tx, other, "keys")

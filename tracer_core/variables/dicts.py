@@ -54,6 +54,13 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
         return tuple(key_of(tx, item) for item in tracker.items)
     if isinstance(tracker, UserObjectVariable):
         cls = tracker.python_type()
+        if cls.__hash__ is None:
+            if tx is not None:
+                tx.raise_(TypeError, f"unhashable type: '{cls.__name__}'")
+            raise NotConstant(tracker.describe())
+        part = tracker.part
+        if part is not None and cls.__hash__ is part.python_type().__hash__ and cls.__eq__ is part.python_type().__eq__:
+            return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
             raise Unsupported("hash-user-object", cls=cls.__name__)
         return _ByIdentity(tracker)
@@ -66,7 +73,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
 
 
 class DictVariable(VariableTracker):
-    """A dict of any of the standard kinds: `cls` is dict, OrderedDict, defaultdict or Counter."""
+    """A dict of any of the standard kinds: `cls` is dict, OrderedDict or defaultdict."""
 
     __slots__ = ("_entries", "cls", "default_factory")
     kind = "dict"

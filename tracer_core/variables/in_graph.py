@@ -12,6 +12,7 @@ from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, wrap
+from tracer_core.variables.user_objects import UserObjectVariable
 
 
 def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
@@ -32,6 +33,8 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, DictVariable):
         entries = {key.value(): as_argument(item) for key, item in tracker.entries(None)}
         return {k: v[0] for k, v in entries.items()}, {k: v[1] for k, v in entries.items()}
+    if isinstance(tracker, UserObjectVariable) and tracker.part is not None:
+        return as_argument(tracker.part)
     value = tracker.value()
     return value, value
 

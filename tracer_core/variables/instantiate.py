@@ -13,14 +13,11 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
-from tracer_core.variables.dict_objects import DictObjectVariable, base_of, call_base_method
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.parts import BASES, base_of, init_part, new_with_part
 from tracer_core.variables.sequences import NamedTupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
-
-_BUILTIN_CONTAINERS = (int, float, str, bytes, complex, list, tuple, dict, set, frozenset)
-
 
 def instantiate(
     tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
@@ -71,11 +68,6 @@ def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwa
         raise Unsupported("tensor-created", cls=cls.__qualname__)
     if issubclass(cls, torch.autograd.Function):
         raise Unsupported("autograd-function", cls=cls.__qualname__)
-    if base_of(cls) is not None:
-        return
-    if cls not in _BUILTIN_CONTAINERS and issubclass(cls, _BUILTIN_CONTAINERS) and not issubclass(cls, enum.Enum):
-        base = next(base for base in _BUILTIN_CONTAINERS if issubclass(cls, base))
-        raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
 
 
 def _new(
@@ -92,17 +84,19 @@ def _new(
         if (args or kwargs) and static_lookup(cls, "__init__")[1] is object:
             tx.raise_(TypeError, f"{cls.__name__}() takes no arguments")
         return UserObjectVariable(cls)
-    if owner in (dict, collections.OrderedDict):
-        return DictObjectVariable(cls)
+    base = base_of(cls)
+    if base is not None:
+        return new_with_part(tx, cls, base, args, kwargs)
     raise Unsupported("call", what=f"class {cls.__qualname__}")
 
 
 def _init(tx: Tracing, made: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
     found, owner = static_lookup(made.python_type(), "__init__")
-    if isinstance(made, DictObjectVariable) and owner in (dict, collections.OrderedDict):
-        call_base_method(tx, made, "__init__", args, kwargs)
+    if owner is None or owner is object:
         return
-    if owner is None or owner is object or not isinstance(found, types.FunctionType):
+    if not isinstance(found, types.FunctionType):
+        if isinstance(made, UserObjectVariable) and made.part is not None and owner in BASES:
+            init_part(tx, made.part, args, kwargs)
         return
     method = MethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)
     result = tx.call(method, args, kwargs)

@@ -57,10 +57,10 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
     if symbol in INPLACE:
         return _inplace(tx, symbol, a, b)
     function, name = BINARY[symbol]
-    done = _by_table_or_graph(tx, function, a, b)
+    done = by_table(tx, function, a, b)
     if done is not None:
         return done
-    result = _dunder(tx, f"__{name}__", f"__r{name}__", a, b)
+    result = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
     if result is not None:
         return result
     shown = "** or pow()" if symbol == "**" else symbol
@@ -78,17 +78,16 @@ def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -
     if isinstance(a, TensorVariable):
         return call_in_graph(tx, "call_function", inplace, [a, b], {})
     if has_special(a, f"__i{name}__"):
-        assert isinstance(a, UserObjectVariable)
         result = call_special(tx, a, f"__i{name}__", [b], "")
         if not _is_not_implemented(result):
             return result
-    done = _by_table_or_graph(tx, function, a, b)
+    done = by_table(tx, function, a, b)
     if done is None:
-        done = _dunder(tx, f"__{name}__", f"__r{name}__", a, b)
+        done = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
     return done if done is not None else _unsupported_operands(tx, symbol, a, b)
 
 
-def _by_table_or_graph(
+def by_table(
     tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
 ) -> VariableTracker | None:
     for kinds, handler in handlers_for(function):
@@ -112,7 +111,9 @@ def _numeric(tracker: VariableTracker) -> bool:
     return isinstance(tracker, ConstantVariable) and isinstance(tracker.value(), (int, float, complex))
 
 
-def _dunder(tx: Tracing, name: str, reflected: str, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+def _dunder(
+    tx: Tracing, function: Callable[..., Any], name: str, reflected: str, a: VariableTracker, b: VariableTracker
+) -> VariableTracker | None:
     """Try `a.name(b)` and `b.reflected(a)` in Python's order; None if neither knows."""
     a_type, b_type = a.python_type(), b.python_type()
     tries = [(a, name, b), (b, reflected, a)]
@@ -122,10 +123,13 @@ def _dunder(tx: Tracing, name: str, reflected: str, a: VariableTracker, b: Varia
         tries.reverse()
     for receiver, method, other in tries:
         if has_special(receiver, method):
-            assert isinstance(receiver, UserObjectVariable)
             result = call_special(tx, receiver, method, [other], "")
             if not _is_not_implemented(result):
                 return result
+        elif isinstance(other, UserObjectVariable) and other.part is not None and receiver is a:
+            done = by_table(tx, function, a, other.part)
+            if done is not None:
+                return done
         elif isinstance(receiver, TensorVariable) and isinstance(other, UserObjectVariable):
             raise Unsupported("graph-argument", what=method, argument=other.describe())
     return None
@@ -163,7 +167,6 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     if isinstance(a, InGraphVariable):
         return call_in_graph(tx, "call_function", function, [a], {})
     if has_special(a, name):
-        assert isinstance(a, UserObjectVariable)
         return call_special(tx, a, name, [], "")
     for kinds, handler in handlers_for(function):
         if matches(kinds, [a]):
@@ -197,7 +200,7 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         other = b if isinstance(a, TensorVariable) else a
         if isinstance(other, ConstantVariable) and symbol in ("==", "!="):
             return ConstantVariable(symbol == "!=")
-    if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
+    if has_special(a, name) or has_special(b, reflected):
         result = _dunder_compare(tx, name, reflected, a, b)
         if result is not None:
             return result
@@ -222,11 +225,11 @@ def _dunder_compare(
         tries.reverse()
     for receiver, method, other in tries:
         found, owner = static_lookup(receiver.python_type(), method)
-        if not isinstance(receiver, UserObjectVariable) or owner is None:
+        if owner is None or not has_special(receiver, method):
             continue
         if owner is object:
             # object.__ne__ asks __eq__ and turns the answer round; the others know nothing of the value.
-            if method == "__ne__" and static_lookup(receiver.cls, "__eq__")[1] is not object:
+            if method == "__ne__" and static_lookup(receiver.python_type(), "__eq__")[1] is not object:
                 equal = call_special(tx, receiver, "__eq__", [other], "")
                 if not _is_not_implemented(equal):
                     return ConstantVariable(not truth(tx, equal))
@@ -248,7 +251,6 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
             if result is not None:
                 return truth(tx, result)
     if has_special(container, "__contains__"):
-        assert isinstance(container, UserObjectVariable)
         return truth(tx, call_special(tx, container, "__contains__", [item], ""))
     if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):
         folded = fold(tx, operator.contains, [container, item], {})

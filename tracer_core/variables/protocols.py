@@ -27,7 +27,6 @@ from tracer_core.variables.classes import (
     TorchFunctionVariable,
 )
 from tracer_core.variables.constant import DELETED, ConstantVariable
-from tracer_core.variables.dict_objects import DictObjectVariable, call_base_method
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import BuiltinMethodVariable, FunctionVariable, name_of
@@ -99,6 +98,8 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
         if isinstance(obj, TensorVariable):
             return BuiltinMethodVariable(obj, name)
         return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
+    if isinstance(found, (classmethod, staticmethod)) and isinstance(found.__func__, types.FunctionType):
+        return find_attr(tx, tx.constant(cls), name)
     if callable(found) or isinstance(found, (classmethod, staticmethod, types.ClassMethodDescriptorType)):
         return BuiltinMethodVariable(obj, name)
     return tx.constant(found)
@@ -270,12 +271,18 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
         function = getattr(obj.known, name)
         if handlers_for(function) or stand_in_for(function) is not None:
             return call_known(tx, BuiltinVariable(function), args, kwargs)
+    if isinstance(obj, UserObjectVariable):
+        return _call_inherited(tx, obj, name, args, kwargs)
+    if not kwargs and not isinstance(obj, (InGraphVariable, KnownVariable)):
+        from tracer_core.variables.dunder_methods import call_dunder
+
+        result = call_dunder(tx, obj, name, args)
+        if result is not None:
+            return result
     if isinstance(obj, SymNodeVariable):
         if (operator_function := _NUMBER_METHODS.get(name)) is not None and args:
             return call_in_graph(tx, "call_function", operator_function, [obj, *args], kwargs)
         return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
-    if isinstance(obj, DictObjectVariable):
-        return call_base_method(tx, obj, name, args, kwargs)
     if obj.is_constant() and all_constant(args) and all_constant(list(kwargs.values())) and not obj.mutable:
         method = getattr(obj.value(), name)
         if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
@@ -284,6 +291,42 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
         assert folded is not None
         return folded
     raise Unsupported("method", name=name, type=obj.python_type_name())
+
+
+def _call_inherited(
+    tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """A method in C that an object's class inherits: of `object`, or of the builtin type it has a part of."""
+    for owner in obj.cls.__mro__:
+        found = owner.__dict__.get(name)
+        if found is not None and not isinstance(found, types.FunctionType):
+            done = _call_found(tx, obj, owner, name, found, args, kwargs)
+            if done is not None:
+                return done
+    raise Unsupported("method", name=name, type=obj.python_type_name())
+
+
+def _call_found(
+    tx: Tracing, obj: VariableTracker, owner: type, name: str, found: Any, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """Call the method `found` of the C class `owner` on `obj`."""
+    if handlers_for(found) or stand_in_for(found) is not None:
+        return call_known(tx, BuiltinVariable(found), [obj, *args], kwargs)
+    part = obj.part if isinstance(obj, UserObjectVariable) else obj
+    if part is None or owner is object:
+        return None
+    from tracer_core.variables.parts import asks_the_class, init_part
+
+    if isinstance(obj, UserObjectVariable) and asks_the_class(obj, name):
+        raise Unsupported("method", name=name, type=obj.python_type_name())
+    if name == "__init__":
+
+        return init_part(tx, part, args, kwargs)
+    if name == "__getitem__" and isinstance(part, DictVariable) and part.get(tx, args[0]) is None:
+        if isinstance(static_lookup(obj.python_type(), "__missing__")[0], types.FunctionType):
+            return call_special(tx, obj, "__missing__", args, "")
+    result = call_method(tx, part, name, args, kwargs)
+    return obj if result is part else result
 
 
 def _call_handler(
@@ -330,19 +373,13 @@ _NUMBER_METHODS = _operator_table()
 
 
 def _call_super_method(tx: Tracing, function: SuperMethodVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    handler = None
     for owner in function.owner.__mro__:
         found = owner.__dict__.get(function.name)
-        if found is None:
-            continue
-        for kinds, handler in handlers_for(found):
-            if matches(kinds, [function.self_, *args]):
-                result = handler(tx, function.self_, *args, **kwargs)
-                if result is not None:
-                    return result.realize()
-        break
-    if isinstance(function.self_, DictObjectVariable) and function.name in function.self_.contents.cls.__dict__ | dict.__dict__:
-        return call_base_method(tx, function.self_, function.name, args, kwargs)
+        if found is not None:
+            done = _call_found(tx, function.self_, owner, function.name, found, args, kwargs)
+            if done is not None:
+                return done
+            break
     raise Unsupported("method", name=function.name, type=function.owner.__name__)
 
 
@@ -398,18 +435,37 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     return ConstantVariable(len(items or []))
 
 
-def call_special(tx: Tracing, obj: UserObjectVariable, name: str, args: Args, missing: str) -> VariableTracker:
+def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
     """A special method, looked up in the class as Python does; TypeError with `missing` if there is none."""
-    found, owner = static_lookup(obj.cls, name)
-    bound = None if owner is None or found is None else obj.bind_descriptor(tx, name, found, owner)
+    cls = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
+    found, owner = static_lookup(cls, name)
+    bound = None if owner is None or found is None else _bind_special(tx, obj, name, found, owner)
     if bound is None:
         tx.raise_(TypeError, missing)
     assert bound is not None
     return tx.call(bound, args)
 
 
+def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owner: type) -> VariableTracker | None:
+    if isinstance(obj, UserObjectVariable):
+        return obj.bind_descriptor(tx, name, found, owner)
+    from tracer_core.variables.functions import MethodVariable
+    from tracer_core.variables.user_objects import class_attribute_source
+
+    return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
+
+
 def has_special(tracker: VariableTracker, name: str) -> bool:
-    return isinstance(tracker, UserObjectVariable) and static_lookup(tracker.cls, name)[1] is not None
+    """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
+    if isinstance(tracker, UserObjectVariable):
+        return static_lookup(tracker.cls, name)[1] is not None
+    return isinstance(tracker, _HAVE_METHODS) and isinstance(
+        static_lookup(tracker.python_type(), name)[0], types.FunctionType
+    )
+
+
+# Trackers of builtin kinds whose class may be one written in Python all the same.
+_HAVE_METHODS = (DictVariable, SequenceVariable, ExceptionVariable)
 
 
 def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.polyfills import stand_in_for
+from tracer_core.polyfills.operator import AttrGetter, ItemGetter
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
@@ -77,7 +77,7 @@ def _getter(build: Any, value: Any, source: Source) -> VariableTracker:
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
     if not isinstance(source, ConstSource):
         build.tx.guard(make.identity(source, value))
-    tracker = StandInVariable(stand_in_for(type(value)), type(value), source)
-    field = "items" if isinstance(value, operator.itemgetter) else "attrs"
+    cls, field = (ItemGetter, "items") if isinstance(value, operator.itemgetter) else (AttrGetter, "attrs")
+    tracker = StandInVariable(cls, type(value), source)
     tracker.attributes[field] = TupleVariable([ConstantVariable(name) for name in names])
     return tracker

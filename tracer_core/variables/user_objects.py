@@ -40,7 +40,7 @@ class UserObjectVariable(VariableTracker):
     `attributes` holds what the trace set (or `DELETED`); anything else is read from the real object when asked.
     """
 
-    __slots__ = ("attributes", "cls", "init_args", "real")
+    __slots__ = ("attributes", "cls", "part", "real")
     kind = "object"
     mutable = True
 
@@ -49,8 +49,8 @@ class UserObjectVariable(VariableTracker):
         self.cls = cls
         self.real = real
         self.attributes: dict[str, VariableTracker] = {}
-        # For classes whose __new__ takes part (subclasses of builtins): what it was given.
-        self.init_args: list[VariableTracker] = []
+        # For classes that inherit from a builtin type: that part of it (see `parts`).
+        self.part: VariableTracker | None = None
 
     def python_type(self) -> type:
         return self.cls
@@ -59,7 +59,8 @@ class UserObjectVariable(VariableTracker):
         return f"{self.cls.__qualname__} object"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [(f".{name}", value) for name, value in self.attributes.items() if value is not DELETED]
+        inside = [] if self.part is None else self.part.parts()
+        return [*inside, *((f".{name}", value) for name, value in self.attributes.items() if value is not DELETED)]
 
     def value(self) -> Any:
         raise NotConstant(f"a {self.cls.__name__} object")
@@ -132,6 +133,8 @@ class UserObjectVariable(VariableTracker):
             from tracer_core.variables.functions import BuiltinMethodVariable
 
             return BuiltinMethodVariable(self, name)
+        if type(found).__name__ == "_tuplegetter" and self.part is not None:
+            return (self.part.items_or_none(tx) or [])[int(found.__reduce__()[1][0])]
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             assert getter_owner is not None
@@ -167,6 +170,10 @@ class UserObjectVariable(VariableTracker):
             return InstanceDictVariable(self)
         if name == "__class__":
             return tx.build(self.cls, ConstSource.of_object(self.cls))
+        if self.part is not None:
+            from tracer_core.variables.protocols import find_attr
+
+            return find_attr(tx, self.part, name)
         if name == "__weakref__":
             return tx.constant(None)
         raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}", type="getset_descriptor")
