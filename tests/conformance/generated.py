@@ -1,4 +1,4 @@
-"""Runs generated programs several ways and shrinks the first that differs.
+"""Runs generated programs two ways and shrinks the first that differs.
 
 `python -m tests.conformance.generated --count 20000` runs that many; see `grammar` for what they are.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.conformance.compare import explain, unlike_plain, unlike_torch
+from tests.conformance.compare import BEHAVIOUR, explain, unlike_plain, unlike_torch
 from tests.conformance.grammar import programs
 from tests.conformance.pool import Worker
 from tests.conformance.program import Listed
@@ -29,8 +29,9 @@ class Differs(AssertionError):
 class Differential:
     """Runs program texts as plain Python and one compiled way, each in its own process."""
 
-    def __init__(self, way: str, *, graphs: bool = False, seconds: float = 30.0) -> None:
+    def __init__(self, way: str, *, graphs: bool = False, ignore: Sequence[str] = (), seconds: float = 30.0) -> None:
         self.way = way
+        self.ignore = ignore
         self.graphs = graphs
         self.ran = 0
         self.raised = 0
@@ -45,7 +46,7 @@ class Differential:
         records = {"plain": self._plain.run(program, "plain"), self.way: self._compiled.run(program, self.way)}
         self.ran += 1
         self.raised += any(call.outcome.startswith("raised") for call in records["plain"].calls)
-        differs = unlike_plain(records["plain"], records[self.way])
+        differs = [each for each in unlike_plain(records["plain"], records[self.way]) if each not in self.ignore]
         if self.graphs and not differs:
             records["torch"] = self._torch.run(program, "torch")
             if not unlike_plain(records["plain"], records["torch"]):
@@ -92,19 +93,24 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--no-breaks", action="store_true", help="without print and branches on values")
     parser.add_argument("--size", type=int, default=12, help="most statements in a program (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=None, help="other programs than the usual ones")
+    parser.add_argument("--rounds", type=int, default=1, help="go on with the next seed, this many times")
+    parser.add_argument("--ignore", default="", metavar="ASPECT,...", help=f"do not compare: {', '.join(BEHAVIOUR)}")
     options = parser.parse_args(argv)
-    differential = Differential(options.way, graphs=options.graphs)
-    started = time.perf_counter()
+    differential = Differential(options.way, graphs=options.graphs, ignore=options.ignore.split(","))
+    seeds = [options.seed] if options.rounds == 1 else range(options.seed or 0, (options.seed or 0) + options.rounds)
+    started, found = time.perf_counter(), 0
     try:
-        run(differential, options.count, breaks=not options.no_breaks, size=options.size, start=options.seed)
-    except Differs as found:
-        print(found)
-        return 1
+        for start in seeds:
+            try:
+                run(differential, options.count, breaks=not options.no_breaks, size=options.size, start=start)
+            except Differs as difference:
+                found += 1
+                print(f"seed {start}: {difference}\n", flush=True)
     finally:
         differential.close()
         seconds = time.perf_counter() - started
         print(f"{differential.ran} programs ran, {differential.raised} of them raised, {seconds:.1f} s")
-    return 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
