@@ -60,7 +60,11 @@ def numbers(n):
     for k in range(n):
         yield k
 '''
-CALLS = ("(t(3), t(3, start=4), 2, [1, 2, 3], {'a': 1, 'b': 2})", "(t(3, start=9), t(3), 3, [4], {'b': 5})")
+CALLS = (
+    "(t(3), t(3, start=4), 2, [1, 2, 3], {'a': 1, 'b': 2})",
+    "(t(3, start=9), t(3), 3, [4], {'b': 5})",
+    "(a := t(3), a, -1, [], {'a': 2})",
+)
 Item = TypeVar("Item")
 
 #: What a name can hold: a tensor, an int, a str, a bool, lists of ints and tensors, a dict of ints, a set of ints,
@@ -81,6 +85,8 @@ class Writer:
     loops: int = 0
     functions: int = 0
     breaks: bool = True
+    #: the names of the inner function written last
+    inner: dict[str, str] = field(default_factory=dict)
 
     # --- choices ------------------------------------------------------------------------------------
     def pick(self, options: list[Item] | tuple[Item, ...]) -> Item:
@@ -136,11 +142,13 @@ class Writer:
             self.statement()
 
     def statement(self) -> None:
-        from tests.conformance.grammar_statements import BREAKING, COMPOUND, SIMPLE
+        from tests.conformance.grammar_functions import FUNCTIONS
+        from tests.conformance.grammar_statements import BREAKING, COMPOUND, SIMPLE, VALUES
 
-        simple = list(SIMPLE) + (list(BREAKING) if self.breaks else [])
-        deep = self.depth >= 4 or self.budget <= 0
-        self.pick(simple if deep or not self.chance(45) else list(COMPOUND))(self)
+        simple = [*SIMPLE, *(BREAKING if self.breaks else ())]
+        compound = [*COMPOUND, *(VALUES if self.breaks else ()), *FUNCTIONS]
+        deep = self.depth >= 5 or self.budget <= 0
+        self.pick(simple if deep or not self.chance(45) else compound)(self)
 
 
 Statement = Callable[[Writer], None]
@@ -165,4 +173,4 @@ def programs(draw: DrawFn, breaks: bool = True, size: int = 12) -> str:
         writer.statement()
     results = [name for name, kind in writer.names.items() if kind != "function"]
     writer.put(f"return log, {', '.join(results)}")
-    return render(writer, draw(st.integers(1, 2)))
+    return render(writer, draw(st.integers(1, 3)))

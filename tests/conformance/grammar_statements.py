@@ -70,9 +70,11 @@ def change_dict(w: Writer) -> None:
 
 
 def change_tensor(w: Writer) -> None:
-    target = w.pick(w.of("tensor"))
+    targets = w.of("tensor")
+    if not targets:
+        return assign(w)
     forms = ("{}.add_({})", "{}.mul_({})", "{}[0] = {}", "{}[1:] += {}")
-    w.put(w.pick(forms).format(target, w.expression("int", 0)))
+    w.put(w.pick(forms).format(w.pick(targets), w.expression("int", 0)))
 
 
 def change_box(w: Writer) -> None:
@@ -172,40 +174,6 @@ def while_loop(w: Writer) -> None:
     w.loops -= 1
 
 
-def inner_function(w: Writer) -> None:
-    name, argument = w.fresh("function"), f"v{w.counter}"
-    default = f", k={w.expression('int', 0)}" if w.chance(30) else ""
-    outer, loops = dict(w.names), w.loops
-    written = w.pick([name for name in (*w.of("int"), "")]) if w.depth == 1 and w.chance(30) else ""
-    assigned_here = written and any(f" {written} = " in line or f" {written} += " in line for line in w.lines)
-    w.loops = 0
-    w.functions += 1
-    with w.block(f"def {name}({argument}{default}):"):
-        if written and assigned_here and written != "n":
-            w.put(f"nonlocal {written}")
-            w.put(f"{written} += 1")
-        # Only what is read: assigning to an outer name would make it local.
-        w.names = {argument: "tensor", "items": "ints", "table": "dict"}
-        for known, kind in outer.items():
-            if kind in ("tensor", "int", "function") and w.chance(30):
-                held = f"{known}_in"
-                if kind == "function":
-                    w.names[known] = kind
-                else:
-                    w.put(f"{held} = {known}")
-                    w.names[held] = kind
-        if default:
-            w.names["k"] = "int"
-        w.body(2)
-        w.put(f"return {w.expression('tensor', 1)}")
-    w.functions -= 1
-    w.loops, w.names = loops, outer
-    w.names[name] = "function"
-    called = w.fresh("tensor")
-    w.put(f"{called} = {name}({w.expression('tensor', 1)})")
-    w.names[called] = "tensor"
-
-
 def try_except(w: Writer) -> None:
     with w.block("try:"):
         w.body()
@@ -260,5 +228,6 @@ SIMPLE: tuple[Statement, ...] = (
 )  # fmt: skip
 BREAKING: tuple[Statement, ...] = (print_something, print_something, read_value)
 COMPOUND: tuple[Statement, ...] = (
-    if_else, for_loop, while_loop, inner_function, try_except, with_block, for_loop, branch_on_value,
+    if_else, for_loop, while_loop, try_except, with_block, for_loop, if_else, try_except, with_block,
 )  # fmt: skip
+VALUES: tuple[Statement, ...] = (branch_on_value,)
