@@ -1,0 +1,82 @@
+"""Programs that generated ones were shrunk to, when they did not do as plain Python does."""
+
+from tests.conformance.program import program, t
+
+
+@program(
+    "I5", lambda: [t(3), t(3)], differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python"
+)
+def exception_not_matched_by_its_handler_leaves(x):
+    y = x + 1
+    try:
+        raise ValueError("a")
+    except KeyError:
+        y = x
+    return y
+
+
+@program(
+    "I5 I7",
+    lambda: [t(3), t(3)],
+    differs="fewer_breaks",
+    why="torch leaves a frame that ends in an exception to Python",
+)
+def exception_from_an_inlined_handler_leaves(x):
+    def f(v):
+        try:
+            del {}["value"]
+        except ValueError:
+            v = v + 1
+        return v
+
+    return f(x + 1)
+
+
+@program(
+    "I5 I14", lambda: [t(3)], differs="fewer_breaks", why="torch leaves a frame that breaks in a try block to Python"
+)
+def exception_after_a_value_was_read(x):
+    log = []
+    try:
+        log.append(int(x[0].item()))
+        log.append([x + 1][2])
+    except ValueError:
+        pass
+    return log
+
+
+@program("I8", differs="torch_differs", why="a dropped generator is not closed")
+def dropped_generator_runs_its_finally(x):
+    log = []
+
+    def g():
+        try:
+            yield 1
+        finally:
+            log.append("ends")
+
+    log.append(next(g(), None))
+    log.append(2)
+    return x + 1, log
+
+
+@program("I8 I6", differs="torch_differs", why="a dropped generator is not closed")
+def dropped_generator_leaves_its_with_block(x):
+    log = []
+
+    class Noting:
+        def __enter__(self):
+            log.append("enter")
+
+        def __exit__(self, *_):
+            log.append("exit")
+
+    def g():
+        with Noting():
+            yield 1
+            yield 2
+
+    for v in g():
+        log.append(v)
+        break
+    return x + 1, log
