@@ -80,3 +80,34 @@ def dropped_generator_leaves_its_with_block(x):
         log.append(v)
         break
     return x + 1, log
+
+
+@program("I7 O7", lambda: [(t(3), t(3, start=4)), (t(3), t(3, start=4))])
+def argument_in_a_cell_is_rebound(x, y):
+    before = x
+    fs = [lambda v: v * i for i in range(2)]
+    out = [f(x) for f in fs]
+    x = y
+    return out, before, x
+
+
+@program("I7 O7 I14", lambda: [(t(3), t(3, start=4))])
+def cell_is_deleted_after_a_break(x, y):
+    held = x
+    print("break")
+    out = [held + i for i in range(2)]
+    f = lambda: held
+    out.append(f())
+    del held
+    return out
+
+
+@program("I7 O7", lambda: [(t(3), [1, 2])])
+def list_argument_in_a_cell_is_rebound(x, items):
+    def read():
+        return items
+
+    before = read()
+    items = [5]
+    before.append(3)
+    return x + 1, before, read()
