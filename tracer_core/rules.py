@@ -85,7 +85,7 @@ _FOLDED: set[Any] = {
     len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
-    sys.intern, sys.getrecursionlimit, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
+    sys.intern, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
 }  # fmt: skip
 for _module in (math, operator):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))

@@ -107,6 +107,7 @@ ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
     (make.dict_keys_are(x, {}), [{}], [{"a": 1}]),
     (make.dict_keys_are(x, OrderedDict(a=1, b=2)), [OrderedDict(a=1, b=2)], [OrderedDict(b=2, a=1)]),
     (make.dict_keys_are(x, Silent(a=1)), [Silent(a=1)], [Silent(b=1)]),
+    (make.set_items_are(x, {1}), [{1}, frozenset({1})], [{1.0}, {True}, {2}, {1, 2}, set()]),
     (make.contains(x, "a"), [{"a": 1}, {"a"}], [{}, {"b": 1}]),
     (make.contains(x, thing), [{thing: 1}], [{other_thing: 1}]),
     (make.lacks(x, "a"), [{}, {"b": 1}], [{"a": 1}]),

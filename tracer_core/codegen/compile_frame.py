@@ -170,7 +170,18 @@ class _Attempt:
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
+    def _guard_distinct(self, end: finish.FrameEnd) -> None:
+        """Objects that were changed, and others of their type, must be different ones again."""
+        output = end.output
+        changed = {tracker.python_type() for tracker in output.side_effects.changed}
+        for cls in changed:
+            known = dict.fromkeys(t for t in output.trackers_by_object.values() if t.source is not None)
+            sources = [t.source for t in known if t.mutable and t.python_type() is cls and t.source is not None]
+            if len(sources) > 1:
+                output.guard(make.not_duplicate(sources))
+
     def _guards(self, end: finish.FrameEnd) -> list[Guard]:
+        self._guard_distinct(end)
         found = list(end.output.guards.values())
         shapes = end.output.shapes.finish()
         if self.observer is not None:

@@ -40,12 +40,12 @@ class TrackedFake:
     source: Source
     sizes: list[int | torch.SymInt]
     strides: list[int | torch.SymInt]
-    version: int
+    version: int | None
 
     @property
     def mutated(self) -> bool:
-        """Whether the trace changed the tensor's data in place."""
-        return self.fake._version != self.version
+        """Whether the trace changed the tensor's data in place, as far as can be told."""
+        return self.version is None or version_of(self.fake) != self.version
 
 
 @dataclass(slots=True)
@@ -56,6 +56,11 @@ class SymbolBinding:
     value: torch.SymInt | torch.SymFloat
     hint: int | float
     sources: list[Source] = field(default_factory=list)
+
+
+def version_of(fake: torch.Tensor) -> int | None:
+    """The counter of in-place changes; inference tensors have none."""
+    return None if fake.is_inference() else fake._version
 
 
 class Fakes:
@@ -95,7 +100,7 @@ class Fakes:
                 fake = fake.clone()
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
-        tracked = TrackedFake(fake, source, sizes, strides, fake._version)
+        tracked = TrackedFake(fake, source, sizes, strides, version_of(fake))
         self.tracked.append(tracked)
         return tracked
 

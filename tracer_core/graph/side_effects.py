@@ -10,6 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from tracer_core.graph.fakes import version_of
+
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
 
@@ -23,18 +27,18 @@ class ReplayedCall:
     function: Any
     args: list[VariableTracker]
     kwargs: dict[str, VariableTracker]
-    versions: list[int]
+    versions: list[int | None]
     root_step: int
     line: int | None
 
     @staticmethod
-    def versions_of(trackers: list[VariableTracker]) -> list[int]:
-        return [tracker.fake._version for tracker in trackers if hasattr(tracker.fake, "_version")]
+    def versions_of(trackers: list[VariableTracker]) -> list[int | None]:
+        return [version_of(tracker.fake) for tracker in trackers if isinstance(tracker.fake, torch.Tensor)]
 
     @property
     def stale(self) -> bool:
-        """Whether a tensor it shows was changed after the call."""
-        return self.versions != self.versions_of([*self.args, *self.kwargs.values()])
+        """Whether a tensor it shows was changed after the call, or might have been."""
+        return None in self.versions or self.versions != self.versions_of([*self.args, *self.kwargs.values()])
 
 
 class SideEffects:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -64,6 +64,11 @@ def remaining(source: Source, value: int) -> Guard:
 def dict_keys_are(source: Source, mapping: dict[Any, Any]) -> Guard:
     """A dict's keys and their order are those of `mapping`."""
     return Guard(source, "DICT_KEYS", tuple(map(hold_key, dict_keys(mapping))))
+
+
+def set_items_are(source: Source, items: Iterable[Any]) -> Guard:
+    """A set's items, all constants, and the order it iterates in."""
+    return Guard(source, "SET_ITEMS", tuple(items))
 
 
 def contains(source: Source, key: Any) -> Guard:

@@ -26,6 +26,7 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.sources.parts import dict_keys, dict_values
+from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
@@ -266,9 +267,7 @@ def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in value):
         raise Unsupported("set-of-objects", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
-    build.tx.guard(make.length(source, len(value)))
-    for item in value:
-        build.tx.guard(make.contains(source, item))
+    build.tx.guard(make.set_items_are(source, value))
     tracker = SetVariable([build.tx.constant(item) for item in value], type(value), source)
     return _registered(build, value, tracker)
 
@@ -302,13 +301,13 @@ _STDLIB = frozenset(
 
 @builds(types.FunctionType)
 def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    _pin(build, value, source) if value.__closure__ is None else _pin_code(build, value, source)
-    return function_tracker(value, source)
-
-
-def _pin_code(build: VariableBuilder, value: Any, source: Source) -> None:
-    if not isinstance(source, ConstSource) and not _in_torch(source):
+    tracker = function_tracker(value, source)
+    if not isinstance(tracker, UserFunctionVariable):
+        _pin(build, value, source)
+    elif not isinstance(source, ConstSource) and not _in_torch(source):
+        # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
         build.tx.guard(make.function_code(source, value))
+    return tracker
 
 
 def function_tracker(value: Any, source: Source | None) -> VariableTracker:
@@ -399,6 +398,7 @@ def _typing_form(build: VariableBuilder, value: Any, source: Source) -> Variable
 @builds(torch.nn.Module, subclasses=True)
 def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, type(value)))
+    guard_class(build.tx, type(value))
     return _registered(build, value, NNModuleVariable(type(value), value, source))
 
 
@@ -462,6 +462,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
         if callable(value) and rules.is_graph_function(value):
             return TorchFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
+    guard_class(build.tx, cls)
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, cls))
     return _registered(build, value, UserObjectVariable(cls, value, source))

@@ -334,6 +334,9 @@ def class_or_tuple(tx: Tracing, tracker: VariableTracker) -> Any:
         raise Unsupported("call", what="isinstance with classes not known while tracing") from None
 
 
+_TENSOR_TYPE = type(torch.FloatTensor)
+
+
 def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
     """`isinstance(obj, wanted)`."""
     if isinstance(wanted, tuple):
@@ -343,7 +346,7 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
             return isinstance(obj.fake, wanted)
         if isinstance(wanted, type) and issubclass(wanted, torch.Tensor):
             return issubclass(obj.python_type(), wanted)
-        if isinstance(wanted, torch.tensortype):
+        if isinstance(wanted, _TENSOR_TYPE):
             return obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu"
     if isinstance(obj, UserObjectVariable) and obj.real is not None:
         return isinstance(obj.real, wanted)

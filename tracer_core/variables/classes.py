@@ -7,6 +7,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import AttrSource, ConstSource, Source
+from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.functions import BuiltinMethodVariable, MethodVariable, name_of
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
@@ -81,6 +82,7 @@ class ClassVariable(KnownVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
             return self.attributes[name]
+        guard_class(tx, self.known)
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
         if meta_owner is not None and (owner is None or name in ("__name__", "__qualname__", "__mro__", "__class__",

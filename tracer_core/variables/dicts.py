@@ -262,7 +262,8 @@ class SetVariable(VariableTracker):
         Raises:
             Unsupported: that order hangs on addresses of objects.
         """
-        if len(self._items) <= 1:
+        as_it_came = self.source is not None and self not in tx.output.side_effects.changed
+        if len(self._items) <= 1 or as_it_came:
             return self.keys()
         try:
             by_value = {item.realize().value(): item for item in self._items.values()}

@@ -565,6 +565,8 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     a, b = a.realize(), b.realize()
     if a is b:
         return True
+    if a.mutable and b.mutable and a.source is not None and b.source is not None and a.python_type() is b.python_type():
+        tx.guard(make.not_duplicate([a.source, b.source]))
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
         if isinstance(a, SymNodeVariable) and isinstance(b, (SymNodeVariable, ConstantVariable)):
             raise Unsupported("identity", a=a.describe(), b=b.describe())
@@ -582,6 +584,9 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
             return x is y or (x == y and isinstance(x, int) and -5 <= x <= 256)
         return x is y or x == y
     if isinstance(a, FunctionVariable) and isinstance(b, FunctionVariable) and a.is_constant() and b.is_constant():
+        for function in (a, b):
+            if function.source is not None:
+                tx.guard(make.identity(function.source, function.value()))
         return a.value() is b.value()
     if isinstance(a, (BuiltinVariable, KnownVariable)) and isinstance(b, KnownVariable):
         return a.known is b.known

@@ -29,9 +29,29 @@ def _answer(name: str) -> Any:
 
 for _name in (
     "dtype", "device", "layout", "ndim", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized",
-    "is_mkldnn", "is_nested", "requires_grad", "is_leaf", "itemsize", "retains_grad", "is_inference", "is_sparse_csr",
+    "is_mkldnn", "is_nested", "requires_grad", "itemsize", "is_sparse_csr",
 ):  # fmt: skip
     method(TensorVariable, f".{_name}")(_answer(_name))
+
+
+def _guarded_answer(name: str) -> Any:
+    """What the guard on a tensor does not look at: asked of the real one, under a guard of its own."""
+
+    def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
+        if self.source is None:
+            return ConstantVariable(getattr(self.fake, name))
+        return tx.build(getattr(tx.output.real_value(self), name), AttrSource(self.source, name))
+
+    return handler
+
+
+for _name in ("is_leaf", "retains_grad"):
+    method(TensorVariable, f".{_name}")(_guarded_answer(_name))
+
+
+@method(TensorVariable, "is_inference", "_is_view")
+def made_how(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    raise Unsupported("method", name="is_inference or _is_view", type="Tensor")
 
 
 @method(TensorVariable, ".shape")

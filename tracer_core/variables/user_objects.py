@@ -14,6 +14,7 @@ from tracer_core.sources import (
     ObjectAttrSource,
     Source,
 )
+from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.functions import MethodVariable
@@ -68,6 +69,7 @@ class UserObjectVariable(VariableTracker):
     # --- reading ------------------------------------------------------------------------------------------
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        guard_class(tx, self.cls)
         hook, _ = static_lookup(self.cls, "__getattribute__")
         if isinstance(hook, types.FunctionType):
             return tx.call(self._class_function(tx, "__getattribute__", hook), [self, tx.constant(name)])

@@ -74,6 +74,29 @@ class DictKeys(Kind):
         return f"fill {name} with the same keys in the same order at each call"
 
 
+@kind("SET_ITEMS", rank=4)
+class SetItems(Kind):
+    """The items of a set, in the order it iterates: `expected` is a tuple of constants."""
+
+    def key(self, expected: tuple[Any, ...]) -> Hashable:
+        return tuple(map(constant_key, expected))
+
+    def holds(self, value: Any, expected: tuple[Any, ...]) -> bool:
+        return len(value) == len(expected) and all(map(same_constant, value, expected))
+
+    def text(self, name: str, expected: tuple[Any, ...]) -> str:
+        return f"list({name}) == {_keys_text(expected)}"
+
+    def expected_text(self, expected: tuple[Any, ...]) -> str:
+        return f"a set of {_keys_text(expected)}"
+
+    def seen_text(self, value: Any, expected: tuple[Any, ...]) -> str:
+        return f"a set of {_keys_text(tuple(value))}"
+
+    def advice(self, name: str, expected: tuple[Any, ...], value: Any) -> str:
+        return f"keep the items of {name} the same"
+
+
 @kind("DICT_CONTAINS", rank=3)
 class DictContains(Kind):
     """A key is there: `expected` is what `hold_key` gives."""
