@@ -7,8 +7,9 @@ here refers strongly to the code: code objects are not garbage collected, a cycl
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -70,7 +71,14 @@ class CodeState:
         return next((v for v in self.versions if v.code is not None and v.guards.holds(f_locals)), None)
 
 
-def _died(state: weakref.ref[CodeState], version: weakref.ref[Version], _: weakref.ref[Any]) -> None:
+def _died(
+    state: weakref.ref[CodeState],
+    version: weakref.ref[Version],
+    _: weakref.ref[Any],
+    at_exit: Callable[[], bool] = sys.is_finalizing,
+) -> None:
+    if at_exit():  # the modules are already emptied
+        return
     alive_state, alive_version = state(), version()
     if alive_state is not None and alive_version is not None:
         alive_state.remove(alive_version)

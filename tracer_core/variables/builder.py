@@ -43,7 +43,7 @@ from tracer_core.variables.iterators import OpaqueIterator
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.nn_module import NNModuleVariable, member_source
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of
-from tracer_core.variables.registry import builder_for, builds
+from tracer_core.variables.registry import builder_for, builds, handlers_for
 from tracer_core.variables.sequences import (
     DequeVariable,
     ListVariable,
@@ -312,6 +312,8 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
 
 def function_tracker(value: Any, source: Source | None) -> VariableTracker:
     """The tracker for a callable by the rule for it."""
+    if isinstance(value, types.FunctionType) and (value in rules.ANSWERS or handlers_for(value)):
+        return BuiltinVariable(value, source)
     rule = rules.decide(value)
     if rule.action == "graph":
         return TorchFunctionVariable(value, source)

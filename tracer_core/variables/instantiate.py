@@ -15,6 +15,7 @@ from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import BASES, base_of, init_part, new_with_part
 from tracer_core.variables.sequences import NamedTupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
@@ -53,6 +54,10 @@ def _fold_class(tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict
     return tx.constant(value)
 
 
+# They make no parameters, and hold only what they are given.
+_MODULE_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential)
+
+
 def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
     call, owner = static_lookup(type(cls), "__call__")
     if owner is not type and not issubclass(cls, enum.Enum):
@@ -62,7 +67,7 @@ def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwa
             object.__new__(cls)
         except TypeError as error:
             tx.raise_(TypeError, *error.args)
-    if issubclass(cls, torch.nn.Module):
+    if issubclass(cls, torch.nn.Module) and cls not in _MODULE_CONTAINERS:
         raise Unsupported("module-created", cls=cls.__qualname__)
     if issubclass(cls, torch.Tensor):
         raise Unsupported("tensor-created", cls=cls.__qualname__)
@@ -83,7 +88,7 @@ def _new(
     if owner is object:
         if (args or kwargs) and static_lookup(cls, "__init__")[1] is object:
             tx.raise_(TypeError, f"{cls.__name__}() takes no arguments")
-        return UserObjectVariable(cls)
+        return NNModuleVariable(cls) if issubclass(cls, torch.nn.Module) else UserObjectVariable(cls)
     base = base_of(cls)
     if base is not None:
         return new_with_part(tx, cls, base, args, kwargs)

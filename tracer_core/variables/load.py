@@ -17,6 +17,7 @@ MODULES = (
     "tracer_core.variables.replayed",
     "tracer_core.variables.sequence_methods",
     "tracer_core.variables.stand_ins",
+    "tracer_core.variables.signatures",
     "tracer_core.variables.tensor_methods",
     "tracer_core.variables.torch_functions",
 )

@@ -10,6 +10,7 @@ from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 TABLES = ("_parameters", "_buffers", "_modules")
@@ -30,7 +31,7 @@ class NNModuleVariable(UserObjectVariable):
         if hook is not torch.nn.Module.__getattr__:
             return super().fallback_attribute(tx, name)
         if self.real is None or self.source is None:
-            return None
+            return self._own_member(tx, name)
         for table in TABLES:
             members = self.real.__dict__.get(table)
             if members is not None and name in members:
@@ -39,6 +40,16 @@ class NNModuleVariable(UserObjectVariable):
                 return tx.build(members[name], MemberSource(self.source, table, name))
         for table in TABLES:
             tx.guard(make.lacks(ObjectAttrSource(self.source, table), name))
+        return None
+
+    def _own_member(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """A member of a module that the trace made."""
+        for table in TABLES:
+            members = self.attributes.get(table)
+            if isinstance(members, DictVariable):
+                found = members.get(tx, tx.constant(name))
+                if found is not None:
+                    return found
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:

@@ -57,6 +57,12 @@ for _function in (
     handles(_function)(_state_question(_function))
 
 
+@handles(torch._C._log_api_usage_once)
+def log_api_usage_once(tx: Tracing, *args: VariableTracker) -> VariableTracker:
+    """Only a back end for statistics, which nobody has, would see it."""
+    return NONE
+
+
 @handles(torch.is_tensor, VariableTracker)
 def is_tensor(tx: Tracing, obj: VariableTracker) -> VariableTracker:
     return ConstantVariable(isinstance(obj.realize(), TensorVariable))
