@@ -84,3 +84,72 @@ def test_an_interrupt_while_the_graph_runs_is_not_hidden():
     compiled = tracer_core.compile(pick_or_raise, backend=interrupted, options=OPTIONS)
     with pytest.raises(KeyboardInterrupt):
         compiled(torch.ones(2), torch.tensor([0]))
+
+
+class Block:
+    def __init__(self, log):
+        self.log = log
+
+    def __enter__(self):
+        self.log.append("in")
+
+    def __exit__(self, cls, error, trace):
+        self.log.append(cls.__name__ if cls else "out")
+
+
+def breaks_in_blocks(x, log):
+    with Block(log):
+        try:
+            y = x + 1
+            print("here")
+            return y * 2
+        finally:
+            log.append("finally")
+
+
+@pytest.mark.row("O6")
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_blocks_are_left_when_the_rest_of_a_function_cannot_be_compiled(error, capsys):
+    graphs = []
+
+    def second_fails(module, examples):
+        graphs.append(module)
+        if len(graphs) == 2:
+            raise error("no")
+        return module.forward
+
+    log = []
+    compiled = tracer_core.compile(breaks_in_blocks, backend=second_fails, options=OPTIONS)
+    with pytest.raises((tracer_core.errors.BackendError, KeyboardInterrupt)) as raised:
+        compiled(torch.ones(2), log)
+    assert log == ["in", "finally", type(raised.value).__name__]
+    assert torch.equal(compiled(torch.ones(2), log), torch.full((2,), 4.0))
+
+
+def makes_and_deletes_a_global(x):
+    global made_here
+    made_here = x + 1
+    total = made_here.sum()
+    del made_here
+    return total
+
+
+@pytest.mark.row("I13")
+def test_a_global_made_and_deleted_again():
+    compiled = tracer_core.compile(makes_and_deletes_a_global, backend="eager", options=OPTIONS)
+    assert torch.equal(compiled(torch.ones(2)), torch.tensor(4.0))
+    assert "made_here" not in globals()
+
+
+def looks_at_its_namespace(x):
+    unused = 3
+    y = x + 1
+    print(sorted(locals()))
+    return y, eval("unused + 1")
+
+
+@pytest.mark.row("O6")
+def test_a_function_that_looks_at_its_namespace_has_all_of_it_after_a_break(capsys):
+    compiled = tracer_core.compile(looks_at_its_namespace, backend="eager", options=OPTIONS)
+    assert compiled(torch.ones(2))[1] == 4
+    assert capsys.readouterr().out == "['unused', 'x', 'y']\n"

@@ -85,12 +85,10 @@ def _replay(emitter: Emitter, call: ReplayedCall) -> None:
 def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
     own = globals_ is emitter.root.globals
     if value is None:
-        if own:
-            emitter.emit("DELETE_GLOBAL", name)
-        else:
-            emitter.const(globals_)
-            emitter.const(name)
-            emitter.emit("DELETE_SUBSCR")
+        # The trace may have made it and deleted it again.
+        pushes = [lambda v=value: emitter.const(v) for value in (globals_, name, None)]
+        emitter.call_const(dict.pop, *pushes)
+        emitter.emit("POP_TOP")
         return
     emitter.load(value)
     if own:

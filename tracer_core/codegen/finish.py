@@ -276,10 +276,10 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     depth = len(end.stack) + stack_effect(broken, jumped)
     kept = len(end.stack) - pops(broken)
     handled = tuple(d for d in range(kept) if isinstance(end.stack[d], HandledMark))
-    live = live_before(root.program).get(target, frozenset())
+    live = alive_before(root, target)
     bound = {*root.locals, *_stored_by(broken)}
-    names = tuple(name for name in root.program.varnames if name in live and name in bound)
     original, program, at = _in_original(root, target)
+    names = tuple(name for name in program.varnames if name in live and name in bound)
     empty = tuple(d for d in range(kept) if root.stack[d] is NULL)
     if broken.op in ("LOAD_METHOD", "LOAD_GLOBAL_NULL"):
         empty += (kept,)
@@ -386,5 +386,16 @@ def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTrac
 
 def alive_at(root: Frame, position: int) -> frozenset[str]:
     """The locals that may still be read from the instruction at `position` on."""
-    alive = live_before(root.program).get(root.decoded.instructions[position], frozenset())
+    alive = alive_before(root, root.decoded.instructions[position])
     return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
+
+
+_LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+
+
+def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
+    """The locals that may still be read when `instruction` is about to run: all, where the code looks at its namespace
+    as a whole."""
+    if not _LOOKS_AT_LOCALS.isdisjoint(root.code.co_names):
+        return frozenset(root.program.varnames)
+    return live_before(root.program).get(instruction, frozenset())

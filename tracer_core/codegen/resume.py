@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import CodeType
 
-from tracer_core.bytecode import Handler, Instruction, Program, assemble, copy_program_with_map, make
+from tracer_core.bytecode import Handler, Instruction, Program, assemble, copy_program_with_map, decode, make
 
 CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED = 0x01, 0x02, 0x10
 
@@ -153,3 +153,18 @@ def raise_and_catch(load: list[Instruction], depth: int) -> list[Instruction]:
     raising = make("RAISE_VARARGS", 1)
     raising.handler = Handler(push, depth, False)
     return [*load, raising, push, make("POP_TOP")]
+
+
+def raising(resume: Resume, error: BaseException) -> CodeType:
+    """The resume function's code that raises `error` where it would have gone on, so that the `with` and `try` blocks
+    it is in are left as they should be."""
+    program = decode(resume.code)
+    jump = program.instructions[resume.shift - 1]
+    target = jump.target
+    assert jump.op == "JUMP" and target is not None
+    raise_it = make("RAISE_VARARGS", 1)
+    load = make("LOAD_CONST", error)
+    for instruction in (load, raise_it):
+        instruction.span, instruction.handler = target.span, target.handler
+    program.instructions[resume.shift - 1 : resume.shift] = [load, raise_it]
+    return assemble(program)

@@ -67,7 +67,7 @@ class GuardManager:
 
     def drop(self) -> None:
         """Make the C side forget the code behind this guard."""
-        if self.cache_entry is not None:
+        if self.cache_entry is not None and not sys.is_finalizing():
             self.extra_state.invalidate(self.cache_entry, GuardManager())
 
 

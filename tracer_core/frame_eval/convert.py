@@ -160,6 +160,16 @@ def _once(code: CodeType) -> c_frame.FrameResult:
     return c_frame.FrameResult(c_frame.GuardedCode(code, manager), True, c_frame.TRACE)
 
 
+def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
+    """Raise `error` to the user: from here, or, where the frame is a resume function, from inside it, since the blocks
+    around the break are entered and only its own code leaves them."""
+    resume = import_module("tracer_core.codegen.resume")
+    known = resume.resume_of(code)
+    if known is None:
+        raise error
+    return _once(resume.raising(known, error))
+
+
 def _fault(hook: Hook, code: CodeType, state: CodeState, fault: Exception) -> c_frame.FrameResult:
     """Our own code failed: say so once, and leave the code to Python."""
     text = "".join(traceback.format_exception(fault))

@@ -10,7 +10,7 @@ from typing import Any
 
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup
-from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing
+from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, raised_in
 from tracer_core.frame_input import Config
 
 
@@ -27,11 +27,11 @@ class Hook:
         self.config = config
 
     def __call__(self, frame: Any, cache_entry: Any, states: dict[Any, Any]) -> c_frame.FrameResult:
-        lookup.raise_if_interrupted()
         try:
+            lookup.raise_if_interrupted()
             return convert(self, frame, states)
-        except DELIVERED:
-            raise
+        except DELIVERED as error:
+            return raised_in(frame.f_code, error)
         except Exception:  # noqa: BLE001
             warnings.warn(
                 f"tracewalk failed at the start of {frame.f_code.co_qualname}, which runs as plain Python. "

@@ -11,7 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.tensor import InGraphVariable, wrap
+from tracer_core.variables.tensor import InGraphVariable, unbacked, wrap
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -61,8 +61,19 @@ def call_in_graph(
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
     function = run if run is not None else _runner(op, target)
     fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
+    if _has_unbacked_size(tx, fake):
+        raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
     return wrap(tx, node, fake)
+
+
+def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
+    """Whether a size in a result is known only when the graph has run."""
+    if isinstance(fake, (tuple, list)):
+        return any(_has_unbacked_size(tx, item) for item in fake)
+    sizes = fake.shape if isinstance(fake, torch.Tensor) else (fake,)
+    symbols = {s for n in sizes if isinstance(n, torch.SymInt) for s in n.node.expr.free_symbols}
+    return bool(symbols) and not symbols.isdisjoint(unbacked(tx))
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:
