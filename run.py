@@ -6,18 +6,20 @@
     python3 run.py install           install everything that the tests need, and stop there
 
 Everything goes into the folder `.venv` of the checkout. Debian packages are asked of apt only where a part is
-missing: python3.11-venv to make that folder, and for the tests the Chromium browser and Python's own tests.
+missing: python3.11-venv to make that folder, and for the tests the Chromium browser and what goes with it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes.util
 import hashlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -25,7 +27,6 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 WIDGETS = ROOT / "widgets"
 FIRST_NOTEBOOK = "notebooks/01_first_trace.ipynb"
-BROWSERS = ("chromium", "chromium-browser")
 OLDEST_NODE = 20
 
 
@@ -72,14 +73,26 @@ def make_venv() -> None:
 
 
 def install_for_tests() -> None:
-    """The parts that do not come with the `test` extra: a browser, Node.js for the front end's own tests, and the
-    tests of Python itself, which are run through our bytecode (Debian splits them off)."""
-    if not any(map(shutil.which, BROWSERS)):
-        apt_install("chromium", "fonts-dejavu-core")
+    """The parts that do not come with the `test` extra: Debian packages, and Node.js for the front end's own tests."""
+    missing = [name for name, there in DEBIAN_PARTS.items() if not there()]
+    if missing:
+        apt_install(*missing)
     if node_version() < OLDEST_NODE:
         install("node")
-    if importlib.util.find_spec("test") is None or importlib.util.find_spec("test.test_patma") is None:
-        apt_install("libpython3.11-testsuite")
+
+
+def has_own_tests() -> bool:
+    """Whether this Python came with the tests of Python itself."""
+    return importlib.util.find_spec("test") is not None and importlib.util.find_spec("test.test_patma") is not None
+
+
+# What the tests need of Debian, and how to tell that it is there.
+DEBIAN_PARTS: dict[str, Callable[[], bool]] = {
+    "chromium": lambda: any(map(shutil.which, ("chromium", "chromium-browser"))),
+    "fonts-dejavu-core": lambda: Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").exists(),
+    "libatomic1": lambda: ctypes.util.find_library("atomic") is not None,  # of what drives the browser
+    "libpython3.11-testsuite": has_own_tests,  # they are run through our bytecode
+}
 
 
 def apt_install(*packages: str) -> None:
