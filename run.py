@@ -73,7 +73,7 @@ def make_venv() -> None:
 
 
 def install_for_tests() -> None:
-    """The parts that do not come with the `test` extra: Debian packages, and Node.js for the front end's own tests."""
+    """What does not come with the `test` extra: Debian packages, and Node.js for the front end's own tests."""
     missing = [name for name, there in DEBIAN_PARTS.items() if not there()]
     if missing:
         apt_install(*missing)
