@@ -21,6 +21,8 @@ from playwright.sync_api import Locator, Page, expect
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120
 CELL_MS = 180_000
+STARTED_MS = 15_000
+TRIES = 3
 
 
 @dataclass
@@ -137,9 +139,16 @@ class Notebook:
         cell.scroll_into_view_if_needed()
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.inner_text()
-        cell.locator(".cm-content").click()
-        self.page.keyboard.press("Shift+Enter")
-        expect(prompt).not_to_have_text(before, timeout=CELL_MS)
+        for _ in range(TRIES):
+            cell.locator(".cm-content").click()
+            expect(cell.locator(".cm-focused")).to_be_visible()
+            self.page.keyboard.press("Shift+Enter")
+            try:
+                expect(prompt).not_to_have_text(before, timeout=STARTED_MS)
+                break
+            except AssertionError:
+                continue  # the page was still being put together and lost the key, as on a busy machine
+        expect(prompt).not_to_have_text(before)
         expect(prompt).not_to_have_text("[*]:", timeout=CELL_MS)
         return cell.locator(".jp-OutputArea").first
 
