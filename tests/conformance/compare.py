@@ -68,6 +68,8 @@ def judge(program: Listed, records: dict[str, Record]) -> Verdict:
         verdict.wrong = unlike_plain(plain, ours)
     if torch is not None and ours is not None and not torch.failure and not ours.failure:
         judge_tracing(verdict, torch, ours)
+    if ours is not None and any(note.startswith("fault:") for note in ours.notes):
+        verdict.differs.append("fault")
     return verdict
 
 

@@ -27,6 +27,7 @@ def row(verdict: Verdict, records: dict[str, Record], width: int) -> str:
     words += [f"WRONG {', '.join(verdict.wrong)}"] if verdict.wrong else []
     words += [record.failure.splitlines()[-1] for record in records.values() if record.failure]
     words += ["breaks more"] if verdict.breaks_more else []
+    words += ["internal fault"] if "fault" in verdict.differs else []
     words += verdict.entry
     return f"{program.id.ljust(width)}  {' '.join(cells)}  {'; '.join(words)}".rstrip()
 
@@ -68,6 +69,7 @@ def summary(verdicts: Sequence[Verdict], ways: Sequence[str]) -> list[str]:
         lines.append(f"agreement in all: {share(sum(v.agrees for v in verdicts), whole)}")
         lines.append(f"programs that break more than torch.compile: {sum(v.breaks_more for v in verdicts)}")
         lines += [f"  {v.program.id}" for v in verdicts if v.breaks_more]
+    lines += [f"internal fault: {v.program.id}" for v in verdicts if "fault" in v.differs]
     lines += [f"wrong: {v.program.id} ({', '.join(v.wrong)})" for v in verdicts if v.wrong]
     lines += [f"entry: {v.program.id}: {fault}" for v in verdicts for fault in v.entry]
     return lines

@@ -220,6 +220,13 @@ def test_verdicts(
     assert verdict.entry == []
 
 
+def test_an_internal_fault_is_a_disagreement() -> None:
+    faulty = Record([ONE], notes=["fault: KeyError at somewhere"])
+    verdict = judge(program(), {"plain": record(ONE), "torch": record(ONE), "ours": faulty})
+    assert verdict.differs == ["fault"]
+    assert not verdict.agrees
+
+
 def test_torch_departing_from_plain_python_must_be_marked() -> None:
     assert judge(program(), {"plain": record(ONE), "torch": record(WRONG)}).entry
     assert not judge(program("torch_differs"), {"plain": record(ONE), "torch": record(WRONG)}).entry
