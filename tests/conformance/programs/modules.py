@@ -324,7 +324,12 @@ def module_in_no_grad(m, x):
     return y, m(x)
 
 
-@program("B11", lambda: [(nn.LSTM(3, 4, batch_first=True), t(2, 5, 3))])
+@program(
+    "B11",
+    lambda: [(nn.LSTM(3, 4, batch_first=True), t(2, 5, 3))],
+    differs="fewer_breaks",
+    why="torch does not trace recurrent modules",
+)
 def lstm(m, x):
     out, (h, c) = m(x)
     return out, h, c
