@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Iterator
+from types import CellType
 from typing import Any
 
 import torch
@@ -173,7 +174,8 @@ class _Attempt:
     def _guard_distinct(self, end: finish.FrameEnd) -> None:
         """Objects that were changed, and others of their type, must be different ones again."""
         output = end.output
-        changed = {tracker.python_type() for tracker in output.side_effects.changed}
+        # (Cells cannot be guarded; a frame's own are different by how its code is made.)
+        changed = {tracker.python_type() for tracker in output.side_effects.changed} - {CellType}
         for cls in changed:
             known = dict.fromkeys(t for t in output.trackers_by_object.values() if t.source is not None)
             sources = [t.source for t in known if t.mutable and t.python_type() is cls and t.source is not None]

@@ -54,6 +54,12 @@ class Emitter:
         self.emit("STORE_FAST", name)
         return name
 
+    def drop_temporaries(self) -> None:
+        """Unbind all temporaries: what follows shall not find them among its locals."""
+        names = dict.fromkeys(i.arg for i in self.instructions if i.op == "STORE_FAST" and i.arg.startswith("___"))
+        for name in names:
+            self.emit("DELETE_FAST", name)
+
     def keep(self, tracker: VariableTracker) -> None:
         """Remember that the top of the stack (which stays) is `tracker`'s value."""
         name = self.temporary()

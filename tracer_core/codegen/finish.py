@@ -203,6 +203,8 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
     broken = root.decoded.instructions[position]
+    if _looks_at_namespace(root.code):
+        end.emitter.drop_temporaries()
     end.emitter.emit("JUMP", target=moved[broken])
     resumes: list[Resume] = []
     if not is_terminal(broken.op) or broken.op == "JUMP":
@@ -393,9 +395,13 @@ def alive_at(root: Frame, position: int) -> frozenset[str]:
 _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
+def _looks_at_namespace(code: CodeType) -> bool:
+    return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
+
+
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
     """The locals that may still be read when `instruction` is about to run: all, where the code looks at its namespace
     as a whole."""
-    if not _LOOKS_AT_LOCALS.isdisjoint(root.code.co_names):
+    if _looks_at_namespace(root.code):
         return frozenset(root.program.varnames)
     return live_before(root.program).get(instruction, frozenset())
