@@ -105,8 +105,10 @@ class Fakes:
         return tracked
 
     def symbol(self, value: int, source: Source) -> int | torch.SymInt:
-        """A symbol for `value` read from `source`; equal values share one, and 0 and 1 stay numbers."""
-        expr = self.shape_env.create_symbol(value, source=_NamedForTorch(source.name), dynamic_dim=DimDynamic.DUCK)
+        """A symbol for `value` read from `source`; 0 and 1 stay numbers. Equal values share one where all sizes are
+        asked to be symbols; those that vary have one each."""
+        kind = DimDynamic.DUCK if self.dynamic else DimDynamic.DYNAMIC
+        expr = self.shape_env.create_symbol(value, source=_NamedForTorch(source.name), dynamic_dim=kind)
         if expr.is_number:
             return int(expr)
         name = str(expr)

@@ -106,10 +106,10 @@ def _range_of(env: Any, binding: SymbolBinding) -> Any:
 
 
 def _is_bound(expr: Any) -> bool:
-    """Whether `expr` compares one bare symbol with a number (its range then says the same)."""
+    """Whether `expr` compares one bare integer symbol with a number (its range then says the same)."""
     return (
         isinstance(expr, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge))
-        and any(side.is_Symbol for side in expr.args)
+        and any(side.is_Symbol and side.is_integer for side in expr.args)
         and any(side.is_number for side in expr.args)
     )
 
