@@ -230,6 +230,12 @@ _reason(
     "Use a name or a counter instead of an address.",
 )
 _reason(
+    "weak-reference",
+    "The code makes a weak reference to {what}.",
+    "When the object dies is known only when the program runs.",
+    "Make the reference before the compiled function runs.",
+)
+_reason(
     "object-address",
     "The code turns {what} into text, which shows its address.",
     "Objects made while tracing get their address later.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ from tracer_core.variables.functions import (
 )
 from tracer_core.variables.iterators import ComposedIterator, DictIterator, SequenceIterator
 from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.library_objects import ReversedIterator, WeakReferenceVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.sequences import (
     DequeVariable,
@@ -131,6 +133,7 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     NestedFunctionVariable: _nested_needs,
     UserObjectVariable: _object_needs,
     StandInVariable: _object_needs,
+    PartialVariable: lambda p: [p.function, *p.args, *p.keywords.values(), *p.attributes.values()],
     **dict.fromkeys(PARTS, lambda part: [part.whole]),
     DictVariable: _dict_needs,
     DictViewVariable: lambda view: [view.of],
@@ -457,6 +460,10 @@ def _partial(emitter: Emitter, tracker: PartialVariable) -> None:
     shape = CallShape(1 + len(tracker.args) + len(tracker.keywords), tuple(tracker.keywords))
     emitter.emit("CALL", shape)
     emitter.keep(tracker)
+    for name, value in tracker.attributes.items():
+        emitter.load(value)
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", name)
 
 
 # --- iterators ----------------------------------------------------------------------------------------------
@@ -473,6 +480,21 @@ def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
     emitter.keep(tracker)
     if tracker.index:
         _extend(emitter, tracker, "__setstate__", lambda: emitter.const(tracker.index))
+
+
+@rebuilds(ReversedIterator)
+def _reversed_iterator(emitter: Emitter, tracker: ReversedIterator) -> None:
+    of = tracker.of
+    emitter.call_const(reversed, lambda: emitter.const([]) if of is None else emitter.load(of))
+    emitter.keep(tracker)
+    if of is not None:
+        _extend(emitter, tracker, "__setstate__", lambda: emitter.const(tracker.index))
+
+
+@rebuilds(WeakReferenceVariable)
+def _weak_reference(emitter: Emitter, tracker: WeakReferenceVariable) -> None:
+    emitter.call_const(weakref.ref, lambda: emitter.load(tracker.to))
+    emitter.keep(tracker)
 
 
 def advanced(iterable: Any, count: int) -> Any:

@@ -86,7 +86,7 @@ class Interpreter:
 
     def raise_tracker(self, exception: ExceptionVariable) -> Any:
         """Raise it in the traced program, in the context of what is being handled."""
-        context = self._handled()
+        context = self.handled()
         if context is not None and context is not exception and "__context__" not in exception.attributes:
             exception.attributes["__context__"] = context
         raise ObservedException(exception)
@@ -205,7 +205,7 @@ class Interpreter:
         frame.stack.append(raised.tracker)
         frame.pc = frame.decoded.index[handler.target]
 
-    def _handled(self) -> VariableTracker | None:
+    def handled(self) -> VariableTracker | None:
         """The exception being handled, here or in a caller."""
         frame: Frame | None = self.frame
         while frame is not None:

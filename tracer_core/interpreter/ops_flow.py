@@ -133,7 +133,7 @@ def send(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("RAISE_VARARGS")
 def raise_varargs(tx: Any, frame: Frame, ins: Instruction) -> None:
     if ins.arg == 0:
-        handled = tx._handled()
+        handled = tx.handled()
         if handled is None:
             tx.raise_(RuntimeError, "No active exception to reraise")
         raise ObservedException(handled)

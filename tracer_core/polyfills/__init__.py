@@ -14,7 +14,7 @@ from tracer_core.polyfills.registry import polyfills, stand_in_for
 
 __all__ = ["CallIterator", "iterate_by_index", "load_polyfills", "polyfills", "stand_in_for"]
 
-_MODULES = ("collections", "functools", "heapq", "itertools", "itertools_counted", "operator")
+_MODULES = ("collections", "copy", "functools", "heapq", "itertools", "itertools_counted", "operator")
 
 
 def load_polyfills() -> None:

@@ -94,7 +94,11 @@ def _reduced(x: Any, memo: Memo | None) -> Any:
     """A plain object: a new one of its class with its `__dict__` and slots."""
     cls = type(x)
     reduce, made_by = getattr(cls, "__reduce_ex__", None), getattr(cls, "__getstate__", None)
-    if reduce is not object.__reduce_ex__ or cls.__reduce__ is not object.__reduce__ or made_by is not object.__getstate__:
+    if (
+        reduce is not object.__reduce_ex__
+        or cls.__reduce__ is not object.__reduce__
+        or made_by is not object.__getstate__
+    ):
         return x.__reduce_ex__(4)
     if hasattr(cls, "__getnewargs__") or hasattr(cls, "__getnewargs_ex__"):
         return x.__reduce_ex__(4)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import types
+import reprlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from tracer_core import rules
-from tracer_core.polyfills.registry import polyfills
+from tracer_core.polyfills.registry import WALKED_THROUGH, inner_code, polyfills
 
 _ABSENT = object()
 
@@ -85,9 +86,9 @@ def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
     return value
 
 
-def _inner_code(function: Any, name: str) -> types.CodeType:
-    return next(c for c in function.__code__.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
-
-
 # The dispatcher of a `singledispatch` function answers by class alone, and only keeps a cache besides.
-rules.fold_code(_inner_code(functools.singledispatch, "dispatch"))
+rules.fold_code(inner_code(functools.singledispatch, "dispatch"))
+
+# What they remember is which objects are being shown, by address and thread.
+WALKED_THROUGH.add(inner_code(dataclasses._recursive_repr, "wrapper"))  # type: ignore[attr-defined]
+WALKED_THROUGH.add(inner_code(reprlib.recursive_repr, "decorating_function", "wrapper"))

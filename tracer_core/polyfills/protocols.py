@@ -18,6 +18,34 @@ def iterate_by_index(sequence: Any) -> Iterator[Any]:
         index += 1
 
 
+class ReversedByIndex:
+    """`reversed(sequence)` for an object with `__len__` and `__getitem__`."""
+
+    def __init__(self, sequence: Any) -> None:
+        self.sequence = sequence
+        self.index = len(sequence) - 1
+
+    def __iter__(self) -> ReversedByIndex:
+        return self
+
+    def __next__(self) -> Any:
+        if self.index < 0:
+            raise StopIteration
+        try:
+            item = self.sequence[self.index]
+        except (IndexError, StopIteration):
+            self.index = -1
+            raise StopIteration from None
+        self.index -= 1
+        return item
+
+    def real(self) -> Iterator[Any]:
+        made = reversed(self.sequence if self.index >= 0 else [])
+        if self.index >= 0:
+            made.__setstate__(self.index)  # type: ignore[attr-defined]
+        return made
+
+
 class CallIterator:
     """`iter(function, sentinel)`."""
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, TypeVar
 
 P = TypeVar("P", bound=Callable[..., Any])
+
+# Codes of wrappers that only guard against recursion or keep a cache: calls go on to what they wrap.
+WALKED_THROUGH: set[CodeType] = set()
 
 _stand_ins: dict[Any, Any] = {}
 
@@ -31,3 +35,11 @@ def stand_in_for(original: Any) -> Any | None:
         return _stand_ins.get(original)
     except TypeError:  # unhashable callable
         return None
+
+
+def inner_code(function: Any, *names: str) -> CodeType:
+    """The code of the function `names` leads to, through functions defined inside `function`."""
+    code: CodeType = function.__code__
+    for name in names:
+        code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+    return code

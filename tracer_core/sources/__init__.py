@@ -37,6 +37,7 @@ from tracer_core.sources.roots import (
     GlobalStateSource,
     LocalSource,
 )
+from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
     "AttrSource",
@@ -64,6 +65,7 @@ __all__ = [
     "MemberSource",
     "ObjectAttrSource",
     "OffsetSource",
+    "ReferentSource",
     "Scope",
     "SizeSource",
     "Source",

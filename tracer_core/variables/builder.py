@@ -30,7 +30,7 @@ from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
-from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, SetVariable, key_of
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import (
     BuiltinMethodVariable,
@@ -242,6 +242,7 @@ def _entries(
             at: Source = member_source(source, key) or ItemSource(source, key)
         else:
             key_tracker = build(key, DictKeySource(source, index))
+            key_of(build.tx, key_tracker)
             at = DictValueSource(source, index)
         entries.append((key_tracker, build.lazy(item, at)))
     return entries
@@ -478,6 +479,7 @@ def _raw_entries(
     for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
         literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and _literal_tuple(key))
         at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
+        key_of(build.tx, at)
         entries.append((at, build.lazy(item, DictValueSource(source, index))))
     return entries
 
@@ -535,6 +537,8 @@ class SourcelessBuilder:
             if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
                                   types.WrapperDescriptorType)):
                 return function_tracker(value, None)
+        if isinstance(value, (types.GenericAlias, types.UnionType)) or type(value).__module__ == "typing":
+            return BuiltinVariable(value)
         if dataclasses.is_dataclass(value) or type(value) in (torch.finfo, torch.iinfo):
             return self.tx.build(value, ConstSource.of_object(value, type(value).__name__))
         raise Unsupported("unknown-object", type=type(value).__qualname__, source="a value made while tracing")

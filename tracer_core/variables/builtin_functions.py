@@ -50,6 +50,8 @@ from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectV
 
 NONE = ConstantVariable(None)
 FALSE = ConstantVariable(False)
+# The class of torch.FloatTensor and its kin.
+_TENSOR_TYPE: Any = type(torch.FloatTensor)
 
 
 @handles(len, VariableTracker)

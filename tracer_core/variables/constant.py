@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ class ConstantVariable(VariableTracker):
     @staticmethod
     def holds(value: Any) -> bool:
         """Whether `value` is of a kind this tracker stands for."""
-        return type(value) in LITERAL_TYPES or isinstance(value, enum.Enum)
+        return type(value) in LITERAL_TYPES or isinstance(value, (enum.Enum, re.Pattern, re.Match))
 
     def python_type(self) -> type:
         return type(self._value)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+
+if TYPE_CHECKING:
+    from tracer_core.variables.user_objects import UserObjectVariable
 
 
 class _ByIdentity:
@@ -24,6 +27,37 @@ class _ByIdentity:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _ByIdentity) and self.of is other.of
+
+
+class AskedKey:
+    """A key that hashes and compares by the methods of its class, walked where a real dict would call them."""
+
+    __slots__ = ("_hash", "of", "tx")
+
+    def __init__(self, tx: Tracing, of: UserObjectVariable) -> None:
+        self.tx = tx
+        self.of = of
+        hashed = tx.call(tx.constant(hash), [of])
+        self._hash = hash(hashed.value())
+
+    @staticmethod
+    def of_object(tx: Tracing | None, of: UserObjectVariable) -> AskedKey:
+        """The key of `of`; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+        if tx is not None:
+            of.key = AskedKey(tx, of)
+        if not isinstance(of.key, AskedKey):
+            raise Unsupported("hash-user-object", cls=of.python_type_name())
+        return of.key
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        from tracer_core.variables.operators import compare
+        from tracer_core.variables.protocols import truth
+
+        mate = other.of if isinstance(other, (AskedKey, _ByIdentity)) else self.tx.constant(other)
+        return self.of is mate or truth(self.tx, compare(self.tx, "==", self.of, mate))
 
 
 def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
@@ -62,7 +96,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
         if part is not None and cls.__hash__ is part.python_type().__hash__ and cls.__eq__ is part.python_type().__eq__:
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            raise Unsupported("hash-user-object", cls=cls.__name__)
+            return AskedKey.of_object(tx, tracker)
         return _ByIdentity(tracker)
     try:
         value = tracker.value()
@@ -265,8 +299,17 @@ class SetVariable(VariableTracker):
         as_it_came = self.source is not None and self not in tx.output.side_effects.changed
         if len(self._items) <= 1 or as_it_came:
             return self.keys()
+        if any(isinstance(key, AskedKey) for key in self._items):
+            return self._by_hash()
         try:
             by_value = {item.realize().value(): item for item in self._items.values()}
         except NotConstant:
             raise Unsupported("set-order", what=self.describe()) from None
         return [by_value[value] for value in self.cls(by_value)]
+
+    def _by_hash(self) -> list[VariableTracker]:
+        """The order that the keys' hashes give, where no two are the same (comparing would run code again)."""
+        hashes = {hash(key) for key in self._items}
+        if len(hashes) < len(self._items) or any(isinstance(key, _ByIdentity) for key in self._items):
+            raise Unsupported("set-order", what=self.describe())
+        return [self._items[key] for key in self.cls(self._items)]

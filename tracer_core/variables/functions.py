@@ -11,6 +11,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import stand_in_for
+from tracer_core.polyfills.registry import WALKED_THROUGH
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -115,6 +116,8 @@ class UserFunctionVariable(FunctionVariable):
         stand_in = stand_in_for(function)
         if stand_in is not None:
             function, source = stand_in, ConstSource.of_object(stand_in)
+        elif function.__code__ in WALKED_THROUGH:
+            function, source = function.__wrapped__, AttrSource(source, "__wrapped__")  # type: ignore[attr-defined]
         defaults = [
             tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())
         ]
@@ -136,6 +139,8 @@ class UserFunctionVariable(FunctionVariable):
             return None if value is DELETED else value
         if name in ("__closure__", "__globals__", "__builtins__"):
             return None
+        if name in ("__get__", "__call__"):
+            return BuiltinMethodVariable(self, name)
         try:
             value = getattr(self.function, name)
         except AttributeError:
@@ -164,6 +169,10 @@ def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
     tx.output.trackers_by_object[id(cell)] = tracker
     tx.output.kept_alive.append(cell)
     return tracker
+
+
+# What a function keeps beside its `__dict__`.
+_FIXED_ATTRIBUTES = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
 
 
 class NestedFunctionVariable(FunctionVariable):
@@ -226,10 +235,17 @@ class NestedFunctionVariable(FunctionVariable):
         parts = {"__defaults__": self.defaults, "__kwdefaults__": self.kwdefaults}
         if name in parts:
             return parts[name] or tx.constant(None)
-        if name == "__dict__":
-            from tracer_core.variables.dicts import DictVariable
+        if name in ("__get__", "__call__"):
+            return BuiltinMethodVariable(self, name)
+        from tracer_core.variables.dicts import DictVariable
 
-            return DictVariable([(tx.constant(key), value) for key, value in self.attributes.items()])
+        if name == "__dict__":
+            own = [(tx.constant(key), v) for key, v in self.attributes.items() if key not in _FIXED_ATTRIBUTES]
+            return DictVariable(own)
+        if name == "__annotations__":
+            flat = items_of(tx, self.annotations)
+            self.attributes[name] = DictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
+            return self.attributes[name]
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
@@ -353,7 +369,7 @@ class SkippedFunctionVariable(VariableTracker):
 class PartialVariable(VariableTracker):
     """A `functools.partial`."""
 
-    __slots__ = ("args", "function", "keywords")
+    __slots__ = ("args", "attributes", "function", "keywords")
     kind = "partial"
     mutable = True
 
@@ -368,9 +384,17 @@ class PartialVariable(VariableTracker):
         self.function = function
         self.args = args
         self.keywords = keywords
+        self.attributes: dict[str, VariableTracker] = {}
 
     def python_type(self) -> type:
         return functools.partial
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        if name in ("func", "args", "keywords") or value is DELETED:
+            return False
+        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        self.attributes[name] = value
+        return True
 
     def describe(self) -> str:
         return f"partial of {self.function.realize().describe()}"
@@ -398,7 +422,7 @@ class PartialVariable(VariableTracker):
             return TupleVariable(list(self.args))
         if name == "keywords":
             return DictVariable([(tx.constant(key), value) for key, value in self.keywords.items()])
-        return None
+        return self.attributes.get(name)
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         return tx.call(self.function, [*self.args, *args], {**self.keywords, **kwargs})

@@ -17,13 +17,32 @@ from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.functions import MethodVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import BASES, base_of, init_part, new_with_part
+from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import NamedTupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 def instantiate(
     tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """`cls(*args, **kwargs)`."""
+    """`cls(*args, **kwargs)`: what the metaclass makes of a call."""
+    cls = cls_tracker.known
+    found, owner = static_lookup(type(cls), "__call__")
+    if isinstance(found, types.FunctionType) and owner is not None and not issubclass(cls, enum.Enum):
+        return tx.call(tx.build(found, class_attribute_source(owner, "__call__")), [cls_tracker, *args], kwargs)
+    return make_instance(tx, cls_tracker, args, kwargs)
+
+
+@handles(type.__call__, ClassVariable)
+def type_call(
+    tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    return make_instance(tx, cls, list(args), kwargs)
+
+
+def make_instance(
+    tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
+    """What `type.__call__` does: `__new__`, then `__init__`."""
     cls = cls_tracker.known
     if issubclass(cls, BaseException):
         return _exception(tx, cls_tracker, args, kwargs)
@@ -60,7 +79,7 @@ _MODULE_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequent
 
 def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
     call, owner = static_lookup(type(cls), "__call__")
-    if owner is not type and not issubclass(cls, enum.Enum):
+    if not isinstance(call, types.FunctionType) and owner is not type and not issubclass(cls, enum.Enum):
         raise Unsupported("metaclass", cls=cls.__qualname__, meta=type(cls).__qualname__)
     if getattr(cls, "__abstractmethods__", None):
         try:

@@ -12,6 +12,7 @@ MODULES = (
     "tracer_core.variables.containers_made",
     "tracer_core.variables.dict_methods",
     "tracer_core.variables.generators",
+    "tracer_core.variables.library_objects",
     "tracer_core.variables.method_equality",
     "tracer_core.variables.operator_functions",
     "tracer_core.variables.replayed",
@@ -19,6 +20,7 @@ MODULES = (
     "tracer_core.variables.stand_ins",
     "tracer_core.variables.signatures",
     "tracer_core.variables.tensor_methods",
+    "tracer_core.variables.text_methods",
     "tracer_core.variables.torch_functions",
 )
 

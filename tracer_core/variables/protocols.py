@@ -6,6 +6,7 @@ and `Unsupported` where it is not known how.
 
 from __future__ import annotations
 
+import math
 import types
 import warnings
 from typing import Any
@@ -15,7 +16,7 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource
+from tracer_core.sources import AttrSource, ConstSource
 from tracer_core.polyfills import iterate_by_index, stand_in_for
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import (
@@ -86,7 +87,9 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     handler = method_for(type(obj), f".{name}")
     if handler is not None:
         return handler(tx, obj)
-    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType, property)):
+    if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+        return tx.call(tx.build(found.fget, ConstSource.of_object(found.fget)), [obj])
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType, property, types.DynamicClassAttribute)):
         try:
             return tx.constant(getattr(obj.value(), name))
         except NotConstant:
@@ -199,11 +202,27 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     unbound = _unbound_method(known, args)
     if unbound is not None:
         return call_method(tx, args[0], unbound, args[1:], kwargs)
-    if rule.action == "fold":
+    if rule.action == "fold" and any(isinstance(arg, SymNodeVariable) for arg in args):
+        return _fold_symbolic(tx, function, args, kwargs)
+    if rule.action == "fold" and not any(isinstance(arg, FunctionVariable) for arg in args):
         folded = fold(tx, known, args, kwargs)
         if folded is not None:
             return folded
     raise Unsupported("skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values")
+
+
+def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """A function of numbers, some of them symbols: a node where torch has one for it, else the symbols are fixed."""
+    known = function.known
+    if known in (math.ceil, math.floor, math.trunc):
+        return call_in_graph(tx, "call_function", known, args, kwargs)
+    symbolic = getattr(torch, f"_sym_{known.__name__}", None)
+    if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
+        return call_in_graph(tx, "call_function", symbolic, args, kwargs)
+    fixed: Args = [
+        ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg for arg in args
+    ]
+    return call_known(tx, function, fixed, kwargs)
 
 
 def _in_answers(known: Any) -> bool:

@@ -41,7 +41,7 @@ class UserObjectVariable(VariableTracker):
     `attributes` holds what the trace set (or `DELETED`); anything else is read from the real object when asked.
     """
 
-    __slots__ = ("attributes", "cls", "part", "real")
+    __slots__ = ("attributes", "cls", "key", "part", "real")
     kind = "object"
     mutable = True
 
@@ -50,6 +50,8 @@ class UserObjectVariable(VariableTracker):
         self.cls = cls
         self.real = real
         self.attributes: dict[str, VariableTracker] = {}
+        # What it was last looked up by in a dict, for classes with a hash of their own.
+        self.key: Any = None
         # For classes that inherit from a builtin type: that part of it (see `parts`).
         self.part: VariableTracker | None = None
 

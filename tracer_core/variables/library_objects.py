@@ -1,0 +1,215 @@
+"""Small types of the library that are written in C: namespaces, bound methods, compiled patterns, weak references."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import re
+import sys
+import types
+import weakref
+from typing import Any
+
+from tracer_core import rules
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import ConstSource, ReferentSource, Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable
+from tracer_core.variables.exceptions import TracebackVariable
+from tracer_core.variables.functions import FunctionVariable, MethodVariable, UserFunctionVariable
+from tracer_core.variables.iterators import SequenceIterator
+from tracer_core.variables.operators import compare
+from tracer_core.variables.protocols import call_special, callable_type, has_special
+from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable, tuple_of
+from tracer_core.variables.user_objects import UserObjectVariable
+
+# --- types.SimpleNamespace ------------------------------------------------------------------------------------
+
+
+@builds(types.SimpleNamespace)
+def _namespace(build: Any, value: Any, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, types.SimpleNamespace))
+    return UserObjectVariable(types.SimpleNamespace, value, source)
+
+
+@handles(types.SimpleNamespace)
+def namespace(tx: Tracing, **named: VariableTracker) -> VariableTracker:
+    made = UserObjectVariable(types.SimpleNamespace)
+    made.attributes.update(named)
+    return made
+
+
+@handles(types.SimpleNamespace.__eq__, UserObjectVariable, VariableTracker)
+def namespace_eq(tx: Tracing, self: UserObjectVariable, other: VariableTracker) -> VariableTracker:
+    if not isinstance(other, UserObjectVariable) or not issubclass(other.cls, types.SimpleNamespace):
+        return ConstantVariable(NotImplemented)
+    return compare(tx, "==", _fields(tx, self), _fields(tx, other))
+
+
+def _fields(tx: Tracing, self: UserObjectVariable) -> DictVariable:
+    return DictVariable([(tx.constant(name), value) for name, value in self.dict_entries(tx).items()])
+
+
+@handles(types.SimpleNamespace.__repr__, UserObjectVariable)
+def namespace_repr(tx: Tracing, self: UserObjectVariable) -> VariableTracker | None:
+    texts = []
+    for name, value in self.dict_entries(tx).items():
+        text = text_of(tx, value, "__repr__")
+        if text is None or not text.is_constant():
+            return None
+        texts.append(f"{name}={text.value()}")
+    cls = "namespace" if self.cls is types.SimpleNamespace else self.cls.__name__
+    return ConstantVariable(f"{cls}({', '.join(texts)})")
+
+
+# --- methods --------------------------------------------------------------------------------------------------
+
+
+@handles(types.MethodType, VariableTracker, VariableTracker)
+def method_type(tx: Tracing, function: VariableTracker, obj: VariableTracker) -> VariableTracker:
+    if not callable_type(function):
+        tx.raise_(TypeError, "first argument must be callable")
+    return MethodVariable(function, obj)
+
+
+@method(FunctionVariable, "__get__")
+def function_get(
+    tx: Tracing, self: FunctionVariable, obj: VariableTracker, owner: VariableTracker | None = None
+) -> VariableTracker:
+    nothing = isinstance(obj, ConstantVariable) and obj.value() is None
+    return self if nothing else MethodVariable(self, obj)
+
+
+# --- regular expressions --------------------------------------------------------------------------------------
+
+
+@builds(re.Pattern)
+def _pattern(build: Any, value: Any, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.identity(source, value))
+    return ConstantVariable(value, source)
+
+
+for _function in (re.compile, re.match, re.search, re.fullmatch, re.split, re.findall, re.sub, re.subn, re.escape):
+    rules.fold(_function)
+
+
+# --- reversed -------------------------------------------------------------------------------------------------
+
+
+@handles(reversed, VariableTracker)
+def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    if has_special(obj, "__reversed__"):
+        return call_special(tx, obj, "__reversed__", [], f"{obj.python_type_name()!r} object is not reversible")
+    if isinstance(obj, ListVariable):
+        return ReversedIterator(obj)
+    if isinstance(obj, (DictVariable, DictViewVariable, ConstantVariable, RangeVariable)) or (
+        isinstance(obj, SequenceVariable) and not isinstance(obj, SliceVariable)
+    ):
+        items = obj.items_or_none(tx)
+        if items is not None:
+            backwards = items[::-1]
+            return SequenceIterator(SequenceVariable(backwards), lambda: backwards)
+    if not hasattr(obj.python_type(), "__getitem__") or not hasattr(obj.python_type(), "__len__"):
+        tx.raise_(TypeError, f"{obj.python_type_name()!r} object is not reversible")
+    return _reversed_by_index(tx, obj)
+
+
+class ReversedIterator(SequenceIterator):
+    """Over a list from its end: `index` is the next place to look at, -1 when done."""
+
+    __slots__ = ()
+
+    def __init__(self, of: ListVariable) -> None:
+        super().__init__(of, lambda: of.items, len(of.items) - 1)
+
+    def python_type(self) -> type:
+        return type(reversed([]))
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        items = self.over()
+        if self.of is None or not 0 <= self.index < len(items):
+            self.of = None
+            return None
+        tx.output.side_effects.changes(self, "iterator", "moved on")
+        self.index -= 1
+        return items[self.index + 1]
+
+
+def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
+    from tracer_core.polyfills.protocols import ReversedByIndex
+    from tracer_core.variables.stand_ins import call_stand_in
+
+    return call_stand_in(tx, reversed, ReversedByIndex, [obj], {})
+
+
+# --- weak references ------------------------------------------------------------------------------------------
+
+
+class WeakReferenceVariable(VariableTracker):
+    """A `weakref.ref` to an object that lives as long as the trace."""
+
+    __slots__ = ("to",)
+    kind = "weak reference"
+
+    def __init__(self, to: VariableTracker, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.to = to
+
+    def python_type(self) -> type:
+        return weakref.ReferenceType
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("to", self.to)]
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+        if args or kwargs:
+            tx.raise_(TypeError, f"weakref expected 0 arguments, got {len(args) + len(kwargs)}")
+        return self.to
+
+
+@handles(weakref.ref, VariableTracker)
+def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
+    watched = callback is not None and not (callback.is_constant() and callback.value() is None)
+    if to.source is None or watched or not isinstance(to, (UserObjectVariable, UserFunctionVariable)):
+        raise Unsupported("weak-reference", what=to.describe())
+    return WeakReferenceVariable(to)
+
+
+@builds(weakref.ReferenceType)
+def _weak_reference(build: Any, value: Any, source: Source) -> VariableTracker:
+    if value() is None:
+        build.tx.guard(make.is_none(ReferentSource(source)))
+        return WeakReferenceVariable(ConstantVariable(None), source)
+    build.tx.guard(make.type_is(source, weakref.ReferenceType))
+    return WeakReferenceVariable(build(value(), ReferentSource(source)), source)
+
+
+@handles(operator.eq, WeakReferenceVariable, WeakReferenceVariable)
+def weak_reference_eq(tx: Tracing, a: WeakReferenceVariable, b: WeakReferenceVariable) -> VariableTracker:
+    return compare(tx, "==", a.to, b.to)
+
+
+# --- sys.exc_info ---------------------------------------------------------------------------------------------
+
+
+@handles(sys.exc_info)
+def exc_info(tx: Any) -> VariableTracker:
+    """The exception being handled in the traced program.
+
+    A caller that is not traced may be handling one as well. `contextlib` looks at it only when another one is raised.
+    """
+    handled = tx.handled()
+    if handled is None:
+        if tx.frame.globals is not vars(contextlib):
+            raise Unsupported("skipped-function", what="sys.exc_info", why="a caller may be handling an exception")
+        return tuple_of(*[ConstantVariable(None)] * 3)
+    return tuple_of(tx.constant(handled.python_type()), handled, TracebackVariable())
