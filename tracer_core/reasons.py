@@ -212,6 +212,12 @@ _reason(
     "Use a list or a dict, whose order is fixed.",
 )
 _reason(
+    "dict-reshaped",
+    "A {what} is iterated over while keys are put in and taken out.",
+    "What comes next then hangs on how Python keeps the keys in memory.",
+    "Iterate over a copy: for key in list(d).",
+)
+_reason(
     "outside-iterator",
     "The code takes an item from a {type} that was started before this point.",
     "Taking an item cannot be undone, so it is left to Python.",

@@ -507,6 +507,13 @@ def advanced(iterable: Any, count: int) -> Any:
 
 @rebuilds(DictIterator)
 def _dict_iterator(emitter: Emitter, tracker: DictIterator) -> None:
+    if tracker.index < 0:
+        emitter.call_const(iter, lambda: emitter.const(()))
+        emitter.keep(tracker)
+        return
+    if tracker.stale():
+        raise CannotRebuild(tracker)
+
     def push() -> None:
         if tracker.which:
             emitter.emit("PUSH_NULL")

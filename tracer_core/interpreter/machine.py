@@ -82,7 +82,11 @@ class Interpreter:
     def raise_(self, cls: type[BaseException], *args: Any) -> Any:
         """Raise `cls(*args)` in the traced program; arguments may be trackers."""
         trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
-        self.raise_tracker(ExceptionVariable(cls, trackers))
+        exception = ExceptionVariable(cls, trackers)
+        if cls is NameError and isinstance(args[0], str):
+            # Only the interpreter itself raises it in this way: the name stands in quotes.
+            exception.attributes["name"] = self.constant(args[0].split("'")[1])
+        self.raise_tracker(exception)
 
     def raise_tracker(self, exception: ExceptionVariable) -> Any:
         """Raise it in the traced program, in the context of what is being handled."""

@@ -15,6 +15,7 @@ from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.functions import NestedFunctionVariable
+from tracer_core.variables.text_methods import formatted, shown
 from tracer_core.variables.protocols import call_method, iterate, next_item, same, truth, unpack
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
@@ -111,8 +112,8 @@ def format_value(tx: Any, frame: Frame, ins: Instruction) -> None:
     value = frame.pop().realize()
     conversion = {1: "__str__", 2: "__repr__", 3: "ascii"}.get(ins.arg & 3)
     if conversion == "ascii":
-        raise Unsupported("method", name="ascii()", type=value.python_type_name())
-    if conversion is not None or (not spec and not _has_own_format(value)):
+        value = ConstantVariable(ascii(shown(tx, value)))
+    elif conversion is not None or (not spec and not _has_own_format(value)):
         text = text_of(tx, value, conversion or "__str__")
         if text is None:
             raise Unsupported("object-address", what=value.describe())
@@ -125,24 +126,6 @@ def format_value(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 def _has_own_format(value: VariableTracker) -> bool:
     return value.python_type().__format__ is not object.__format__
-
-
-def formatted(tx: Any, value: VariableTracker, spec: str) -> VariableTracker:
-    """`format(value, spec)`."""
-    from tracer_core.variables.protocols import call_special, has_special
-
-    if has_special(value, "__format__") and _has_own_format(value):
-        return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")  # type: ignore[arg-type]
-    if isinstance(value, SymNodeVariable):
-        value = ConstantVariable(value.specialize(tx, value.python_type()))
-    if not spec:
-        text = text_of(tx, value, "__str__")
-        if text is not None:
-            return text
-    try:
-        return tx.constant(format(value.value(), spec))  # type: ignore[no-any-return]
-    except (TypeError, ValueError) as error:
-        return tx.raise_(type(error), *error.args)  # type: ignore[no-any-return]
 
 
 @op("LIST_APPEND")

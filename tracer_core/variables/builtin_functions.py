@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import math
+import operator
+import re
 import operator
 from typing import Any
 
@@ -13,6 +16,7 @@ from tracer_core.polyfills import CallIterator
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.functions import BuiltinMethodVariable, CellVariable, FunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
@@ -24,7 +28,7 @@ from tracer_core.variables.iterators import (
     make_map,
     make_zip,
 )
-from tracer_core.variables.operators import binary, compare, unary
+from tracer_core.variables.operators import binary, by_methods, compare, unary, unsupported_operands
 from tracer_core.variables.protocols import (
     call_method,
     call_special,
@@ -44,7 +48,7 @@ from tracer_core.variables.protocols import (
 from tracer_core.variables.registry import handles
 from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.sequence_methods import index_value, sorted_items
-from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable
+from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
 
@@ -222,9 +226,42 @@ def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
     return call_in_graph(tx, "call_function", operator.abs, [a], {})
 
 
-@handles(abs, UserObjectVariable)
-def abs_object(tx: Tracing, a: UserObjectVariable) -> VariableTracker:
-    return call_special(tx, a, "__abs__", [], f"bad operand type for abs(): {a.python_type_name()!r}")
+def _asks(special: str) -> Any:
+    """A handler for objects that goes by a special method."""
+
+    def handler(tx: Tracing, a: UserObjectVariable, *rest: VariableTracker) -> VariableTracker | None:
+        return call_special(tx, a, special, list(rest), "") if has_special(a, special) else None
+
+    return handler
+
+
+for _function_asking, _special in {
+    abs: "__abs__",
+    bytes: "__bytes__",
+    complex: "__complex__",
+    math.ceil: "__ceil__",
+    math.floor: "__floor__",
+    math.trunc: "__trunc__",
+    operator.index: "__index__",
+    round: "__round__",
+}.items():
+    handles(_function_asking, UserObjectVariable)(_asks(_special))
+
+
+@handles(divmod, UserObjectVariable, VariableTracker)
+@handles(divmod, VariableTracker, UserObjectVariable)
+def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, "divmod()", a, b)
+
+
+@handles(pow, UserObjectVariable, VariableTracker)
+@handles(pow, VariableTracker, UserObjectVariable)
+def pow_object(
+    tx: Tracing, a: VariableTracker, b: VariableTracker, mod: VariableTracker | None = None
+) -> VariableTracker | None:
+    if mod is None:
+        return binary(tx, "**", a, b)
+    return call_special(tx, a, "__pow__", [b, mod], "") if has_special(a, "__pow__") else None
 
 
 @handles(pow, InGraphVariable, VariableTracker)
@@ -296,19 +333,34 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
         value = obj.value()
     except NotConstant:
         return _container_text(tx, obj)
+    if special == "__repr__" and type(value) in (re.Pattern, re.Match):
+        return ConstantVariable(repr(value))
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset)):
         return ConstantVariable(str(value) if special == "__str__" else repr(value))
     return None
 
 
 def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    parts = [text_of(tx, item, "__repr__") for item in obj.items_or_none(tx) or []]
-    texts = [constant_or(part, None) if part is not None else None for part in parts]
-    if any(text is None for text in texts):
-        return None
+    """The text of a container of values that have theirs; None for other things."""
     if type(obj) is ListVariable:
-        return ConstantVariable("[" + ", ".join(texts) + "]")
+        return ConstantVariable(f"[{', '.join(_texts(tx, obj.items))}]")
+    if type(obj) is TupleVariable:
+        comma = "," if len(obj.items) == 1 else ""
+        return ConstantVariable(f"({', '.join(_texts(tx, obj.items))}{comma})")
+    if isinstance(obj, DictVariable) and obj.cls is dict:
+        keys, values = _texts(tx, obj.keys()), _texts(tx, [value for _, value in obj.entries(tx)])
+        return ConstantVariable("{" + ", ".join(f"{k}: {v}" for k, v in zip(keys, values, strict=True)) + "}")
     return None
+
+
+def _texts(tx: Tracing, items: list[VariableTracker]) -> list[str]:
+    texts = []
+    for item in items:
+        text = text_of(tx, item, "__repr__")
+        if text is None:
+            raise Unsupported("object-address", what=item.realize().describe())
+        texts.append(str(text.value()))
+    return texts
 
 
 def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> VariableTracker | None:
@@ -444,12 +496,12 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
 
 
 @handles(object.__init__, VariableTracker)
-def object_init(tx: Tracing, self: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def object_init(tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     return NONE
 
 
 @handles(object.__init_subclass__)
-def object_init_subclass(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def object_init_subclass(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     return NONE
 
 
@@ -461,7 +513,7 @@ def exception_init(tx: Tracing, self: ExceptionVariable, *args: VariableTracker)
 
 
 @handles(object.__new__, ClassVariable)
-def object_new(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def object_new(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     return UserObjectVariable(cls.known)
 
 

@@ -58,14 +58,14 @@ def frozenset_(tx: Tracing, iterable: VariableTracker | None = None) -> Variable
 
 
 @handles(dict)
-def dict_(tx: Tracing, iterable: VariableTracker | None = None, **named: VariableTracker) -> VariableTracker:
+def dict_(tx: Tracing, iterable: VariableTracker | None = None, /, **named: VariableTracker) -> VariableTracker:
     made = DictVariable()
     update(tx, made, iterable, **named)
     return made
 
 
 @handles(collections.OrderedDict)
-def ordered_dict(tx: Tracing, iterable: VariableTracker | None = None, **named: VariableTracker) -> VariableTracker:
+def ordered_dict(tx: Tracing, iterable: VariableTracker | None = None, /, **named: VariableTracker) -> VariableTracker:
     made = DictVariable(cls=collections.OrderedDict)
     update(tx, made, iterable, **named)
     return made
@@ -76,6 +76,7 @@ def default_dict(
     tx: Tracing,
     factory: VariableTracker = NONE,
     iterable: VariableTracker | None = None,
+    /,
     **named: VariableTracker,
 ) -> VariableTracker:
     absent = constant_or(factory, 0) is None
@@ -129,7 +130,7 @@ def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE) 
 
 
 def _partial(
-    tx: Tracing, function: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
+    tx: Tracing, function: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
     if isinstance(function, PartialVariable):
         return PartialVariable(function.function, [*function.args, *args], {**function.keywords, **kwargs})

@@ -135,7 +135,7 @@ def popitem(tx: Tracing, self: DictVariable, last: VariableTracker = ConstantVar
 
 @method(DictVariable, "update")
 def update(
-    tx: Tracing, self: DictVariable, other: VariableTracker | None = None, **named: VariableTracker
+    tx: Tracing, self: DictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
     entries = [] if other is None else pairs(tx, other)
     for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:
@@ -434,7 +434,7 @@ def instance_get(
 
 @method(InstanceDictVariable, "update")
 def instance_update(
-    tx: Tracing, self: InstanceDictVariable, other: VariableTracker | None = None, **named: VariableTracker
+    tx: Tracing, self: InstanceDictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
     entries = [] if other is None else pairs(tx, other)
     for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:

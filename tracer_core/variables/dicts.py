@@ -109,7 +109,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
 class DictVariable(VariableTracker):
     """A dict of any of the standard kinds: `cls` is dict, OrderedDict or defaultdict."""
 
-    __slots__ = ("_entries", "cls", "default_factory")
+    __slots__ = ("_entries", "cls", "default_factory", "reshaped", "written")
     kind = "dict"
     mutable = True
 
@@ -123,6 +123,8 @@ class DictVariable(VariableTracker):
         super().__init__(source)
         self.cls = cls
         self.default_factory = default_factory
+        # How often keys came or went, and how often anything was written: iterators look at them.
+        self.reshaped = self.written = 0
         self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
             key_of(None, key): (key, value) for key, value in entries
         }
@@ -150,6 +152,8 @@ class DictVariable(VariableTracker):
         tx.output.side_effects.changes(self, "dict", "an item is set")
         hashed = key_of(tx, key)
         old = self._entries.get(hashed)
+        self.written += 1
+        self.reshaped += old is None
         self._entries[hashed] = (key if old is None else old[0], value)
 
     def remove(self, tx: Tracing, key: VariableTracker) -> VariableTracker | None:
@@ -158,10 +162,12 @@ class DictVariable(VariableTracker):
         if hashed not in self._entries:
             return None
         tx.output.side_effects.changes(self, "dict", "an item is removed")
+        self.reshaped += 1
         return self._entries.pop(hashed)[1]
 
     def replace(self, tx: Tracing, entries: list[tuple[VariableTracker, VariableTracker]]) -> None:
         tx.output.side_effects.changes(self, "dict", "items are replaced")
+        self.reshaped += 1
         self._entries = {key_of(tx, key): (key, value) for key, value in entries}
 
     def __len__(self) -> int:
@@ -234,12 +240,13 @@ class DictViewVariable(VariableTracker):
 class SetVariable(VariableTracker):
     """A set or frozenset. Its iteration order is that of the real set the items would make, where all are known."""
 
-    __slots__ = ("_items", "cls")
+    __slots__ = ("_items", "cls", "reshaped")
     kind = "set"
 
     def __init__(self, items: Iterable[VariableTracker] = (), cls: type = set, source: Source | None = None) -> None:
         super().__init__(source)
         self.cls = cls
+        self.reshaped = 0
         self._items: dict[Any, VariableTracker] = {}
         for item in items:
             self._items.setdefault(key_of(None, item), item)
@@ -265,18 +272,22 @@ class SetVariable(VariableTracker):
 
     def add(self, tx: Tracing, item: VariableTracker) -> None:
         tx.output.side_effects.changes(self, "set", "an item is added")
-        self._items.setdefault(key_of(tx, item), item)
+        hashed = key_of(tx, item)
+        self.reshaped += hashed not in self._items
+        self._items.setdefault(hashed, item)
 
     def remove(self, tx: Tracing, item: VariableTracker) -> bool:
         hashed = key_of(tx, item)
         if hashed not in self._items:
             return False
         tx.output.side_effects.changes(self, "set", "an item is removed")
+        self.reshaped += 1
         del self._items[hashed]
         return True
 
     def replace(self, tx: Tracing, items: list[VariableTracker]) -> None:
         tx.output.side_effects.changes(self, "set", "items are replaced")
+        self.reshaped += 1
         self._items = {}
         for item in items:
             self._items.setdefault(key_of(tx, item), item)

@@ -49,7 +49,21 @@ class ExceptionVariable(VariableTracker):
             return tx.constant(False)
         if issubclass(self.cls, StopIteration) and name == "value":
             return self.args[0] if self.args else tx.constant(None)
-        return None
+        if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
+            return self._of_group(tx, name)
+        return self._computed(tx, name)
+
+    def _of_group(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if len(self.args) != 2:
+            return None
+        return self.args[0] if name == "message" else TupleVariable(list(self.args[1].realize().items_or_none(tx) or []))
+
+    def _computed(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What exceptions in C make of their arguments: `errno`, `start`, `code`, ..."""
+        owner = next((cls for cls in self.cls.__mro__ if name in vars(cls)), None)
+        if owner is None or not isinstance(vars(owner)[name], (types.MemberDescriptorType, types.GetSetDescriptorType)):
+            return None
+        return tx.constant(getattr(owner(*(arg.realize().value() for arg in self.args)), name))
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")

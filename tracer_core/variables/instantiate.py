@@ -34,7 +34,7 @@ def instantiate(
 
 @handles(type.__call__, ClassVariable)
 def type_call(
-    tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker
+    tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
     return make_instance(tx, cls, list(args), kwargs)
 

@@ -70,7 +70,7 @@ class SequenceIterator(IteratorVariable):
 class DictIterator(IteratorVariable):
     """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error."""
 
-    __slots__ = ("index", "items", "of", "size", "which")
+    __slots__ = ("index", "items", "of", "reshaped", "size", "which", "written")
 
     def __init__(self, of: DictVariable | SetVariable, items: list[VariableTracker], which: str = "") -> None:
         super().__init__()
@@ -80,6 +80,23 @@ class DictIterator(IteratorVariable):
         self.items = items
         self.size = len(of)
         self.index = 0
+        self.reshaped = of.reshaped
+        self.written = getattr(of, "written", 0)
+
+    def stale(self) -> bool:
+        """Whether keys came or went since it was made: what it gives then hangs on the table's layout in memory."""
+        return self.index >= 0 and self.of.reshaped != self.reshaped
+
+    def _refresh(self, tx: Tracing) -> None:
+        """See what was written since it was made."""
+        from tracer_core.errors import Unsupported
+        from tracer_core.variables.dicts import DictVariable, DictViewVariable
+
+        if self.stale():
+            raise Unsupported("dict-reshaped", what=self.of.describe())
+        if isinstance(self.of, DictVariable) and self.of.written != self.written:
+            self.written = self.of.written
+            self.items = DictViewVariable(self.of, self.which or "keys").items_or_none(tx)
 
     def python_type(self) -> type:
         return type(iter({}))
@@ -88,11 +105,13 @@ class DictIterator(IteratorVariable):
         return f"iterator at {self.index} of a {self.of.describe()}"
 
     def next(self, tx: Tracing) -> VariableTracker | None:
-        if len(self.of) != self.size:
+        if self.index >= 0 and len(self.of) != self.size:
             word = "dictionary" if self.of.kind == "dict" else "Set"
             tx.raise_(RuntimeError, f"{word} changed size during iteration")
-        if self.index >= len(self.items):
+        if not 0 <= self.index < len(self.items):
+            self.index = -1
             return None
+        self._refresh(tx)
         tx.output.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.items[self.index - 1]

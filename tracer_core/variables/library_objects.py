@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
 import re
 import sys
 import types
@@ -18,11 +19,11 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_functions import text_of
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable
-from tracer_core.variables.exceptions import TracebackVariable
+from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions import FunctionVariable, MethodVariable, UserFunctionVariable
 from tracer_core.variables.iterators import SequenceIterator
 from tracer_core.variables.operators import compare
-from tracer_core.variables.protocols import call_special, callable_type, has_special
+from tracer_core.variables.protocols import call_method, call_special, callable_type, has_special
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable, tuple_of
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -38,7 +39,7 @@ def _namespace(build: Any, value: Any, source: Source) -> VariableTracker:
 
 
 @handles(types.SimpleNamespace)
-def namespace(tx: Tracing, **named: VariableTracker) -> VariableTracker:
+def namespace(tx: Tracing, /, **named: VariableTracker) -> VariableTracker:
     made = UserObjectVariable(types.SimpleNamespace)
     made.attributes.update(named)
     return made
@@ -213,3 +214,22 @@ def exc_info(tx: Any) -> VariableTracker:
             raise Unsupported("skipped-function", what="sys.exc_info", why="a caller may be handling an exception")
         return tuple_of(*[ConstantVariable(None)] * 3)
     return tuple_of(tx.constant(handled.python_type()), handled, TracebackVariable())
+
+
+# --- exceptions -----------------------------------------------------------------------------------------------
+
+
+@method(ExceptionVariable, "add_note")
+def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> VariableTracker:
+    if note.python_type() is not str:
+        tx.raise_(TypeError, f"note must be a str, not '{note.python_type_name()}'")
+    notes = self.attributes.get("__notes__")
+    if notes is None:
+        self.set_attribute(tx, "__notes__", ListVariable([note]))
+    else:
+        call_method(tx, notes.realize(), "append", [note], {})
+    return ConstantVariable(None)
+
+
+for _function in (os.fspath,):
+    rules.fold(_function)

@@ -63,8 +63,13 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
     result = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
     if result is not None:
         return result
+    if symbol == "*":
+        for sequence, count in ((a, b), (b, a)):
+            if has_special(count, "__index__") and hasattr(sequence.python_type(), "__len__"):
+                times = call_special(tx, count, "__index__", [], "")
+                return binary(tx, "*", *((sequence, times) if sequence is a else (times, sequence)))
     shown = "** or pow()" if symbol == "**" else symbol
-    return _unsupported_operands(tx, shown, a, b)
+    return unsupported_operands(tx, shown, a, b)
 
 
 def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
@@ -84,7 +89,14 @@ def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -
     done = by_table(tx, function, a, b)
     if done is None:
         done = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
-    return done if done is not None else _unsupported_operands(tx, symbol, a, b)
+    return done if done is not None else unsupported_operands(tx, symbol, a, b)
+
+
+def by_methods(
+    tx: Tracing, function: Callable[..., Any], name: str, a: VariableTracker, b: VariableTracker
+) -> VariableTracker | None:
+    """The operator `name` by methods of the operands' classes; None if neither knows."""
+    return _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
 
 
 def by_table(
@@ -139,7 +151,7 @@ def _is_not_implemented(tracker: VariableTracker) -> bool:
     return isinstance(tracker, ConstantVariable) and tracker.value() is NotImplemented
 
 
-def _unsupported_operands(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+def unsupported_operands(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     raise_for_sequence(tx, symbol, a, b)
     return tx.raise_(  # type: ignore[no-any-return]
         TypeError,

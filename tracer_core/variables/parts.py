@@ -136,7 +136,7 @@ def part_of(tracker: VariableTracker) -> VariableTracker:
 
 def _new_handler(base: type) -> Any:
     def new(
-        tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker
+        tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker | None:
         if cls.known in BASES:
             return tx.call(cls, list(args), kwargs)

@@ -29,7 +29,7 @@ from tracer_core.variables.classes import (
 )
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
-from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.functions import BuiltinMethodVariable, FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iterators import DictIterator, IteratorVariable, SequenceIterator, over_sequence
@@ -47,11 +47,21 @@ Kwargs = dict[str, VariableTracker]
 
 def get_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker:
     """`obj.name`; raises AttributeError in the traced program as Python does."""
-    found = find_attr(tx, obj, name)
-    if found is None:
-        tx.raise_(AttributeError, _no_attribute(obj.realize(), name))
+    try:
+        found = find_attr(tx, obj, name)
+        if found is None:
+            tx.raise_(AttributeError, _no_attribute(obj.realize(), name))
+    except ObservedException as raised:
+        _note_attribute(tx, raised.tracker, obj, name)
+        raise
     assert found is not None
     return found.realize()
+
+
+def _note_attribute(tx: Tracing, error: ExceptionVariable, obj: VariableTracker, name: str) -> None:
+    """As Python does, say in an AttributeError what was asked for, where nothing is said yet."""
+    if issubclass(error.cls, AttributeError) and not {"name", "obj"} & set(error.attributes):
+        error.attributes.update(name=tx.constant(name), obj=obj.realize())
 
 
 def find_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
@@ -363,7 +373,7 @@ def fits(handler: Any, own: int, args: Args, kwargs: Kwargs) -> bool:
     code = handler.__code__
     fixed = code.co_argcount - own
     required = fixed - len(handler.__defaults__ or ())
-    names = set(code.co_varnames[own : code.co_argcount + code.co_kwonlyargcount])
+    names = set(code.co_varnames[max(own, code.co_posonlyargcount) : code.co_argcount + code.co_kwonlyargcount])
     if not required <= len(args) + len(names & set(kwargs)) or (len(args) > fixed and not code.co_flags & 0x04):
         return False
     return set(kwargs) <= names or bool(code.co_flags & 0x08)

@@ -1,12 +1,156 @@
-"""Methods of str and bytes that take more than constants."""
+"""Text made of tracked values: `format`, `str.format`, `%`, `join`.
+
+Python's own formatting does the work; it is given stand-ins for values that are not constants, which ask the trace for
+their text, items and attributes where the formatting does.
+"""
 
 from __future__ import annotations
 
-from tracer_core.variables.base import Tracing, VariableTracker
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.builtin_functions import text_of
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.protocols import fold, unpack
-from tracer_core.variables.registry import method
-from tracer_core.variables.sequences import ListVariable
+from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.operators import get_item
+from tracer_core.variables.protocols import call_special, fold, get_attr, has_special, unpack
+from tracer_core.variables.registry import handles, method
+from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.tensor import SymNodeVariable
+
+EMPTY = ConstantVariable("")
+
+
+class Shown:
+    """A value that is not constant, as formatting sees it."""
+
+    __slots__ = ("_of", "_tx")
+
+    def __init__(self, tx: Tracing, of: VariableTracker) -> None:
+        self._tx = tx
+        self._of = of
+
+    def __str__(self) -> str:
+        return _text(self._tx, self._of, "__str__")
+
+    def __repr__(self) -> str:
+        return _text(self._tx, self._of, "__repr__")
+
+    def __format__(self, spec: str) -> str:
+        return str(formatted(self._tx, self._of, spec).value())
+
+    def __int__(self) -> int:
+        return int(self._number(int))
+
+    def __float__(self) -> float:
+        return float(self._number(float))
+
+    def _number(self, cls: type) -> Any:
+        return self._tx.call(self._tx.constant(cls), [self._of]).value()
+
+    def __getattr__(self, name: str) -> Any:
+        return shown(self._tx, get_attr(self._tx, self._of, name))
+
+
+class ShownContainer(Shown):
+    """One that can be subscripted (`%` takes any such object for a mapping)."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        return shown(self._tx, get_item(self._tx, self._of, self._tx.constant(key)))
+
+
+def shown(tx: Tracing, tracker: VariableTracker) -> Any:
+    """What formatting gets for it: its value if that is known, else a stand-in."""
+    tracker = tracker.realize()
+    if isinstance(tracker, SymNodeVariable):
+        return tracker.specialize(tx, tracker.python_type())
+    if isinstance(tracker, ConstantVariable):
+        return tracker.value()
+    return (ShownContainer if hasattr(tracker.python_type(), "__getitem__") else Shown)(tx, tracker)
+
+
+def _text(tx: Tracing, of: VariableTracker, special: str) -> str:
+    text = text_of(tx, of, special)
+    if text is None:
+        raise Unsupported("object-address", what=of.describe())
+    return str(text.value())
+
+
+def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
+    """What formatting gives; what it raises by itself is raised in the traced program."""
+    try:
+        return ConstantVariable(run())
+    except (ObservedException, Unsupported, NotConstant):
+        raise
+    except Exception as error:
+        return tx.raise_(type(error), *error.args)  # type: ignore[no-any-return]
+
+
+def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:
+    """`format(value, spec)`."""
+    if has_special(value, "__format__") and value.python_type().__format__ is not object.__format__:
+        found = value.python_type().__format__
+        if isinstance(found, types.FunctionType):
+            return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")
+        part = getattr(value, "part", None)
+        if part is not None:
+            return formatted(tx, part, spec)
+    if isinstance(value, SymNodeVariable):
+        value = ConstantVariable(value.specialize(tx, value.python_type()))
+    if not spec:
+        text = text_of(tx, value, "__str__")
+        if text is not None:
+            return text
+    elif not isinstance(value, ConstantVariable) and value.python_type().__format__ is object.__format__:
+        tx.raise_(TypeError, f"unsupported format string passed to {value.python_type_name()}.__format__")
+    return _made(tx, lambda: format(value.value(), spec))
+
+
+@handles(format, VariableTracker)
+def format_(tx: Tracing, value: VariableTracker, spec: VariableTracker = EMPTY) -> VariableTracker:
+    return formatted(tx, value, spec.value())
+
+
+@handles(ascii, VariableTracker)
+def ascii_(tx: Tracing, value: VariableTracker) -> VariableTracker:
+    return ConstantVariable(ascii(shown(tx, value)))
+
+
+@method(ConstantVariable, "format")
+def str_format(
+    tx: Tracing, self: ConstantVariable, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker | None:
+    if not isinstance(self.value(), str):
+        return None
+    values = [shown(tx, arg) for arg in args]
+    named = {name: shown(tx, value) for name, value in kwargs.items()}
+    return _made(tx, lambda: self.value().format(*values, **named))
+
+
+@method(ConstantVariable, "format_map")
+def format_map(tx: Tracing, self: ConstantVariable, mapping: VariableTracker) -> VariableTracker | None:
+    if not isinstance(self.value(), str):
+        return None
+    values = shown(tx, mapping)
+    return _made(tx, lambda: self.value().format_map(values))
+
+
+@handles(operator.mod, ConstantVariable, VariableTracker)
+def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTracker | None:
+    """`text % values`: formatting takes any object, before that is asked for `__rmod__`."""
+    text = a.value()
+    if isinstance(text, bytes) and not b.is_constant():
+        raise Unsupported("method", name="__mod__", type="bytes")
+    if not isinstance(text, str) or issubclass(b.python_type(), str) and not isinstance(b, ConstantVariable):
+        return None
+    values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)
+    return _made(tx, lambda: text % values)
 
 
 @method(ConstantVariable, "join")
