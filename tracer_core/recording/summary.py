@@ -37,7 +37,8 @@ def outcome(trace: Trace) -> str:
     if not compiled:
         return "Nothing was compiled; everything ran as plain Python."
     if trace.breaks:
-        return f"Compiled with {count(len(trace.breaks), 'graph break')}."
+        places = count(len(trace.break_places), "place")
+        return f"Compiled with graph breaks at {places} of the program."
     return "Compiled without a graph break."
 
 
@@ -47,7 +48,7 @@ def _head(trace: Trace) -> str:
     facts = [
         count(len(trace), "step"),
         count(len(trace.graphs), "graph"),
-        count(len(trace.breaks), "break"),
+        count(len(trace.break_places), "breaking place"),
         count(len(trace.guards), "guard"),
         count(len(trace.calls), "call"),
     ]
@@ -82,7 +83,7 @@ def _graphs(trace: Trace) -> Iterator[str]:
 
 def _breaks(trace: Trace) -> Iterator[str]:
     lines = []
-    for broken in trace.breaks:
+    for broken in trace.break_places:
         code = trace.codes[broken.code]
         said = [f"  {place(code.filename, broken.line)}, in {code.qualname}: {broken.message}"]
         said += [f"    Try: {hint}" for hint in broken.hints]

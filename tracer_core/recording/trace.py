@@ -93,6 +93,15 @@ class Trace:
         return self.data.breaks
 
     @property
+    def break_places(self) -> list[schema.Break]:
+        """One break for each place in the program that causes any. A break in an inlined function breaks each of its
+        callers, too; this has the one of the function that holds the line, if that was traced on its own."""
+        places: dict[tuple[str, int, int | None, str], list[schema.Break]] = {}
+        for one in self.breaks:
+            places.setdefault((one.reason_id, one.code, one.line, one.message), []).append(one)
+        return [next((b for b in found if b.root_code == b.code), found[0]) for found in places.values()]
+
+    @property
     def calls(self) -> list[schema.Call]:
         return self.data.calls
 

@@ -26,7 +26,7 @@ def _parts(trace: Trace) -> Iterator[str]:
     counts = [
         _count(len(trace), "step"),
         _count(len(trace.graphs), "graph"),
-        _count(len(trace.breaks), "graph break"),
+        _count(len(trace.break_places), "breaking place"),
         _count(len(trace.calls), "call"),
     ]
     yield f"<p><b>Trace</b> {label}{', '.join(counts)}.</p>"
@@ -35,7 +35,7 @@ def _parts(trace: Trace) -> Iterator[str]:
         yield f"<p>The tracer itself failed ({escape(last[0])}); the program ran as plain Python.</p>"
     if trace.breaks:
         yield "<p><b>Graph breaks</b></p>"
-        yield _list("ol", [_break(trace, found) for found in trace.breaks])
+        yield _list("ol", [_break(trace, found) for found in trace.break_places])
     if trace.compilations:
         yield "<p><b>Compiled</b></p>"
         yield _list("ul", [_compilation(trace, made) for made in trace.compilations])
