@@ -16,6 +16,7 @@ from tracer_core.codegen import finish
 from tracer_core.codegen.emitter import CannotRebuild
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
+from tracer_core.codegen.resume import starts_at
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import PROPERTIES
@@ -145,9 +146,13 @@ class _Attempt:
         end = finish.FrameEnd(output, root, [value], {})
         return self._finished(end, finish.returning(end, self._compiled(end)))
 
-    def _at_break(self) -> CompiledFrame:
+    def _at_break(self) -> CompiledFrame | SkippedFrame:
         output, root = self.interpreter.output, self.interpreter.root
         position = root.pc
+        if starts_at(root.code) > position:
+            # A resume function that cannot put back the state it was given, in traced form: only Python can.
+            assert self.failure is not None
+            return SkippedFrame(self.failure.unsupported.reason_id, self.failure.unsupported.message)
         alive = finish.alive_at(root, position)
         end = finish.FrameEnd(
             output, root, finish.stack_for_break(root, position), finish.changed_locals(root, alive)

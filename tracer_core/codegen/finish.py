@@ -21,7 +21,6 @@ from tracer_core.bytecode import (
     live_before,
     make,
     pops,
-    stack_effect,
 )
 from tracer_core.codegen import effects
 from tracer_core.codegen.emitter import Emitter
@@ -36,6 +35,7 @@ from tracer_core.codegen.resume import (
     resume_of,
     stack_parameter,
 )
+from tracer_core.codegen.stack_after import stack_after
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame, decoded
 from tracer_core.interpreter.ops_flow import HandledMark
@@ -275,16 +275,14 @@ def _go_on_after(
 def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool) -> tuple[list[Instruction], Resume]:
     """Instructions that hand the stack and the live locals to a resume function and return what it returns."""
     root = end.root
-    depth = len(end.stack) + stack_effect(broken, jumped)
-    kept = len(end.stack) - pops(broken)
-    handled = tuple(d for d in range(kept) if isinstance(end.stack[d], HandledMark))
+    left = stack_after(root.stack, broken, jumped)
+    depth = len(left)
+    handled = tuple(d for d, item in enumerate(left) if isinstance(item, HandledMark))
     live = alive_before(root, target)
     bound = {*root.locals, *_stored_by(broken)}
     original, program, at = _in_original(root, target)
     names = tuple(name for name in program.varnames if name in live and name in bound)
-    empty = tuple(d for d in range(kept) if root.stack[d] is NULL)
-    if broken.op in ("LOAD_METHOD", "LOAD_GLOBAL_NULL"):
-        empty += (kept,)
+    empty = tuple(d for d, item in enumerate(left) if item is NULL)
     point = Point(at, depth, names, empty, handled, _first_argument(root, original, bound))
     resume = make_resume(original, program, point)
     made: list[Instruction] = []

@@ -66,6 +66,12 @@ def resume_of(code: CodeType) -> Resume | None:
     return _by_code.get(id(code))
 
 
+def starts_at(code: CodeType) -> int:
+    """The position of the first instruction that is the user's own."""
+    resume = _by_code.get(id(code))
+    return 0 if resume is None else resume.shift
+
+
 def forget() -> None:
     """Forget all resume functions (their code goes when nothing else holds it)."""
     _made.clear()

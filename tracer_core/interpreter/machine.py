@@ -91,8 +91,8 @@ class Interpreter:
     def raise_tracker(self, exception: ExceptionVariable) -> Any:
         """Raise it in the traced program, in the context of what is being handled."""
         context = self.handled()
-        if context is not None and context is not exception and "__context__" not in exception.attributes:
-            exception.attributes["__context__"] = context
+        if isinstance(context, ExceptionVariable) and context is not exception:
+            exception.set_context(self, context)
         raise ObservedException(exception)
 
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:

@@ -284,8 +284,8 @@ def make_function(tx: Any, frame: Frame, ins: Instruction) -> None:
     annotations = frame.pop() if ins.arg & 4 else None
     kwdefaults = frame.pop() if ins.arg & 2 else None
     defaults = frame.pop() if ins.arg & 1 else None
-    cells: Any = closure.items if isinstance(closure, SequenceVariable) else []
-    frame.push(NestedFunctionVariable(code, frame.globals, list(cells), defaults, kwdefaults, annotations))
+    cells: Any = [cell.realize() for cell in closure.items] if isinstance(closure, SequenceVariable) else []
+    frame.push(NestedFunctionVariable(code, frame.globals, cells, defaults, kwdefaults, annotations))
 
 
 @op("LOAD_BUILD_CLASS")

@@ -17,6 +17,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
+    CellSource,
     ConstSource,
     DictKeySource,
     DictValueSource,
@@ -88,6 +89,8 @@ class VariableBuilder:
         """The tracker of an object already met elsewhere: from now on both places must hold the same one."""
         known = self.tx.output.trackers_by_object.get(id(value))
         if known is not None and known.source is not None and known.source != source:
+            if isinstance(known.source, CellSource):
+                raise Unsupported("unknown-object", type="cell", source=source.name)
             self.tx.guard(make.duplicate(source, known.source))
         return known
 
@@ -444,6 +447,8 @@ def _exception(build: VariableBuilder, value: BaseException, source: Source) -> 
     tracker = ExceptionVariable(type(value), list(args.items), source)
     for name, item in vars(value).items():
         tracker.attributes[name] = build.lazy(item, AttrSource(source, name))
+    for name in ("__cause__", "__context__", "__suppress_context__"):
+        tracker.at_start[name] = build.lazy(getattr(value, name), AttrSource(source, name))
     return _registered(build, value, tracker)
 
 

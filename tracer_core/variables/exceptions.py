@@ -11,9 +11,10 @@ from tracer_core.variables.sequences import TupleVariable
 
 
 class ExceptionVariable(VariableTracker):
-    """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`."""
+    """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
+    `at_start` has those of them that an exception from outside came with."""
 
-    __slots__ = ("args", "attributes", "cls")
+    __slots__ = ("args", "at_start", "attributes", "cls")
     kind = "exception"
     mutable = True
 
@@ -22,6 +23,7 @@ class ExceptionVariable(VariableTracker):
         self.cls = cls
         self.args = args
         self.attributes: dict[str, VariableTracker] = {}
+        self.at_start: dict[str, VariableTracker] = {}
 
     def python_type(self) -> type:
         return self.cls
@@ -39,6 +41,8 @@ class ExceptionVariable(VariableTracker):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
             return self.attributes[name]
+        if name in self.at_start:
+            return self.at_start[name]
         if name == "args":
             return TupleVariable(list(self.args))
         if name in ("__cause__", "__context__"):
@@ -72,6 +76,30 @@ class ExceptionVariable(VariableTracker):
         else:
             self.attributes[name] = value
         return True
+
+    def set_context(self, tx: Tracing, context: ExceptionVariable) -> None:
+        """Note that it is raised while `context` is handled. Like Python, take it out of the contexts of `context`
+        first, so that none goes round in circles."""
+        if self._context(tx) is context:
+            return
+        inner: ExceptionVariable | None = context
+        while inner is not None:
+            outer = inner._context(tx)
+            if outer is self:
+                inner._put_context(tx, tx.constant(None))
+            inner = outer if outer is not self else None
+        self._put_context(tx, context)
+
+    def _put_context(self, tx: Tracing, context: VariableTracker) -> None:
+        if self.source is not None:
+            self.set_attribute(tx, "__context__", context)
+        else:
+            self.attributes["__context__"] = context
+
+    def _context(self, tx: Tracing) -> ExceptionVariable | None:
+        found = self.attribute(tx, "__context__")
+        found = None if found is None else found.realize()
+        return found if isinstance(found, ExceptionVariable) else None
 
 
 class TracebackVariable(VariableTracker):
