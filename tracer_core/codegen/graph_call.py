@@ -42,7 +42,23 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         raise BackendError(f"the back end {name} failed: {type(error).__name__}: {error}") from error
     if not callable(compiled):
         raise BackendError(f"the back end returned {type(compiled).__name__}, which cannot be called")
+    if any(tracked.mutated for tracked in output.fakes.tracked):
+        return _unless_shared(compiled, module)
     return compiled  # type: ignore[no-any-return]
+
+
+def _unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
+    """`compiled`, but the graph as it is in calls where inputs share memory: a back end that was shown separate inputs
+    may put off or reorder changes to one that the others then would not see."""
+    forward = module.forward
+    if getattr(compiled, "__code__", None) is forward.__code__ or len(module.graph.find_nodes(op="placeholder")) < 2:
+        return compiled
+
+    def call(*args: Any) -> Any:
+        storages = [arg.untyped_storage()._cdata for arg in args if isinstance(arg, torch.Tensor)]
+        return compiled(*args) if len(set(storages)) == len(storages) else forward(*args)
+
+    return call
 
 
 def untraced(function: Callable[..., Any], name: str) -> Callable[..., Any]:
