@@ -24,7 +24,7 @@ def change_views(x: torch.Tensor, y: torch.Tensor) -> Any:
 
 
 def runs(function: Callable[..., Any]) -> list[Any]:
-    """Separate inputs first, then one object twice, overlapping views, parts of one tensor, and separate ones again."""
+    """Separate inputs first, then one memory twice, overlapping views, parts of one tensor, separate ones again."""
     seen: list[Any] = []
     for slices in (None, (slice(3), slice(3)), (slice(3), slice(1, 4)), (slice(3), slice(3, 6)), None):
         base, other = torch.arange(6.0), torch.full((3,), 5.0)

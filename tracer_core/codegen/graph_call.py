@@ -44,11 +44,11 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         raise BackendError(f"the back end returned {type(compiled).__name__}, which cannot be called")
     if any(tracked.mutated for tracked in output.fakes.tracked):
         return _unless_shared(compiled, module)
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def _unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
-    """`compiled`, but the graph as it is in calls where inputs share memory: a back end that was shown separate inputs
+    """`compiled`, but the graph as it is in calls where inputs share memory: a back end that saw separate inputs
     may put off or reorder changes to one that the others then would not see."""
     forward = module.forward
     if getattr(compiled, "__code__", None) is forward.__code__ or len(module.graph.find_nodes(op="placeholder")) < 2:

@@ -17,6 +17,8 @@ from tracer_core.sources import SizeSource, Source, StrideSource
 class _NamedForTorch(TorchSource):
     """The little that torch's shape environment asks of a source: a name for symbols."""
 
+    _text: str
+
     def __init__(self, name: str) -> None:
         object.__setattr__(self, "_text", name)
 

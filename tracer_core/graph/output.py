@@ -111,8 +111,8 @@ class OutputGraph:
 
     def symbol_node(self, value: torch.SymInt | torch.SymFloat) -> torch.fx.Node:
         """The node for a symbolic number: an input for a plain symbol, else its arithmetic as nodes."""
-        expr = value.node.expr
-        return self._expr_node(expr)
+        node: torch.fx.Node = self._expr_node(value.node.expr)
+        return node
 
     def float_node(self, value: torch.SymFloat, name: str) -> torch.fx.Node:
         """The node for the float symbol `value`: the item of an input tensor that carries it."""
