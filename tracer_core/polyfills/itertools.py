@@ -331,9 +331,7 @@ class ZipLongest(_Iterator):
         return tuple(row)
 
     def real(self) -> Iterator[Any]:
-        if not self.active:
-            return itertools.zip_longest()
         ended: Iterator[Any] = iter(())
         left = [ended if iterator is None else iterator for iterator in self.iterators]
-        made: Iterator[Any] = itertools.zip_longest(*left, fillvalue=self.fillvalue)
-        return made
+        make: Any = itertools.zip_longest
+        return iter(make(*left, fillvalue=self.fillvalue))

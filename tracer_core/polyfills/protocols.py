@@ -40,10 +40,10 @@ class ReversedByIndex:
         return item
 
     def real(self) -> Iterator[Any]:
-        made = reversed(self.sequence if self.index >= 0 else [])
+        made: Any = reversed(self.sequence if self.index >= 0 else [])
         if self.index >= 0:
-            made.__setstate__(self.index)  # type: ignore[attr-defined]
-        return made
+            made.__setstate__(self.index)
+        return iter(made)
 
 
 class CallIterator:

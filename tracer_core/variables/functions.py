@@ -245,6 +245,7 @@ class NestedFunctionVariable(FunctionVariable):
         if name == "__annotations__":
             flat = items_of(tx, self.annotations)
             self.attributes[name] = DictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
+            self.annotations = None
             return self.attributes[name]
         return None
 

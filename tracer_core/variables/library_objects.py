@@ -96,8 +96,9 @@ def _pattern(build: Any, value: Any, source: Source) -> VariableTracker:
     return ConstantVariable(value, source)
 
 
-for _function in (re.compile, re.match, re.search, re.fullmatch, re.split, re.findall, re.sub, re.subn, re.escape):
-    rules.fold(_function)
+_RE = (re.compile, re.match, re.search, re.fullmatch, re.split, re.findall, re.sub, re.subn, re.escape)
+for _matching in _RE:
+    rules.fold(_matching)
 
 
 # --- reversed -------------------------------------------------------------------------------------------------
@@ -231,5 +232,4 @@ def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> Var
     return ConstantVariable(None)
 
 
-for _function in (os.fspath,):
-    rules.fold(_function)
+rules.fold(os.fspath)
