@@ -127,7 +127,8 @@ class _Attempt:
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
             if self.observer is not None:
-                self.observer.on_break(unsupported, root, root.decoded.instructions[root.pc])
+                position = root.pc if value is None else root.pc - 1
+                self.observer.on_break(unsupported, root, root.decoded.instructions[position])
             return SkippedFrame("cannot-rebuild", unsupported.message)
 
     def _stopped(self) -> None:
