@@ -224,6 +224,12 @@ _reason(
     "Start the iteration inside the compiled function, or pass a list.",
 )
 _reason(
+    "generator-dropped",
+    "{name} is dropped before its end, while it is in a try or with block.",
+    "Dropping it runs the rest of the block, at a time that is up to Python.",
+    "Use all items of the generator, or close it.",
+)
+_reason(
     "identity",
     "The code asks whether {a} and {b} are the same object.",
     "Symbolic numbers are no objects of their own.",

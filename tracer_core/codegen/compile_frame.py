@@ -118,6 +118,10 @@ class _Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
+        dropped = next((g for g in interpreter.output.generators if g.waits_in_a_block), None)
+        if dropped is not None:
+            reason = Unsupported("generator-dropped", name=dropped.name)
+            return MustRestart(dropped.root_step, reason, root, root.decoded.instructions[0])
         stale = next((call for call in interpreter.output.side_effects.calls if call.stale), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.

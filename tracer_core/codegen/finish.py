@@ -127,11 +127,14 @@ class FrameEnd:
         """Write back side effects, set cells, push the stack, set locals."""
         emitter = self.emitter
         effects_log = self.output.side_effects
-        if effects_log.changed or effects_log.globals_ or effects_log.calls:
+        cells = {name: cell for name, cell in self._own_new_cells().items() if _is_set(name, cell)}
+        if effects_log.changed or effects_log.globals_ or effects_log.calls or cells:
             self._load_before_changes()
         effects.write_back(self.output.side_effects, emitter)
-        for name, cell in self._own_new_cells().items():
-            self._set_own_cell(name, cell)
+        for name, cell in cells.items():
+            assert cell.contents is not None
+            emitter.load(cell.contents)
+            emitter.emit("STORE_DEREF", name)
         for depth, item in enumerate(self.stack):
             self._push(depth, item)
         for value in self.locals.values():
@@ -153,16 +156,6 @@ class FrameEnd:
             emitter.load(tracker)
             emitter.where[tracker] = emitter.store_new()
 
-    def _set_own_cell(self, name: str, cell: CellVariable) -> None:
-        emitter = self.emitter
-        contents = cell.contents
-        if contents is None:
-            return
-        if isinstance(contents.source, LocalSource) and contents.source.local == name:
-            return
-        emitter.load(contents)
-        emitter.emit("STORE_DEREF", name)
-
     def _push(self, depth: int, item: VariableTracker) -> None:
         if isinstance(item, HandledMark):
             before = len(self.emitter.instructions)
@@ -172,6 +165,14 @@ class FrameEnd:
             self.emitter.instructions.extend(raise_and_catch(load, depth))
         else:
             self.emitter.load(item)
+
+
+def _is_set(name: str, cell: CellVariable) -> bool:
+    """Whether a cell of the frame holds something else than the argument it was made with."""
+    contents = cell.contents
+    if contents is None:
+        return False
+    return not (isinstance(contents.source, LocalSource) and contents.source.local == name)
 
 
 def prologue(root: Frame) -> list[Instruction]:

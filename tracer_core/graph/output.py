@@ -64,6 +64,8 @@ class OutputGraph:
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
         self.guarded_classes: set[type] = set()
+        # Generators that the trace started.
+        self.generators: list[Any] = []
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
         self._symbol_nodes: dict[str, torch.fx.Node] = {}

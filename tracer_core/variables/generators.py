@@ -17,7 +17,7 @@ NONE = ConstantVariable(None)
 class GeneratorVariable(IteratorVariable):
     """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
 
-    __slots__ = ("finished", "frame", "name", "running", "started")
+    __slots__ = ("finished", "frame", "name", "root_step", "running", "started")
     kind = "generator"
 
     def __init__(self, frame: Any, name: str) -> None:
@@ -27,6 +27,8 @@ class GeneratorVariable(IteratorVariable):
         self.started = False
         self.running = False
         self.finished = False
+        # The root frame's instruction, by number, that started it.
+        self.root_step = -1
 
     def python_type(self) -> type:
         return types.GeneratorType
@@ -46,9 +48,19 @@ class GeneratorVariable(IteratorVariable):
         if self.running:
             tx.raise_(ValueError, "generator already executing")
         # At its start the value is None and is popped by the generator's first instructions.
-        self.started = True
+        if not self.started:
+            self.started = True
+            self.root_step = tx.root_steps - 1
+            tx.output.generators.append(self)
         self.frame.push(value)
         return self._run(tx)
+
+    @property
+    def waits_in_a_block(self) -> bool:
+        """Whether dropping it would run code: the `finally` or `with` around the `yield` it waits at."""
+        if self.finished or not self.started:
+            return False
+        return self.frame.decoded.instructions[self.frame.pc - 1].handler is not None
 
     def throw(self, tx: Any, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
         """Raise `exception` at the `yield` it waits at."""
