@@ -32,6 +32,7 @@ class Differential:
     def __init__(self, way: str, *, graphs: bool = False, ignore: Sequence[str] = (), seconds: float = 30.0) -> None:
         self.way = way
         self.ignore = ignore
+        self.skip: Sequence[str] = ()
         self.graphs = graphs
         self.ran = 0
         self.raised = 0
@@ -39,7 +40,9 @@ class Differential:
         self._plain, self._compiled, self._torch = Worker(seconds), Worker(seconds), Worker(seconds)
 
     def check(self, text: str) -> None:
-        """Raise `Differs`, with everything there is to say, unless both ways agree."""
+        """Raise `Differs`, with everything there is to say, unless both ways agree or the text is to be skipped."""
+        if any(each in text for each in self.skip):
+            return
         path = Path(self._folder.name) / f"generated_{hashlib.sha1(text.encode()).hexdigest()[:12]}.py"
         path.write_text(text)
         program = Listed(path, "generated", ("I1",), None, "")
@@ -95,8 +98,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=None, help="other programs than the usual ones")
     parser.add_argument("--rounds", type=int, default=1, help="go on with the next seed, this many times")
     parser.add_argument("--ignore", default="", metavar="ASPECT,...", help=f"do not compare: {', '.join(BEHAVIOUR)}")
+    parser.add_argument("--skip", action="append", default=[], metavar="TEXT", help="not programs that contain TEXT")
     options = parser.parse_args(argv)
     differential = Differential(options.way, graphs=options.graphs, ignore=options.ignore.split(","))
+    differential.skip = options.skip
     seeds = [options.seed] if options.rounds == 1 else range(options.seed or 0, (options.seed or 0) + options.rounds)
     started, found = time.perf_counter(), 0
     try:

@@ -88,7 +88,7 @@ def generator_function(w: Writer) -> None:
                 inner_body(w, {"j": "int"}, 1)
                 w.put("yield j + 1")
             if w.chance(25):
-                w.put(f"yield from {w.expression('ints', 0)}")
+                w.put(f"yield from list({w.expression('ints', 0)})")
         if closes:
             with w.block("finally:"):
                 w.put("log.append('generator ends')")
