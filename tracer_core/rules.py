@@ -81,8 +81,8 @@ INLINED_MODULES = ("tracer_core.polyfills",)
 
 # Builtin functions without side effects whose result hangs on their arguments alone.
 _FOLDED: set[Any] = {
-    abs, ascii, bin, bool, bytes, chr, complex, divmod, float, format, hash, hex, int, oct, ord, pow, repr, round, str,
-    len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
+    abs, ascii, bin, bool, bytes, chr, complex, divmod, float, format, hash, hex, int, oct, ord, pow, repr, round,
+    str, len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
     sys.intern, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
@@ -118,7 +118,8 @@ def graph_functions() -> frozenset[Any]:
 _CREATORS = [
     getattr(torch, name, None)
     for name in (
-        "arange bartlett_window blackman_window empty empty_strided eye fft full hamming_window hann_window kaiser_window "
+        "arange bartlett_window blackman_window empty empty_strided eye fft full hamming_window hann_window "
+        "kaiser_window "
         "linspace logspace ones rand randint randn randperm range tril_indices triu_indices zeros tensor as_tensor "
         "scalar_tensor complex polar normal bernoulli sym_max sym_min sym_not sym_int sym_float sym_ite sym_sqrt "
         "from_numpy sparse_coo_tensor asarray"

@@ -128,7 +128,8 @@ def measure(name: str, library: Any) -> str:
     same = all(torch.equal(a, b) for a, b in zip(expected.to_tuple(), ours.result.to_tuple(), strict=False)
                if isinstance(a, torch.Tensor))  # fmt: skip
     return (
-        f"{name:6} ours {ours.seconds:5.2f} s, torch {theirs.seconds:5.2f} s, ratio {ours.seconds / theirs.seconds:.2f}; "
+        f"{name:6} ours {ours.seconds:5.2f} s, torch {theirs.seconds:5.2f} s, "
+        f"ratio {ours.seconds / theirs.seconds:.2f}; "
         f"floor {least:.3f} s, ours {ours.seconds / least:.1f} times; "
         f"graphs {len(ours.backend.graphs)} ({ours.backend.nodes} nodes), "
         f"torch {len(theirs.backend.graphs)} ({theirs.backend.nodes} nodes); "

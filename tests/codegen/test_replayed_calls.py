@@ -1,4 +1,4 @@
-"""Prints, log records and warnings: between two graphs, or by option replayed after the graph where nobody can tell."""
+"""Prints, log records and warnings: between graphs, or by option replayed after them where nobody can tell."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards import Guard, make
+from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
 from tracer_core.variables.base import VariableTracker
-from tracer_core.interpreter.load import load_handlers
 
 load_handlers()
 
@@ -67,7 +67,9 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         failure = outcome
         if input.config.fullgraph:
             raise failure.unsupported
-    raise RuntimeError(f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time")
+    raise RuntimeError(
+        f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
+    )
 
 
 class _Attempt:
@@ -136,7 +138,7 @@ class _Attempt:
             return SkippedFrame("cannot-rebuild", unsupported.message)
 
     def _stopped(self) -> None:
-        """Tell the observer, while the root frame is still there, that this walk ends for what an earlier one found."""
+        """Tell the observer, while the root frame is there, that this walk ends for what an earlier one found."""
         assert self.failure is not None
         if self.observer is not None:
             root = self.interpreter.root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -157,7 +158,9 @@ def _attributes(emitter: Emitter, tracker: VariableTracker) -> None:
     attributes: dict[str, VariableTracker] = getattr(tracker, "attributes", {})
     for name, value in attributes.items():
         if value is DELETED:
-            emitter.call_const(_delete_attribute, lambda: emitter.load(tracker), lambda n=name: emitter.const(n))
+            emitter.call_const(
+                _delete_attribute, lambda: emitter.load(tracker), functools.partial(emitter.const, name)
+            )
             emitter.emit("POP_TOP")
         elif isinstance(tracker, NNModuleVariable) or not isinstance(tracker, (UserObjectVariable,)):
             emitter.load(value)
@@ -171,5 +174,3 @@ def _delete_attribute(obj: Any, name: str) -> None:
     """Delete an attribute if it is there (the trace may have made and deleted it)."""
     if name in getattr(obj, "__dict__", {}) or hasattr(type(obj), name):
         object.__delattr__(obj, name)
-
-

@@ -26,7 +26,9 @@ class Emitter:
     `outputs` are the trackers the graph returns, by position.
     """
 
-    def __init__(self, root: Frame, outputs: dict[VariableTracker, int], rebuild: Callable[[Emitter, Any], None]) -> None:
+    def __init__(
+        self, root: Frame, outputs: dict[VariableTracker, int], rebuild: Callable[[Emitter, Any], None]
+    ) -> None:
         self.root = root
         self.instructions: list[Instruction] = []
         self.where: dict[VariableTracker, str] = {}

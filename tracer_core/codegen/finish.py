@@ -1,4 +1,4 @@
-"""The new code of a frame: it calls the graph, rebuilds what is alive, replays side effects, and returns or goes on."""
+"""The new code of a frame: calls the graph, rebuilds what is alive, replays side effects, returns or goes on."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class FrameEnd:
         """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
 
         Returns:
-            Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original code,
-            when the graph raises: then plain Python raises the same at its place, where it may be caught.
+            Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original
+            code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
         """
         emitter = self.emitter
         recovery: list[Instruction] = []
@@ -197,7 +197,8 @@ def returning(end: FrameEnd, graph: Any | None) -> NewCode:
 
 def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     """Code for a frame whose graph ends before the instruction at `position`: that instruction runs in a copy of the
-    original code, in its place, so that its exceptions go where they always went; after it, a resume function is called.
+    original code, in its place, so that its exceptions go where they always went; after it, a resume function is
+    called.
     """
     root = end.root
     body, moved = _original(root)
@@ -222,7 +223,18 @@ def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
     return body, moved
 
 
-_DRAWS = ("rand", "dropout", "bernoulli", "multinomial", "normal", "uniform", "sample", "exponential", "poisson", "cauchy")
+_DRAWS = (
+    "rand",
+    "dropout",
+    "bernoulli",
+    "multinomial",
+    "normal",
+    "uniform",
+    "sample",
+    "exponential",
+    "poisson",
+    "cauchy",
+)
 
 
 def can_run_again(output: OutputGraph) -> bool:
@@ -363,7 +375,11 @@ def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
         if instruction.span is None:
             instruction.span = span
     made = Program(
-        program.template, [*instructions, *body], list(program.varnames), list(program.cellvars), list(program.freevars)
+        program.template,
+        [*instructions, *body],
+        list(program.varnames),
+        list(program.cellvars),
+        list(program.freevars),
     )
     return assemble(made)
 
@@ -384,7 +400,6 @@ def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTrac
     }
 
 
-
 def alive_at(root: Frame, position: int) -> frozenset[str]:
     """The locals that may still be read from the instruction at `position` on."""
     alive = alive_before(root, root.decoded.instructions[position])
@@ -399,8 +414,8 @@ def _looks_at_namespace(code: CodeType) -> bool:
 
 
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
-    """The locals that may still be read when `instruction` is about to run: all, where the code looks at its namespace
-    as a whole."""
+    """The locals that may still be read when `instruction` is about to run: all, where the code looks at its
+    namespace as a whole."""
     if _looks_at_namespace(root.code):
         return frozenset(root.program.varnames)
     return live_before(root.program).get(instruction, frozenset())

@@ -282,7 +282,7 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
         return
     emitter.emit("BUILD_SET", 0)
     emitter.keep(tracker)
-    for item in tracker.keys():
+    for item in tracker.keys():  # noqa: SIM118
         emitter.load(item)
         emitter.emit("SET_ADD", 1)
 

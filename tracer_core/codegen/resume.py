@@ -1,8 +1,8 @@
 """Resume functions: code that goes on with a function from an instruction in its middle.
 
 A resume function is the original code with another beginning: its parameters are the stack items and locals that are
-alive there; it pushes the items and jumps. Its cells arrive as free variables. Since the whole original code is in it,
-loops, `try` and `with` blocks around the point work as they stand.
+alive there; it pushes the items and jumps. Its cells arrive as free variables. Since the whole original code is in
+it, loops, `try` and `with` blocks around the point work as they stand.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. `parameters` are names of its arguments in order, `shift` how many instructions it has
-    before those of the original."""
+    """A resume function's code. `parameters` are names of its arguments in order, `shift` how many instructions it
+    has before those of the original."""
 
     code: CodeType
     original: CodeType

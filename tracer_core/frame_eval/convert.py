@@ -161,8 +161,8 @@ def _once(code: CodeType) -> c_frame.FrameResult:
 
 
 def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
-    """Raise `error` to the user: from here, or, where the frame is a resume function, from inside it, since the blocks
-    around the break are entered and only its own code leaves them."""
+    """Raise `error` to the user: from here, or, where the frame is a resume function, from inside it, since the
+    blocks around the break are entered and only its own code leaves them."""
     resume = import_module("tracer_core.codegen.resume")
     known = resume.resume_of(code)
     if known is None:

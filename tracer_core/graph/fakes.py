@@ -30,7 +30,7 @@ class _NamedForTorch(TorchSource):
 
     @property
     def _name_template(self) -> str:
-        return str(self._text)
+        return self._text
 
 
 @dataclass(slots=True)

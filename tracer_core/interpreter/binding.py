@@ -58,7 +58,7 @@ def bind(
 
 
 def _refuse(tx: Tracing, target: InlineTarget, count: int, kwargs: Mapping[str, VariableTracker]) -> None:
-    """Raise the TypeError that CPython raises for such a call: found by calling an empty function of that signature."""
+    """Raise the TypeError that CPython raises for such a call: it comes from calling an empty function like it."""
     empty = types.FunctionType(_empty_code(target.code), {}, target.code.co_name)
     empty.__qualname__ = target.name
     empty.__defaults__ = tuple([None] * len(target.defaults))

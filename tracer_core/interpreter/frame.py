@@ -57,7 +57,8 @@ class Frame:
     """The state of one activation. `pc` is the position of the next instruction."""
 
     __slots__ = (
-        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "parent", "pc", "stack", "suspended", "uid",
+        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "parent", "pc", "stack", "suspended",
+        "uid",
     )  # fmt: skip
 
     def __init__(
@@ -75,7 +76,7 @@ class Frame:
         self.locals = locals
         self.cells = cells
         self.parent = parent
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.stack: list[VariableTracker] = []
         self.pc = 0
         # Exceptions being handled in this frame, the innermost last.

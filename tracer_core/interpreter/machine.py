@@ -255,5 +255,3 @@ def _as_unsupported(error: Exception) -> Unsupported:
     if isinstance(error, RecursionError):
         return Unsupported("too-deep", depth=MAX_DEPTH, name="a function")
     return Unsupported("needs-constant", what=str(error))
-
-

@@ -15,11 +15,11 @@ from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.functions import NestedFunctionVariable
-from tracer_core.variables.text_methods import formatted, shown
 from tracer_core.variables.protocols import call_method, iterate, next_item, same, truth, unpack
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
-from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable
+from tracer_core.variables.tensor import InGraphVariable
+from tracer_core.variables.text_methods import formatted, shown
 
 
 @op("BINARY_OP")
@@ -222,7 +222,9 @@ def unpack_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
 def _unpacked(tx: Any, tracker: VariableTracker, least: int, most: int | None) -> list[VariableTracker]:
     """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does."""
     tracker = tracker.realize()
-    if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not hasattr(tracker.python_type(), "__iter__"):
+    if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not hasattr(
+        tracker.python_type(), "__iter__"
+    ):
         if not hasattr(tracker.python_type(), "__getitem__"):
             tx.raise_(TypeError, f"cannot unpack non-iterable {tracker.python_type_name()} object")
     iterator = iterate(tx, tracker)

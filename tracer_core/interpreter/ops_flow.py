@@ -164,8 +164,8 @@ def _set_cause(tx: Any, exception: ExceptionVariable, cause: VariableTracker) ->
 
 
 class HandledMark(ConstantVariable):
-    """What PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here it keeps the
-    one being handled, `exception`."""
+    """What PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here it keeps
+    the one being handled, `exception`."""
 
     __slots__ = ("exception",)
     kind = "exception handled before"
@@ -190,8 +190,8 @@ def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
 def pop_except(tx: Any, frame: Frame, ins: Instruction) -> None:
     mark = frame.pop()
     frame.caught.pop()
-    # Clean-up code pops a copy: the mark itself still lies below, where nothing looks at it any more. Were the graph to
-    # end now, it would have Python handle the exception again, for ever.
+    # Clean-up code pops a copy: the mark itself still lies below, where nothing looks at it any more. Were the graph
+    # to end now, it would have Python handle the exception again, for ever.
     frame.stack[:] = [NO_MARK if item is mark else item for item in frame.stack]
 
 
@@ -316,5 +316,3 @@ def get_len(tx: Any, frame: Frame, ins: Instruction) -> None:
     from tracer_core.variables.protocols import length
 
     frame.push(length(tx, frame.stack[-1]))
-
-

@@ -119,7 +119,8 @@ def delete_deref(tx: Any, frame: Frame, ins: Instruction) -> None:
 def _raise_unbound_cell(tx: Any, frame: Frame, name: str) -> None:
     if name in frame.code.co_freevars:
         tx.raise_(
-            NameError, f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+            NameError,
+            f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope",
         )
     tx.raise_(UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value")
 
@@ -176,7 +177,7 @@ def load_attr(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_METHOD")
 def load_method(tx: Any, frame: Frame, ins: Instruction) -> None:
-    """Pushes the unbound function and the object where the attribute is a plain method, else NULL and the attribute."""
+    """Push the unbound function and the object where the attribute is a plain method, else NULL and the attribute."""
     found = get_attr(tx, frame.pop(), ins.arg)
     if isinstance(found, MethodVariable) and found.source is None and _is_plain_method(found, ins.arg):
         frame.push(found.function)
@@ -263,5 +264,3 @@ def import_from(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("LOAD_ASSERTION_ERROR")
 def load_assertion_error(tx: Any, frame: Frame, ins: Instruction) -> None:
     frame.push(tx.constant(AssertionError))
-
-

@@ -92,7 +92,7 @@ def _deep_tuple(x: tuple[Any, ...], memo: Memo) -> Any:
 
 def _reduced(x: Any, memo: Memo | None) -> Any:
     """A plain object: a new one of its class with its `__dict__` and slots."""
-    cls = type(x)
+    cls: Any = type(x)
     reduce, made_by = getattr(cls, "__reduce_ex__", None), getattr(cls, "__getstate__", None)
     if (
         reduce is not object.__reduce_ex__

@@ -185,7 +185,7 @@ class _Group(_Iterator):
             raise StopIteration
         if not self.fresh:
             parent.step()
-            if not parent.held[0] == self.key:
+            if not parent.held[0] == self.key:  # noqa: SIM201
                 parent.group = None
                 raise StopIteration
         self.fresh = False

@@ -89,5 +89,5 @@ def index_of(a: Any, b: Any, /) -> int:
     for item in a:
         if item is b or item == b:
             return index
-        index += 1
+        index += 1  # noqa: SIM113
     raise ValueError("sequence.index(x): x not in sequence")

@@ -27,7 +27,10 @@ class Tracing(Protocol):
     def lazy(self, value: Any, source: Source) -> VariableTracker: ...
     def constant(self, value: Any) -> VariableTracker: ...
     def call(
-        self, function: VariableTracker, args: Sequence[VariableTracker], kwargs: dict[str, VariableTracker] | None = None
+        self,
+        function: VariableTracker,
+        args: Sequence[VariableTracker],
+        kwargs: dict[str, VariableTracker] | None = None,
     ) -> VariableTracker: ...
     def raise_(self, cls: type[BaseException], *args: Any) -> Any: ...
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker: ...
@@ -117,7 +120,9 @@ class VariableTracker:
         """Set it; False if this kind of value does not know how."""
         return False
 
-    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker | None:
+    def call(
+        self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker | None:
         """Call it; None if this kind of value does not know how."""
         return None
 

@@ -27,8 +27,8 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.sources.parts import dict_keys, dict_values
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable, key_of
@@ -134,6 +134,7 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
         return _constant(build, value, source)
     build.tx.guard(make.type_is(source, float))
     number = output.fakes.number(value, source)
+    assert isinstance(number, torch.SymFloat)
     return SymNodeVariable(output.float_node(number, graph_name(source)), number, source)
 
 
@@ -170,7 +171,7 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
 
 
 def graph_name(source: Source) -> str:
-    """A placeholder's name: the source's own, as an identifier (`L['self'].blocks[0].weight` -> `self_blocks_0_weight`)."""
+    """A placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
     text = source.name
     for prefix in ("L[", "G["):
         text = text.removeprefix(prefix)
@@ -240,7 +241,7 @@ def _entries(
 ) -> list[tuple[VariableTracker, VariableTracker]]:
     entries = []
     for index, (key, item) in enumerate(value.items()):
-        if ConstantVariable.holds(key) or isinstance(key, tuple) and _literal_tuple(key):
+        if ConstantVariable.holds(key) or (isinstance(key, tuple) and _literal_tuple(key)):
             key_tracker = build.tx.constant(key)
             at: Source = member_source(source, key) or ItemSource(source, key)
         else:
@@ -263,12 +264,12 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
 
 
 def _literal_tuple(key: tuple[Any, ...]) -> bool:
-    return all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in key)
+    return all(ConstantVariable.holds(item) or (isinstance(item, tuple) and _literal_tuple(item)) for item in key)
 
 
 @builds(set, frozenset)
 def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    if not all(ConstantVariable.holds(item) or isinstance(item, tuple) and _literal_tuple(item) for item in value):
+    if not all(ConstantVariable.holds(item) or (isinstance(item, tuple) and _literal_tuple(item)) for item in value):
         raise Unsupported("set-of-objects", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.set_items_are(source, value))
@@ -329,7 +330,8 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
 
 
 @builds(
-    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor),
     torch._ops.OpOverloadPacket, torch._ops.OpOverload,
 )  # fmt: skip
@@ -422,15 +424,11 @@ def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker
     return cell_from_outside(build.tx, value, source)
 
 
-_ITERATORS = tuple(
-    {
-        type(it)
-        for it in (
-            iter([]), iter(()), iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()), iter(set()),
-            iter(""), iter(b""), reversed([]), reversed({}), zip(), enumerate(()), map(len, ()), filter(len, ()),
-        )
-    }
-)  # fmt: skip
+_EXAMPLES: list[Any] = [
+    iter([]), iter(()), iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()),
+    iter(set()), iter(""), iter(b""), reversed([]), reversed({}), zip(), enumerate(()), map(len, ()), filter(len, ()),
+]  # fmt: skip
+_ITERATORS = tuple({type(example) for example in _EXAMPLES})
 
 
 @builds(*_ITERATORS, types.GeneratorType)
@@ -531,7 +529,8 @@ class SourcelessBuilder:
             return ConstantVariable(value)
         make = _SOURCELESS.get(type(value))
         if make is not None:
-            return make(self, value)
+            made: VariableTracker = make(self, value)
+            return made
         if isinstance(value, type):
             return class_tracker(value, None)
         if isinstance(value, types.ModuleType):
@@ -539,8 +538,15 @@ class SourcelessBuilder:
         if isinstance(value, tuple) and NamedTupleVariable.is_named(type(value)):
             return NamedTupleVariable([self(item) for item in value], type(value))
         if callable(value) and not isinstance(value, (torch.nn.Module, torch.Tensor)):
-            if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
-                                  types.WrapperDescriptorType)):
+            if isinstance(
+                value,
+                (
+                    types.FunctionType,
+                    types.BuiltinFunctionType,
+                    types.MethodDescriptorType,
+                    types.WrapperDescriptorType,
+                ),
+            ):
                 return function_tracker(value, None)
         if isinstance(value, (types.GenericAlias, types.UnionType)) or type(value).__module__ == "typing":
             return BuiltinVariable(value)
@@ -573,4 +579,3 @@ _SOURCELESS: dict[type, Any] = {
 def _number_info(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, type(value)))
     return BuiltinVariable(value, source)
-

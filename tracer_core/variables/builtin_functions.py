@@ -6,7 +6,6 @@ import builtins
 import math
 import operator
 import re
-import operator
 from typing import Any
 
 import torch
@@ -14,7 +13,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import CallIterator
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
-from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
+from tracer_core.variables.classes import ClassVariable, SuperVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
@@ -22,13 +21,12 @@ from tracer_core.variables.functions import BuiltinMethodVariable, CellVariable,
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iterators import (
-    IteratorVariable,
     make_enumerate,
     make_filter,
     make_map,
     make_zip,
 )
-from tracer_core.variables.operators import binary, by_methods, compare, unary, unsupported_operands
+from tracer_core.variables.operators import binary, by_methods, compare, unsupported_operands
 from tracer_core.variables.protocols import (
     call_method,
     call_special,
@@ -46,9 +44,9 @@ from tracer_core.variables.protocols import (
     unpack,
 )
 from tracer_core.variables.registry import handles
-from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.sequence_methods import index_value, sorted_items
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, TupleVariable
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
 
@@ -92,7 +90,9 @@ def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | Non
 
 
 @handles(enumerate, VariableTracker)
-def enumerate_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)) -> VariableTracker:
+def enumerate_(
+    tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)
+) -> VariableTracker:
     first = index_value(tx, start, f"{start.python_type_name()!r} object cannot be interpreted as an integer")
     return make_enumerate(iterate(tx, iterable), next_item, first)
 
@@ -142,7 +142,7 @@ def range_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
 def sum_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)) -> VariableTracker:
     kind = start.python_type()
     if kind in (str, bytes, bytearray):
-        hint = "''.join(seq)" if kind is str else f"b''.join(seq)" if kind is bytes else "b''.join(seq)"
+        hint = "''.join(seq)" if kind is str else "b''.join(seq)"
         tx.raise_(TypeError, f"sum() can't sum {'strings' if kind is str else kind.__name__} [use {hint} instead]")
     if isinstance(iterable, SequenceVariable) and constant_or(start) == 0 and _symbolic_ints(iterable.items):
         return call_in_graph(tx, "call_function", torch.sym_sum, [ListVariable(list(iterable.items))], {})
@@ -335,7 +335,9 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
         return _container_text(tx, obj)
     if special == "__repr__" and type(value) in (re.Pattern, re.Match):
         return ConstantVariable(repr(value))
-    if isinstance(value, (bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset)):
+    if isinstance(
+        value, (bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset)
+    ):
         return ConstantVariable(str(value) if special == "__str__" else repr(value))
     return None
 
@@ -364,7 +366,7 @@ def _texts(tx: Tracing, items: list[VariableTracker]) -> list[str]:
 
 
 def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> VariableTracker | None:
-    found, owner = static_lookup(obj.cls, special)
+    found, _ = static_lookup(obj.cls, special)
     if hasattr(found, "__code__"):
         return tx.call(get_attr(tx, obj, special), [])
     values = [arg.realize().value() for arg in obj.args]
@@ -401,7 +403,7 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
         if isinstance(wanted, type) and issubclass(wanted, torch.Tensor):
             return issubclass(obj.python_type(), wanted)
         if isinstance(wanted, _TENSOR_TYPE):
-            return obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu"
+            return bool(obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu")
     if isinstance(obj, UserObjectVariable) and obj.real is not None:
         return isinstance(obj.real, wanted)
     try:
@@ -496,7 +498,9 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
 
 
 @handles(object.__init__, VariableTracker)
-def object_init(tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def object_init(
+    tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
     return NONE
 
 
@@ -513,7 +517,9 @@ def exception_init(tx: Tracing, self: ExceptionVariable, *args: VariableTracker)
 
 
 @handles(object.__new__, ClassVariable)
-def object_new(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def object_new(
+    tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
     return UserObjectVariable(cls.known)
 
 
@@ -584,4 +590,3 @@ def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
         raise Unsupported("object-id")
     return fold(tx, hash, [obj], {})
-

@@ -12,8 +12,8 @@ from tracer_core.variables.base import Tracing
 def guard_class(tx: Tracing, cls: type) -> None:
     """Note that lookups in `cls` were made: none of its classes may gain or lose attributes.
 
-    What a lookup found is guarded where it was found; this covers what it did not find. Classes of torch and of Python
-    itself are taken to stay as they are.
+    What a lookup found is guarded where it was found; this covers what it did not find. Classes of torch and of
+    Python itself are taken to stay as they are.
     """
     done = tx.output.guarded_classes
     if cls in done:

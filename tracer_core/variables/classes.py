@@ -1,4 +1,4 @@
-"""Classes, Python modules, builtin callables, torch functions, and `super()`: callables and namespaces known for sure."""
+"""Classes, Python modules, builtin callables, torch functions, and `super()`: what is known for sure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import AttrSource, ConstSource, Source
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.functions import BuiltinMethodVariable, MethodVariable, name_of
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
@@ -85,8 +85,11 @@ class ClassVariable(KnownVariable):
         guard_class(tx, self.known)
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
-        if meta_owner is not None and (owner is None or name in ("__name__", "__qualname__", "__mro__", "__class__",
-                                                                "__bases__", "__doc__", "__module__", "__dict__")):
+        if meta_owner is not None and (
+            owner is None
+            or name
+            in ("__name__", "__qualname__", "__mro__", "__class__", "__bases__", "__doc__", "__module__", "__dict__")
+        ):
             return self._from_metaclass(tx, name, meta, meta_owner)
         if owner is None:
             return None
@@ -190,8 +193,10 @@ class SuperVariable(VariableTracker):
                 if name == "__new__" and isinstance(found, types.BuiltinFunctionType):
                     return BuiltinVariable(found)
                 if isinstance(self.of, UserObjectVariable):
-                    return self.of.bind_descriptor(tx, name, found, owner) if not _is_slot_wrapper(found) else (
-                        SuperMethodVariable(self.of, owner, name)
+                    return (
+                        self.of.bind_descriptor(tx, name, found, owner)
+                        if not _is_slot_wrapper(found)
+                        else (SuperMethodVariable(self.of, owner, name))
                     )
                 if is_class and isinstance(found, classmethod):
                     function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
@@ -200,10 +205,10 @@ class SuperVariable(VariableTracker):
                     function = tx.build(found, class_attribute_source(owner, name))
                     return function if is_class else MethodVariable(function, self.of)
                 if isinstance(found, staticmethod):
-                    function = found.__func__
-                    if isinstance(function, types.BuiltinFunctionType):
-                        return BuiltinVariable(function)
-                    return tx.build(function, class_attribute_source(owner, name))
+                    held = found.__func__
+                    if isinstance(held, types.BuiltinFunctionType):
+                        return BuiltinVariable(held)
+                    return tx.build(held, class_attribute_source(owner, name))
                 if _is_slot_wrapper(found) or isinstance(found, types.BuiltinFunctionType):
                     return SuperMethodVariable(self.of, owner, name)
                 return tx.build(found, class_attribute_source(owner, name))
@@ -233,4 +238,6 @@ class SuperMethodVariable(VariableTracker):
 
 
 def _is_slot_wrapper(found: Any) -> bool:
-    return isinstance(found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType))
+    return isinstance(
+        found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
+    )

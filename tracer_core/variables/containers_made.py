@@ -65,7 +65,9 @@ def dict_(tx: Tracing, iterable: VariableTracker | None = None, /, **named: Vari
 
 
 @handles(collections.OrderedDict)
-def ordered_dict(tx: Tracing, iterable: VariableTracker | None = None, /, **named: VariableTracker) -> VariableTracker:
+def ordered_dict(
+    tx: Tracing, iterable: VariableTracker | None = None, /, **named: VariableTracker
+) -> VariableTracker:
     made = DictVariable(cls=collections.OrderedDict)
     update(tx, made, iterable, **named)
     return made
@@ -86,9 +88,7 @@ def default_dict(
 
 
 @handles(collections.deque)
-def deque_(
-    tx: Tracing, iterable: VariableTracker | None = None, maxlen: VariableTracker = NONE
-) -> VariableTracker:
+def deque_(tx: Tracing, iterable: VariableTracker | None = None, maxlen: VariableTracker = NONE) -> VariableTracker:
     limit = None if constant_or(maxlen, 0) is None else index_value(tx, maxlen, "an integer is required")
     items = [] if iterable is None else unpack(tx, iterable)
     if limit is not None:

@@ -126,8 +126,10 @@ def pop(
 @method(DictVariable, "popitem")
 def popitem(tx: Tracing, self: DictVariable, last: VariableTracker = ConstantVariable(True)) -> VariableTracker:
     if not len(self):
-        tx.raise_(KeyError, "popitem(): dictionary is empty" if self.cls is not collections.OrderedDict
-                  else "dictionary is empty")
+        tx.raise_(
+            KeyError,
+            "popitem(): dictionary is empty" if self.cls is not collections.OrderedDict else "dictionary is empty",
+        )
     key, value = self.entries(tx)[-1 if truth(tx, last) else 0]
     self.remove(tx, key)
     return tuple_of(key, value)
@@ -302,8 +304,9 @@ _SET_METHODS: dict[str, Any] = {
 
 def _set_method(function: Any) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
-        result = SetVariable(self.keys(), self.cls)
+        result: VariableTracker = SetVariable(self.keys(), self.cls)
         for other in others:
+            assert isinstance(result, SetVariable)
             result = set_operator(tx, result, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
         return result
 
@@ -383,7 +386,7 @@ def set_copy(tx: Tracing, self: SetVariable) -> VariableTracker:
 # --- instances' dicts ---------------------------------------------------------------------------------------
 
 
-def _name(tx: Tracing, key: VariableTracker) -> str:
+def _key_text(tx: Tracing, key: VariableTracker) -> str:
     name = constant_or(key.realize(), None)
     if not isinstance(name, str):
         raise Unsupported("instance-dict-key", what=key.describe())
@@ -392,20 +395,20 @@ def _name(tx: Tracing, key: VariableTracker) -> str:
 
 @handles(operator.getitem, InstanceDictVariable, VariableTracker)
 def instance_getitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
-    found = self.of.stored(tx, _name(tx, key))
+    found = self.of.stored(tx, _key_text(tx, key))
     return found if found is not None else _raise_key(tx, key)
 
 
 @handles(operator.contains, InstanceDictVariable, VariableTracker)
 def instance_contains(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self.of.stored(tx, _name(tx, key)) is not None)
+    return ConstantVariable(self.of.stored(tx, _key_text(tx, key)) is not None)
 
 
 @handles(operator.setitem, InstanceDictVariable, VariableTracker)
 def instance_setitem(
     tx: Tracing, self: InstanceDictVariable, key: VariableTracker, value: VariableTracker
 ) -> VariableTracker:
-    name = _name(tx, key)
+    name = _key_text(tx, key)
     tx.output.side_effects.changes(self.of, "attributes", f"attribute {name} is set")
     self.of.attributes[name] = value
     return NONE
@@ -413,7 +416,7 @@ def instance_setitem(
 
 @handles(operator.delitem, InstanceDictVariable, VariableTracker)
 def instance_delitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
-    name = _name(tx, key)
+    name = _key_text(tx, key)
     if self.of.stored(tx, name) is None:
         _raise_key(tx, key)
     tx.output.side_effects.changes(self.of, "attributes", f"attribute {name} is deleted")
@@ -428,7 +431,7 @@ def instance_delitem(tx: Tracing, self: InstanceDictVariable, key: VariableTrack
 def instance_get(
     tx: Tracing, self: InstanceDictVariable, key: VariableTracker, default: VariableTracker = NONE
 ) -> VariableTracker:
-    found = self.of.stored(tx, _name(tx, key))
+    found = self.of.stored(tx, _key_text(tx, key))
     return default if found is None else found
 
 

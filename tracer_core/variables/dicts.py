@@ -83,7 +83,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
             tx.raise_(TypeError, f"unhashable type: '{tracker.python_type_name()}'")
         raise NotConstant(tracker.describe())
     if isinstance(tracker, SetVariable):
-        return frozenset(key_of(tx, item) for item in tracker.keys())
+        return frozenset(key_of(tx, item) for item in tracker.keys())  # noqa: SIM118
     if isinstance(tracker, SequenceVariable):
         return tuple(key_of(tx, item) for item in tracker.items)
     if isinstance(tracker, UserObjectVariable):
@@ -93,7 +93,11 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
                 tx.raise_(TypeError, f"unhashable type: '{cls.__name__}'")
             raise NotConstant(tracker.describe())
         part = tracker.part
-        if part is not None and cls.__hash__ is part.python_type().__hash__ and cls.__eq__ is part.python_type().__eq__:
+        if (
+            part is not None
+            and cls.__hash__ is part.python_type().__hash__
+            and cls.__eq__ is part.python_type().__eq__
+        ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
             return AskedKey.of_object(tx, tracker)

@@ -1,4 +1,4 @@
-"""Special methods of builtin types called by name: `items.__len__()`, `super().__getitem__(key)`, `(1).__add__(2)`."""
+"""Special methods of builtin types called by name: `items.__len__()`, `super().__getitem__(key)`."""
 
 from __future__ import annotations
 

@@ -60,12 +60,16 @@ class ExceptionVariable(VariableTracker):
     def _of_group(self, tx: Tracing, name: str) -> VariableTracker | None:
         if len(self.args) != 2:
             return None
-        return self.args[0] if name == "message" else TupleVariable(list(self.args[1].realize().items_or_none(tx) or []))
+        return (
+            self.args[0] if name == "message" else TupleVariable(list(self.args[1].realize().items_or_none(tx) or []))
+        )
 
     def _computed(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What exceptions in C make of their arguments: `errno`, `start`, `code`, ..."""
         owner = next((cls for cls in self.cls.__mro__ if name in vars(cls)), None)
-        if owner is None or not isinstance(vars(owner)[name], (types.MemberDescriptorType, types.GetSetDescriptorType)):
+        if owner is None or not isinstance(
+            vars(owner)[name], (types.MemberDescriptorType, types.GetSetDescriptorType)
+        ):
             return None
         return tx.constant(getattr(owner(*(arg.realize().value() for arg in self.args)), name))
 

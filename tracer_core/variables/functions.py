@@ -118,19 +118,23 @@ class UserFunctionVariable(FunctionVariable):
             function, source = stand_in, ConstSource.of_object(stand_in)
         elif function.__code__ in WALKED_THROUGH:
             function, source = function.__wrapped__, AttrSource(source, "__wrapped__")  # type: ignore[attr-defined]
-        defaults = [
-            tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())
-        ]
+        defaults = [tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())]
         kwdefaults = {
             name: tx.lazy(value, KwDefaultsSource(source, name))
             for name, value in (function.__kwdefaults__ or {}).items()
         }
         closure = [
-            cell_from_outside(tx, cell, ClosureSource(source, i))
-            for i, cell in enumerate(function.__closure__ or ())
+            cell_from_outside(tx, cell, ClosureSource(source, i)) for i, cell in enumerate(function.__closure__ or ())
         ]
         return InlineTarget(
-            function.__code__, function.__globals__, closure, defaults, kwdefaults, function.__qualname__, source, function
+            function.__code__,
+            function.__globals__,
+            closure,
+            defaults,
+            kwdefaults,
+            function.__qualname__,
+            source,
+            function,
         )
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -226,7 +230,11 @@ class NestedFunctionVariable(FunctionVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
             return self.attributes[name]
-        simple = {"__name__": self.code.co_name, "__qualname__": self.qualname, "__module__": self.globals.get("__name__")}
+        simple = {
+            "__name__": self.code.co_name,
+            "__qualname__": self.qualname,
+            "__module__": self.globals.get("__name__"),
+        }
         if name in simple:
             return tx.constant(simple[name])
         if name == "__doc__":

@@ -122,7 +122,9 @@ def iter_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
 
 
 @method(GeneratorVariable, "throw")
-def throw(tx: Tracing, self: GeneratorVariable, exception: VariableTracker, *rest: VariableTracker) -> VariableTracker:
+def throw(
+    tx: Tracing, self: GeneratorVariable, exception: VariableTracker, *rest: VariableTracker
+) -> VariableTracker:
     if not isinstance(exception, ExceptionVariable):
         made = tx.call(exception, [])
         assert isinstance(made, ExceptionVariable)

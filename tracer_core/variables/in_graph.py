@@ -102,7 +102,9 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
         raise Unsupported("data-dependent-op", what=name, error=_first_line(error)) from None
     except Exception as error:
         # The operation itself refuses these arguments: plain Python will show the user the same error.
-        raise Unsupported("operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}") from error
+        raise Unsupported(
+            "operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}"
+        ) from error
 
 
 def _first_line(error: BaseException) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import enum
 import types
 from typing import Any
@@ -20,6 +19,7 @@ from tracer_core.variables.parts import BASES, base_of, init_part, new_with_part
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import NamedTupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+
 
 def instantiate(
     tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
@@ -63,12 +63,14 @@ def make_instance(
 _FOLDED_CLASSES: set[Any] = {torch.device, torch.finfo, torch.iinfo, torch.dtype, object}
 
 
-def _fold_class(tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+def _fold_class(
+    tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
     if cls is object:
         return UserObjectVariable(object)
     try:
         value = cls(*(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()})
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         tx.raise_(type(error), *error.args)
     return tx.constant(value)
 
@@ -77,7 +79,9 @@ def _fold_class(tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict
 _MODULE_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential)
 
 
-def _check_instantiable(tx: Tracing, cls: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
+def _check_instantiable(
+    tx: Tracing, cls: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> None:
     call, owner = static_lookup(type(cls), "__call__")
     if not isinstance(call, types.FunctionType) and owner is not type and not issubclass(cls, enum.Enum):
         raise Unsupported("metaclass", cls=cls.__qualname__, meta=type(cls).__qualname__)
@@ -114,7 +118,9 @@ def _new(
     raise Unsupported("call", what=f"class {cls.__qualname__}")
 
 
-def _init(tx: Tracing, made: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> None:
+def _init(
+    tx: Tracing, made: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> None:
     found, owner = static_lookup(made.python_type(), "__init__")
     if owner is None or owner is object:
         return
@@ -152,7 +158,9 @@ def _named_tuple(
     fields = cls._fields
     given = dict(zip(fields, args, strict=False))
     clash = [name for name in kwargs if name in given or name not in fields]
-    missing = [name for name in fields if name not in given and name not in kwargs and name not in cls._field_defaults]
+    missing = [
+        name for name in fields if name not in given and name not in kwargs and name not in cls._field_defaults
+    ]
     if clash or missing or len(args) > len(fields):
         try:
             cls(*([None] * len(args)), **dict.fromkeys(kwargs))

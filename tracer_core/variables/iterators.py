@@ -170,7 +170,9 @@ def over_sequence(sequence: SequenceVariable) -> SequenceIterator:
     return SequenceIterator(sequence, lambda: sequence.items)
 
 
-def make_zip(iterators: list[VariableTracker], step_one: Callable[[Tracing, VariableTracker], Any], strict: bool) -> ComposedIterator:
+def make_zip(
+    iterators: list[VariableTracker], step_one: Callable[[Tracing, VariableTracker], Any], strict: bool
+) -> ComposedIterator:
     """`zip(*iterators)`; `step_one(tx, iterator)` gives an iterator's next item or None."""
 
     def step(tx: Tracing) -> VariableTracker | None:
@@ -198,7 +200,9 @@ def _check_strict(tx: Tracing, iterators: list[VariableTracker], step_one: Any, 
             tx.raise_(ValueError, f"zip() argument {position + 1} is longer than {others(position)}")
 
 
-def make_enumerate(iterator: VariableTracker, step_one: Callable[[Tracing, VariableTracker], Any], start: int) -> ComposedIterator:
+def make_enumerate(
+    iterator: VariableTracker, step_one: Callable[[Tracing, VariableTracker], Any], start: int
+) -> ComposedIterator:
     count = [start]
 
     def step(tx: Tracing) -> VariableTracker | None:

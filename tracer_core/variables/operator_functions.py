@@ -7,7 +7,19 @@ from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, binary, compare, contains, del_item, get_item, set_item, unary
+from tracer_core.variables.operators import (
+    BINARY,
+    COMPARE,
+    INPLACE,
+    UNARY,
+    binary,
+    compare,
+    contains,
+    del_item,
+    get_item,
+    set_item,
+    unary,
+)
 from tracer_core.variables.protocols import same, truth
 
 NONE = ConstantVariable(None)
@@ -47,4 +59,3 @@ _ACTIONS: dict[Any, Any] = {
     operator.concat: lambda tx, a, b: binary(tx, "+", a, b),
     operator.iconcat: lambda tx, a, b: binary(tx, "+=", a, b),
 }
-

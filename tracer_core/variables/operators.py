@@ -12,7 +12,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.protocols import call_special, fold, has_special, next_item, iterate, same, truth
+from tracer_core.variables.protocols import call_special, fold, has_special, iterate, next_item, same, truth
 from tracer_core.variables.registry import handlers_for, matches
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
@@ -131,7 +131,9 @@ def _dunder(
     tries = [(a, name, b), (b, reflected, a)]
     if a_type is b_type:
         tries = tries[:1]
-    elif issubclass(b_type, a_type) and static_lookup(b_type, reflected)[0] is not static_lookup(a_type, reflected)[0]:
+    elif (
+        issubclass(b_type, a_type) and static_lookup(b_type, reflected)[0] is not static_lookup(a_type, reflected)[0]
+    ):
         tries.reverse()
     for receiver, method, other in tries:
         if has_special(receiver, method):

@@ -74,7 +74,7 @@ def with_part(cls: type, part: VariableTracker) -> UserObjectVariable:
 def new_with_part(
     tx: Tracing, cls: type, base: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """`base.__new__(cls, *args, **kwargs)`: containers that change start empty, the others have their value at once."""
+    """`base.__new__(cls, *args, **kwargs)`: containers that change start empty, others have their value at once."""
     empty = _EMPTY.get(base)
     if empty is not None:
         return with_part(cls, empty())

@@ -16,8 +16,8 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, ConstSource
 from tracer_core.polyfills import iterate_by_index, stand_in_for
+from tracer_core.sources import AttrSource, ConstSource
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import (
     BuiltinVariable,
@@ -25,7 +25,6 @@ from tracer_core.variables.classes import (
     KnownVariable,
     ModuleVariable,
     SuperMethodVariable,
-    TorchFunctionVariable,
 )
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
@@ -99,7 +98,9 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
         return handler(tx, obj)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
         return tx.call(tx.build(found.fget, ConstSource.of_object(found.fget)), [obj])
-    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType, property, types.DynamicClassAttribute)):
+    if isinstance(
+        found, (types.GetSetDescriptorType, types.MemberDescriptorType, property, types.DynamicClassAttribute)
+    ):
         try:
             return tx.constant(getattr(obj.value(), name))
         except NotConstant:
@@ -218,7 +219,9 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         folded = fold(tx, known, args, kwargs)
         if folded is not None:
             return folded
-    raise Unsupported("skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values")
+    raise Unsupported(
+        "skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values"
+    )
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -230,7 +233,8 @@ def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwa
     if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
         return call_in_graph(tx, "call_function", symbolic, args, kwargs)
     fixed: Args = [
-        ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg for arg in args
+        ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg
+        for arg in args
     ]
     return call_known(tx, function, fixed, kwargs)
 
@@ -260,7 +264,7 @@ def fold(tx: Tracing, function: Any, args: Args, kwargs: Kwargs) -> VariableTrac
     _refuse_huge(function, values)
     try:
         result = function(*values, **named)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         tx.raise_(type(error), *error.args)
     return tx.constant(result)
 
@@ -277,7 +281,11 @@ def _refuse_huge(function: Any, values: list[Any]) -> None:
         counts = [v for v in values if isinstance(v, int)]
         if lengths and counts and lengths[0] * counts[0] > _MAX_FOLDED:
             raise Unsupported("huge-constant", what=f"{lengths[0]} times {counts[0]} items")
-    if function in (operator.pow, operator.lshift, pow) and len(values) >= 2 and all(isinstance(v, int) for v in values[:2]):
+    if (
+        function in (operator.pow, operator.lshift, pow)
+        and len(values) >= 2
+        and all(isinstance(v, int) for v in values[:2])
+    ):
         base, exponent = values[:2]
         bits = exponent if function is operator.lshift else abs(base).bit_length() * exponent
         if bits > _MAX_FOLDED and len(values) == 2:
@@ -322,9 +330,7 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
     raise Unsupported("method", name=name, type=obj.python_type_name())
 
 
-def _call_inherited(
-    tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs
-) -> VariableTracker:
+def _call_inherited(tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     """A method in C that an object's class inherits: of `object`, or of the builtin type it has a part of."""
     for owner in obj.cls.__mro__:
         found = owner.__dict__.get(name)
@@ -349,7 +355,6 @@ def _call_found(
     if isinstance(obj, UserObjectVariable) and asks_the_class(obj, name):
         raise Unsupported("method", name=name, type=obj.python_type_name())
     if name == "__init__":
-
         return init_part(tx, part, args, kwargs)
     if name == "__getitem__" and isinstance(part, DictVariable) and part.get(tx, args[0]) is None:
         if isinstance(static_lookup(obj.python_type(), "__missing__")[0], types.FunctionType):
@@ -386,7 +391,8 @@ def _raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, k
         getattr(cls(), name)(*([None] * len(args)), **dict.fromkeys(kwargs))
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
-    except Exception:  # an empty object may fail otherwise first: leave the message to Python
+    except Exception:  # noqa: BLE001
+        # an empty object may fail otherwise first: leave the message to Python
         pass
     raise Unsupported("method", name=name, type=obj.python_type_name())
 
@@ -505,7 +511,8 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if isinstance(tracker, (RangeVariable, ConstantVariable)):
         items = tracker.items_or_none(tx)
         if items is not None:
-            return SequenceIterator(tracker, lambda: items)
+            known = items
+            return SequenceIterator(tracker, lambda: known)
     elif isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return over_sequence(tracker)
     elif isinstance(tracker, (DictVariable, SetVariable)):
@@ -540,7 +547,9 @@ def _iterate_tensor(tx: Tracing, tracker: TensorVariable) -> VariableTracker:
         tx.output.note_shape_guards()
     import operator
 
-    items = [call_in_graph(tx, "call_function", operator.getitem, [tracker, ConstantVariable(i)], {}) for i in range(count)]
+    items = [
+        call_in_graph(tx, "call_function", operator.getitem, [tracker, ConstantVariable(i)], {}) for i in range(count)
+    ]
     return over_sequence(SequenceVariable(items))
 
 
@@ -562,7 +571,9 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
         from tracer_core.variables.exceptions import ObservedException
 
         try:
-            return call_special(tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator")
+            return call_special(
+                tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator"
+            )
         except ObservedException as error:
             if issubclass(error.tracker.cls, StopIteration):
                 return None
@@ -594,7 +605,13 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     a, b = a.realize(), b.realize()
     if a is b:
         return True
-    if a.mutable and b.mutable and a.source is not None and b.source is not None and a.python_type() is b.python_type():
+    if (
+        a.mutable
+        and b.mutable
+        and a.source is not None
+        and b.source is not None
+        and a.python_type() is b.python_type()
+    ):
         tx.guard(make.not_duplicate([a.source, b.source]))
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
         if isinstance(a, SymNodeVariable) and isinstance(b, (SymNodeVariable, ConstantVariable)):
@@ -602,7 +619,11 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
         return False
     if a.is_constant() and b.is_constant() and not a.mutable and not b.mutable:
         if isinstance(a, SequenceVariable) or isinstance(b, SequenceVariable):
-            if isinstance(a, SequenceVariable) and isinstance(b, SequenceVariable) and a.python_type() is b.python_type():
+            if (
+                isinstance(a, SequenceVariable)
+                and isinstance(b, SequenceVariable)
+                and a.python_type() is b.python_type()
+            ):
                 return not a.items and not b.items and a.python_type() is tuple
             return False
         x, y = a.value(), b.value()
@@ -620,5 +641,3 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     if isinstance(a, (BuiltinVariable, KnownVariable)) and isinstance(b, KnownVariable):
         return a.known is b.known
     return False
-
-

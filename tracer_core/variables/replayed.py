@@ -1,7 +1,7 @@
 """Calls that print, log or warn: they end the graph, or, by option, are replayed in order after it.
 
-A call is put off only where nobody can tell: its arguments are constants and tensors that stay as they are, and, where
-the caller's line is part of what is shown, it stands in the function that is compiled.
+A call is put off only where nobody can tell: its arguments are constants and tensors that stay as they are, and,
+where the caller's line is part of what is shown, it stands in the function that is compiled.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical
 def replay_skipped(
     tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker | None:
-    """A call of a logger's method, of `logging`'s functions or of `warnings.warn`, put off; None for other calls. They
-    show the caller's line, so they must stand in the root function."""
+    """A call of a logger's method, of `logging`'s functions or of `warnings.warn`, put off; None for other calls.
+    They show the caller's line, so they must stand in the root function."""
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
     logs = module == "logging" and name in _LOG_METHODS
     if not wanted(tx) or not (logs or function is warnings.warn) or tx.frame.parent is not None:

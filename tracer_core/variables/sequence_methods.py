@@ -113,7 +113,9 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
 
 
 @handles(operator.setitem, DequeVariable, VariableTracker)
-def deque_setitem(tx: Tracing, sequence: DequeVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+def deque_setitem(
+    tx: Tracing, sequence: DequeVariable, key: VariableTracker, value: VariableTracker
+) -> VariableTracker:
     index = index_value(tx, key, f"sequence index must be integer, not {key.python_type_name()!r}")
     if not -len(sequence.items) <= index < len(sequence.items):
         tx.raise_(IndexError, "deque index out of range")
@@ -304,7 +306,11 @@ def reverse(tx: Tracing, self: SequenceVariable) -> VariableTracker:
 
 @method(ListVariable, "sort")
 def sort(
-    tx: Tracing, self: ListVariable, *, key: VariableTracker = NONE, reverse: VariableTracker = ConstantVariable(False)
+    tx: Tracing,
+    self: ListVariable,
+    *,
+    key: VariableTracker = NONE,
+    reverse: VariableTracker = ConstantVariable(False),
 ) -> VariableTracker:
     items = sorted_items(tx, self.items, key, reverse)
     _changes(tx, self, "it is sorted")
@@ -462,7 +468,9 @@ def deque_popleft(tx: Tracing, self: DequeVariable) -> VariableTracker:
 @method(DequeVariable, "rotate")
 def deque_rotate(tx: Tracing, self: DequeVariable, n: VariableTracker = ConstantVariable(1)) -> VariableTracker:
     if self.items:
-        steps = index_value(tx, n, f"{n.python_type_name()!r} object cannot be interpreted as an integer") % len(self.items)
+        steps = index_value(tx, n, f"{n.python_type_name()!r} object cannot be interpreted as an integer") % len(
+            self.items
+        )
         _changes(tx, self, "it is rotated")
         self.items = self.items[-steps:] + self.items[:-steps] if steps else self.items
     return NONE
@@ -498,4 +506,3 @@ def reversed_sequence(tx: Tracing, sequence: SequenceVariable) -> VariableTracke
         return [ListVariable(sequence.items[: max(position[0], 0)])], {}
 
     return ComposedIterator(reversed, step, rebuild_args)
-

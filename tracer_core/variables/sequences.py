@@ -71,9 +71,7 @@ class DequeVariable(SequenceVariable):
     cls = collections.deque
     mutable = True
 
-    def __init__(
-        self, items: list[VariableTracker], maxlen: int | None = None, source: Source | None = None
-    ) -> None:
+    def __init__(self, items: list[VariableTracker], maxlen: int | None = None, source: Source | None = None) -> None:
         super().__init__(items, source)
         self.maxlen = maxlen
 

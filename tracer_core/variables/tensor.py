@@ -70,7 +70,7 @@ class SymNodeVariable(InGraphVariable):
         return str(self._fake)
 
     def truth(self, tx: Tracing) -> bool:
-        return self.specialize(tx, bool)
+        return bool(self.specialize(tx, bool))
 
     def specialize(self, tx: Tracing, to: type) -> Any:
         """The number itself; from here on the code is right for that number only (a shape guard)."""

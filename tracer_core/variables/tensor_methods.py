@@ -28,7 +28,8 @@ def _answer(name: str) -> Any:
 
 
 for _name in (
-    "dtype", "device", "layout", "ndim", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized",
+    "dtype", "device", "layout", "ndim", "is_cuda", "is_cpu", "is_mps", "is_xpu", "is_meta", "is_sparse",
+    "is_quantized",
     "is_mkldnn", "is_nested", "requires_grad", "itemsize", "is_sparse_csr",
 ):  # fmt: skip
     method(TensorVariable, f".{_name}")(_answer(_name))
@@ -170,20 +171,25 @@ def class_(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 
 def _needs_data(name: str) -> Any:
-    def handler(tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    def handler(
+        tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
+    ) -> VariableTracker:
         raise Unsupported("tensor-data", name=name, what=self.describe())
 
     return handler
 
 
 for _name in ("item", "tolist", "numpy", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
-              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared", "__contains__",
+              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared",
+              "__contains__",
               "storage_offset", "is_set_to", "is_pinned"):  # fmt: skip
     method(TensorVariable, _name)(_needs_data(_name))
 
 
 def _changes_metadata(name: str) -> Any:
-    def handler(tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
+    def handler(
+        tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
+    ) -> VariableTracker | None:
         if self.source is None and name in _INPLACE_VIEWS:
             return None
         raise Unsupported("tensor-metadata", name=name, what=self.describe())
@@ -197,7 +203,9 @@ for _name in (*_INPLACE_VIEWS, "resize_", "resize_as_", "set_"):
 
 
 def _runs_autograd(name: str) -> Any:
-    def handler(tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    def handler(
+        tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
+    ) -> VariableTracker:
         raise Unsupported("autograd-call", name=name)
 
     return handler
@@ -212,9 +220,7 @@ def symbolic_int(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
     return self
 
 
-_OPERATORS = (
-    "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne"
-).split()
+_OPERATORS = ("add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne").split()
 
 
 def _operator_method(name: str, reflected: bool) -> Any:

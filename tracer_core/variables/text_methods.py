@@ -1,7 +1,7 @@
 """Text made of tracked values: `format`, `str.format`, `%`, `join`.
 
-Python's own formatting does the work; it is given stand-ins for values that are not constants, which ask the trace for
-their text, items and attributes where the formatting does.
+Python's own formatting does the work; it is given stand-ins for values that are not constants, which ask the trace
+for their text, items and attributes where the formatting does.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
         return ConstantVariable(run())
     except (ObservedException, Unsupported, NotConstant):
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return tx.raise_(type(error), *error.args)  # type: ignore[no-any-return]
 
 
@@ -147,7 +147,7 @@ def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTra
     text = a.value()
     if isinstance(text, bytes) and not b.is_constant():
         raise Unsupported("method", name="__mod__", type="bytes")
-    if not isinstance(text, str) or issubclass(b.python_type(), str) and not isinstance(b, ConstantVariable):
+    if not isinstance(text, str) or (issubclass(b.python_type(), str) and not isinstance(b, ConstantVariable)):
         return None
     values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)
     return _made(tx, lambda: text % values)

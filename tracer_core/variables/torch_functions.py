@@ -79,7 +79,7 @@ def _never_overridden(tx: Tracing, *args: VariableTracker) -> VariableTracker:
     return ConstantVariable(False)
 
 
-for _function in (
+for _predicate in (
     torch.overrides.has_torch_function,
     torch.overrides.has_torch_function_unary,
     torch.overrides.has_torch_function_variadic,
@@ -87,7 +87,7 @@ for _function in (
     torch._C._has_torch_function_unary,
     torch._C._has_torch_function_variadic,
 ):
-    handles(_function)(_never_overridden)
+    handles(_predicate)(_never_overridden)
 
 
 @handles(torch._check, VariableTracker)

@@ -14,8 +14,8 @@ from tracer_core.sources import (
     ObjectAttrSource,
     Source,
 )
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.functions import MethodVariable
 
@@ -133,7 +133,9 @@ class UserObjectVariable(VariableTracker):
             return self._slot(tx, name)
         if isinstance(found, types.GetSetDescriptorType):
             return self._builtin_attribute(tx, name)
-        if isinstance(found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)):
+        if isinstance(
+            found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
+        ):
             from tracer_core.variables.functions import BuiltinMethodVariable
 
             return BuiltinMethodVariable(self, name)
@@ -218,9 +220,15 @@ class UserObjectVariable(VariableTracker):
         if not isinstance(found, types.MemberDescriptorType) and not self._has_dict():
             tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
         if value is DELETED and self._current(tx, name) is None:
-            tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}"
-                      if isinstance(found, types.MemberDescriptorType) else name)
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}")
+            tx.raise_(
+                AttributeError,
+                f"{self.cls.__name__!r} object has no attribute {name!r}"
+                if isinstance(found, types.MemberDescriptorType)
+                else name,
+            )
+        tx.output.side_effects.changes(
+            self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
+        )
         if value is DELETED and self.real is None:
             del self.attributes[name]
         else:
@@ -284,4 +292,7 @@ class InstanceDictVariable(VariableTracker):
 
 
 def _is_data_descriptor(found: Any) -> bool:
-    return static_lookup(type(found), "__set__")[1] is not None or static_lookup(type(found), "__delete__")[1] is not None
+    return (
+        static_lookup(type(found), "__set__")[1] is not None
+        or static_lookup(type(found), "__delete__")[1] is not None
+    )

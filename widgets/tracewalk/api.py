@@ -15,8 +15,8 @@ from tracewalk.shown import Trace
 
 
 class record:
-    """Record whatever runs in this thread inside the block. The trace is complete when the block is left, also when an
-    exception leaves it.
+    """Record whatever runs in this thread inside the block. The trace is complete when the block is left, also when
+    an exception leaves it.
 
         with tw.record() as t:
             model(x)
