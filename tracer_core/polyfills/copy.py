@@ -102,7 +102,7 @@ def _reduced(x: Any, memo: Memo | None) -> Any:
         return x.__reduce_ex__(4)
     if hasattr(cls, "__getnewargs__") or hasattr(cls, "__getnewargs_ex__"):
         return x.__reduce_ex__(4)
-    made: Any = cls.__new__(cls)  # type: ignore[call-overload]
+    made: Any = cls.__new__(cls)
     if memo is not None:
         memo.note(x, made)
     state = dict(x.__dict__)
