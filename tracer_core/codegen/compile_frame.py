@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import sys
 from collections.abc import Iterator
 from types import CellType
@@ -38,7 +39,7 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config asks for a full graph.
         BackendError: the back end failed.
     """
-    with _room_to_recurse():
+    with _room_to_recurse(), _quiet_fakes():
         return _in_attempts(input)
 
 
@@ -66,10 +67,31 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
             return outcome
         failure = outcome
         if input.config.fullgraph:
-            raise failure.unsupported
+            raise _placed(failure)
     raise RuntimeError(
         f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
     )
+
+
+def _placed(failure: MustRestart) -> Unsupported:
+    """The failure as the user is to see it: with the line that causes it and what to try."""
+    error = failure.unsupported
+    code, span = failure.frame.code, failure.instruction.span
+    line = code.co_firstlineno if span is None or span.line is None else span.line
+    hints = "".join(f"\n  Try: {hint}" for hint in error.reason.hints)
+    error.args = (f'{error.message}\n  File "{code.co_filename}", line {line}, in {code.co_qualname}{hints}',)
+    return error.with_traceback(None)
+
+
+@contextlib.contextmanager
+def _quiet_fakes() -> Iterator[None]:
+    """torch logs what an operation refuses on fake tensors, with a traceback; here that is a break, told by us."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 class _Attempt:

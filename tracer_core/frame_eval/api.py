@@ -102,6 +102,8 @@ def make_config(
     """
     if dynamic not in (None, True, False):
         raise TypeError(f"dynamic= must be True, False or None, not {dynamic!r}")
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"options= must be a dict of option names and values, not {type(options).__name__}")
     ours, theirs = backends.split_options(backend, options or {}, mode)
     which = backend if isinstance(backend, str) else ById(backend)
     key = (which, dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))

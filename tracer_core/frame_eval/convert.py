@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
 
-DELIVERED = (Unsupported, BackendError, InternalError, KeyboardInterrupt)
-"""What the user gets to see when tracing raises it."""
+DELIVERED = (Unsupported, BackendError, InternalError, KeyboardInterrupt, Warning)
+"""What the user gets to see when tracing raises it (a warning of ours, where the user made warnings errors)."""
 
 _lock = threading.RLock()
 

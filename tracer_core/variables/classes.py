@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
@@ -56,6 +57,7 @@ class ModuleVariable(KnownVariable):
             try:
                 found = getattr(self.known, name)
             except AttributeError:
+                tx.guard(make.lacks_attr(ConstSource.of_object(self.known, self.known.__name__), name))
                 return None
         return tx.build(found, AttrSource(ConstSource.of_object(self.known, self.known.__name__), name))
 

@@ -148,6 +148,7 @@ class UserFunctionVariable(FunctionVariable):
         try:
             value = getattr(self.function, name)
         except AttributeError:
+            tx.guard(make.lacks_attr(self.origin(), name))
             return None
         return tx.build(value, AttrSource(self.origin(), name))
 

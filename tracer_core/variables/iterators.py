@@ -67,6 +67,27 @@ class SequenceIterator(IteratorVariable):
         return [] if self.of is None else self.over()[self.index :]
 
 
+class RangeIterator(SequenceIterator):
+    """Over a range, however long: its numbers are made as they are asked for."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, of: VariableTracker, numbers: range) -> None:
+        super().__init__(of, list)
+        self.numbers = numbers
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        if self.of is None or self.index >= len(self.numbers):
+            self.of = None
+            return None
+        tx.output.side_effects.changes(self, "iterator", "moved on")
+        self.index += 1
+        return ConstantVariable(self.numbers[self.index - 1])
+
+    def remaining(self) -> list[VariableTracker]:
+        return [] if self.of is None else [ConstantVariable(n) for n in self.numbers[self.index :]]
+
+
 class DictIterator(IteratorVariable):
     """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error."""
 

@@ -31,7 +31,13 @@ from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVaria
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.functions import BuiltinMethodVariable, FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.iterators import DictIterator, IteratorVariable, SequenceIterator, over_sequence
+from tracer_core.variables.iterators import (
+    DictIterator,
+    IteratorVariable,
+    RangeIterator,
+    SequenceIterator,
+    over_sequence,
+)
 from tracer_core.variables.registry import handlers_for, matches, method_for
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
@@ -508,7 +514,9 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     tracker = tracker.realize()
     if isinstance(tracker, IteratorVariable):
         return tracker
-    if isinstance(tracker, (RangeVariable, ConstantVariable)):
+    if isinstance(tracker, RangeVariable):
+        return RangeIterator(tracker, tracker.range(tx))
+    if isinstance(tracker, ConstantVariable):
         items = tracker.items_or_none(tx)
         if items is not None:
             known = items

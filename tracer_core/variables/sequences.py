@@ -8,9 +8,13 @@ from typing import Any
 
 import torch
 
+from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+
+# Sequences longer than this are left for Python to lay out.
+MAX_ITEMS = 1 << 20
 
 
 class SequenceVariable(VariableTracker):
@@ -186,7 +190,10 @@ class RangeVariable(SequenceVariable):
         return range(*bounds)
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        return [ConstantVariable(i) for i in self.range(tx)]
+        numbers = self.range(tx)
+        if len(numbers) > MAX_ITEMS:
+            raise Unsupported("huge-constant", what=f"a sequence of {len(numbers)} items")
+        return [ConstantVariable(i) for i in numbers]
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         names = ("start", "stop", "step")

@@ -5,6 +5,7 @@ the cell would have put it. Statements keep their lines and columns, so that sou
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ def compile_cell(text: str, filename: str, namespace: dict[str, Any]) -> Cell:
     """
     module = ast.parse(text, filename)
     _check(module, text, filename)
+    flags = _take_future_imports(module)
     if not module.body:
         raise CellError("The cell is empty, so there is nothing to trace.")
     _Annotations().visit(module)
@@ -51,11 +53,25 @@ def compile_cell(text: str, filename: str, namespace: dict[str, Any]) -> Cell:
     shows = isinstance(last, ast.Expr)
     if isinstance(last, ast.Expr):
         body[-1] = ast.copy_location(ast.Return(last.value), last)
-    names = _assigned(_compile(body, filename))
+    names = _assigned(_compile(body, filename, flags))
     if names:
         declared: ast.stmt = ast.Global(names)
         body = [ast.copy_location(declared, body[0]), *body]
-    return Cell(FunctionType(_compile(body, filename), namespace, FUNCTION), shows)
+    return Cell(FunctionType(_compile(body, filename, flags), namespace, FUNCTION), shows)
+
+
+def _take_future_imports(module: ast.Module) -> int:
+    """Take `from __future__ import ...` out, which only a module may hold, and give the compiler's flags for it."""
+    flags = 0
+    kept: list[ast.stmt] = []
+    for statement in module.body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            for name in statement.names:
+                flags |= getattr(__future__, name.name).compiler_flag
+        else:
+            kept.append(statement)
+    module.body = kept
+    return flags
 
 
 def _check(module: ast.Module, text: str, filename: str) -> None:
@@ -116,14 +132,14 @@ class _Annotations(ast.NodeTransformer):
         return node
 
 
-def _compile(body: list[ast.stmt], filename: str) -> CodeType:
+def _compile(body: list[ast.stmt], filename: str, flags: int) -> CodeType:
     """The code of a function with this body."""
     no_arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     function = ast.FunctionDef(FUNCTION, no_arguments, body, decorator_list=[], returns=None)
     ast.copy_location(function, body[0])
     function.end_lineno = body[-1].end_lineno
     module = ast.fix_missing_locations(ast.Module([function], type_ignores=[]))
-    code = compile(module, filename, "exec", dont_inherit=True)
+    code = compile(module, filename, "exec", flags=flags, dont_inherit=True)
     return next(constant for constant in code.co_consts if isinstance(constant, CodeType))
 
 

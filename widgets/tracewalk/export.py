@@ -36,7 +36,10 @@ def to_html(trace: Recording, path: str | os.PathLike[str]) -> Path:
         OSError: the file cannot be written there.
     """
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
         with open(handle, "w", encoding="utf-8") as file:
             file.writelines(_page(trace))
