@@ -103,6 +103,8 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     ):
         try:
             return tx.constant(getattr(obj.value(), name))
+        except AttributeError:
+            return None
         except NotConstant:
             raise Unsupported("attribute", name=name, type=obj.python_type_name()) from None
     if isinstance(found, types.FunctionType):
