@@ -176,14 +176,14 @@ def fold(function: Any) -> Any:
 
 def fold_code(code: types.CodeType) -> None:
     """As `fold`, for every function that has this code."""
-    _FOLDED_CODES.add(code)
+    FOLDED_CODES.add(code)
 
 
-_FOLDED_CODES: set[types.CodeType] = set()
+FOLDED_CODES: set[types.CodeType] = set()
 
 
 def _decide(function: Any) -> Rule:
-    if isinstance(function, types.FunctionType) and function.__code__ in _FOLDED_CODES:
+    if isinstance(function, types.FunctionType) and function.__code__ in FOLDED_CODES:
         return FOLD
     if _hashable(function) and function in _FOLDED:
         return FOLD

@@ -22,10 +22,7 @@ END = object()
 
 PAIRS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (lambda items: ours.Chain(items, items[:2]), lambda items: itertools.chain(items, items[:2])),
-    (
-        lambda items: ours.ChainFromIterable([items, items]),
-        lambda items: itertools.chain.from_iterable([items]),
-    ),
+    (lambda items: ours.ChainFromIterable([items]), lambda items: itertools.chain.from_iterable([items])),
     (lambda items: ours.TakeWhile(bool, items), lambda items: itertools.takewhile(bool, items)),
     (lambda items: ours.DropWhile(bool, items), lambda items: itertools.dropwhile(bool, items)),
     (lambda items: ours.FilterFalse(None, items), lambda items: itertools.filterfalse(None, items)),

@@ -85,9 +85,7 @@ def count_of(a: Any, b: Any, /) -> int:
 
 @polyfills(operator.indexOf)
 def index_of(a: Any, b: Any, /) -> int:
-    index = 0
-    for item in a:
+    for index, item in enumerate(a):
         if item is b or item == b:
             return index
-        index += 1  # noqa: SIM113
     raise ValueError("sequence.index(x): x not in sequence")

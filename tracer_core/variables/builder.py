@@ -17,7 +17,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
+    CellContentsSource,
     CellSource,
+    ClosureSource,
     ConstSource,
     DictKeySource,
     DictValueSource,
@@ -307,12 +309,23 @@ _STDLIB = frozenset(
 @builds(types.FunctionType)
 def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     tracker = function_tracker(value, source)
-    if not isinstance(tracker, UserFunctionVariable):
+    if value.__code__ in rules.FOLDED_CODES:
+        _guard_dispatch(build, value, source)
+    elif not isinstance(tracker, UserFunctionVariable):
         _pin(build, value, source)
     elif not isinstance(source, ConstSource) and not _in_torch(source):
         # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
         build.tx.guard(make.function_code(source, value))
     return tracker
+
+
+def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
+    """What a `singledispatch` function has registered; its dispatcher is called while tracing."""
+    at = value.__code__.co_freevars.index("registry")
+    registry, place = value.__closure__[at].cell_contents, CellContentsSource(ClosureSource(source, at))
+    build.tx.guard(make.dict_keys_are(place, registry))
+    for index, function in enumerate(registry.values()):
+        build.tx.guard(make.identity(DictValueSource(place, index), function))
 
 
 def function_tracker(value: Any, source: Source | None) -> VariableTracker:

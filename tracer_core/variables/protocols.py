@@ -109,6 +109,8 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     ):
         try:
             return tx.constant(getattr(obj.value(), name))
+        except AttributeError:
+            return None
         except NotConstant:
             raise Unsupported("attribute", name=name, type=obj.python_type_name()) from None
     if isinstance(found, types.FunctionType):
@@ -221,6 +223,8 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         return call_method(tx, args[0], unbound, args[1:], kwargs)
     if rule.action == "fold" and any(isinstance(arg, SymNodeVariable) for arg in args):
         return _fold_symbolic(tx, function, args, kwargs)
+    if rule.action == "fold" and _looks_at_what_changed(tx, known):
+        raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
     if rule.action == "fold" and not any(isinstance(arg, FunctionVariable) for arg in args):
         folded = fold(tx, known, args, kwargs)
         if folded is not None:
@@ -228,6 +232,13 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     raise Unsupported(
         "skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values"
     )
+
+
+def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
+    """Whether the trace changed an object in the closure of a function that would be called now."""
+    cells = getattr(known, "__closure__", None) or ()
+    trackers = (tx.output.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
+    return any(tracker in tx.output.side_effects.changed for tracker in trackers if tracker is not None)
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -132,6 +132,19 @@ def single_dispatch(x):
     return x + 1, kind(1), kind([]), kind("s")
 
 
+@functools.singledispatch
+def late(value):
+    return "object"
+
+
+@program("I12 F1 G1", calls=lambda: [(t(2), False), (t(2), True), (t(2), False)])
+def single_dispatch_registered_later(x, register):
+    if register:
+        print("register")
+        late.register(int, lambda value: "int")
+    return x + 1, late(1)
+
+
 class Methods:
     def __init__(self):
         self.asked = 0
