@@ -153,3 +153,33 @@ def test_a_function_that_looks_at_its_namespace_has_all_of_it_after_a_break(caps
     compiled = tracer_core.compile(looks_at_its_namespace, backend="eager", options=OPTIONS)
     assert compiled(torch.ones(2))[1] == 4
     assert capsys.readouterr().out == "['unused', 'x', 'y']\n"
+
+
+def breaks_each_round(w, rounds):
+    for _ in range(rounds):
+        w = w - 0.01 * w
+        if w.sum() < 0:
+            break
+    return w
+
+
+def prints_while(x):
+    n = 0
+    with torch.no_grad():
+        while n < 700:
+            n += 1
+            print(n, end=" ")
+            x = x + 1
+    return x, n
+
+
+@pytest.mark.row("O6")
+def test_a_loop_that_breaks_each_round_does_not_pile_up(capsys):
+    compiled = tracer_core.compile(breaks_each_round, backend="eager", options=OPTIONS)
+    assert torch.equal(compiled(torch.ones(3), 1500), breaks_each_round(torch.ones(3), 1500))
+    compiled = tracer_core.compile(prints_while, backend="eager", options=OPTIONS)
+    result, n = compiled(torch.ones(3))
+    printed = capsys.readouterr().out
+    assert (n, printed) == (700, " ".join(map(str, range(1, 701))) + " ")
+    assert torch.equal(result, torch.full((3,), 701.0))
+    assert torch.is_grad_enabled()

@@ -251,7 +251,7 @@ def test_break_in_a_loop() -> None:
             x = outputs[0]
             # the graph ends before this, line {line} `print("step", i)`
             kept_1 = print('step', 0)
-            return resume_in_loop_at_{line}(value_1, kept_1, x)
+            return go_on(resume_in_loop_at_{line}, value_1, kept_1, x)
         """,
         line=line_of(loop, 3),
     )

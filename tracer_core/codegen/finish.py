@@ -29,7 +29,10 @@ from tracer_core.codegen.resume import (
     FIRST_ARGUMENT,
     Point,
     Resume,
+    TailCall,
     asks_first_argument,
+    go_on,
+    has_loop,
     make_resume,
     raise_and_catch,
     resume_of,
@@ -303,14 +306,18 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
     for d in reversed(range(depth)):
         made.append(make("STORE_FAST", temporaries[d]))
     made.extend(_stop_handling([temporaries[d] for d in handled]))
+    # In loops, resume functions hand the next one back rather than call it; whoever called the first goes on.
+    through = (TailCall if resume_of(root.code) else go_on) if has_loop(program) else None
     made.append(make("PUSH_NULL"))
+    if through is not None:
+        made.append(make("LOAD_CONST", through))
     made.extend(_make_function(root, resume.code))
     places = {stack_parameter(d): make("LOAD_FAST", name) for d, name in temporaries.items()}
     if FIRST_ARGUMENT not in root.program.varnames:
         places[FIRST_ARGUMENT] = make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")
     parameters = point.parameters()
     made.extend(places.get(name) or make("LOAD_FAST", name) for name in parameters)
-    made.append(make("CALL", CallShape(len(parameters))))
+    made.append(make("CALL", CallShape(len(parameters) + (through is not None))))
     made.append(make("RETURN_VALUE"))
     for instruction in made:
         instruction.span = broken.span

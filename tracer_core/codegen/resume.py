@@ -7,8 +7,10 @@ it, loops, `try` and `with` blocks around the point work as they stand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
+from typing import Any
 
 from tracer_core.bytecode import Handler, Instruction, Program, assemble, copy_program_with_map, decode, make
 
@@ -174,3 +176,30 @@ def raising(resume: Resume, error: BaseException) -> CodeType:
         instruction.span, instruction.handler = target.span, target.handler
     program.instructions[resume.shift - 1 : resume.shift] = [load, raise_it]
     return assemble(program)
+
+
+class TailCall:
+    """What a resume function returns instead of calling the next one, where the function it belongs to has loops.
+
+    Each round of a loop with a break would else lie on the stack until the last one is done.
+    """
+
+    __slots__ = ("args", "function")
+
+    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
+        self.function = function
+        self.args = args
+
+
+def go_on(function: Callable[..., Any], *args: Any) -> Any:
+    """Call resume functions one after the other, until one returns what the function returns."""
+    result = function(*args)
+    while type(result) is TailCall:
+        result = result.function(*result.args)
+    return result
+
+
+def has_loop(program: Program) -> bool:
+    """Whether some jump goes back."""
+    index = {instruction: i for i, instruction in enumerate(program.instructions)}
+    return any(i.target is not None and index[i.target] <= at for i, at in index.items())

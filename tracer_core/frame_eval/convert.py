@@ -145,7 +145,8 @@ def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
         state.add(version)
         outcome = "compiled"
         return _once(result.code) if version.code is None else _answer(code, version)
-    except DELIVERED:
+    except DELIVERED as delivered:
+        outcome = "fault" if isinstance(delivered, InternalError) else "skipped"
         raise
     except Exception as fault:  # noqa: BLE001
         return _fault(hook, code, state, fault)

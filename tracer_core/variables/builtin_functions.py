@@ -277,6 +277,11 @@ def divmod_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTrac
     return tuple_of(binary(tx, "//", a, b), binary(tx, "%", a, b))
 
 
+@handles(round, SymNodeVariable)
+def round_number(tx: Tracing, a: SymNodeVariable, digits: VariableTracker = NONE) -> VariableTracker:
+    return tx.constant(round(a.specialize(tx, a.python_type()), constant_or(digits.realize(), None)))
+
+
 @handles(round, TensorVariable)
 def round_(tx: Tracing, a: TensorVariable) -> VariableTracker:
     return call_in_graph(tx, "call_method", "round", [a], {})
