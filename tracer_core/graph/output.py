@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.fx
 
+from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.shapes import ShapeGuards
@@ -149,7 +150,7 @@ class OutputGraph:
         parts = [self._expr_node(arg) for arg in expr.args]
         function = _EXPRESSION_OPS.get(type(expr).__name__)
         if function is None:
-            raise NotImplementedError(f"no graph operation for the size expression {expr}")
+            raise Unsupported("needs-constant", what=f"the size expression {expr}")
         result = parts[0]
         for part in parts[1:]:
             result = self.graph.call_function(function, (result, part))
