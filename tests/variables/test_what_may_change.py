@@ -137,3 +137,15 @@ def test_tensors_made_in_inference_mode():
         x = torch.ones(2)
         assert torch.equal(compiled(x), x * 2)
     assert torch.equal(compiled(x), torch.full((2,), 2.0))
+
+
+@pytest.mark.row("B4")
+def test_a_float_that_varies_keeps_the_sign_of_zero():
+    def rounded(x, k):
+        return x + k, round(k, 1), str(k)
+
+    compiled = tracer_core.compile(rounded, backend="eager", options=OPTIONS)
+    for k in (5.5, 6.5, -0.0, 0.0, 7.25):
+        (total, *others), (expected, *plain) = compiled(torch.ones(1), k), rounded(torch.ones(1), k)
+        assert torch.equal(total, expected)
+        assert list(map(repr, others)) == list(map(repr, plain))

@@ -208,8 +208,6 @@ def check_exc_match(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("RERAISE")
 def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop().realize()
-    if ins.arg:
-        frame.pop()
     assert isinstance(exception, ExceptionVariable)
     raise ObservedException(exception)
 

@@ -130,9 +130,13 @@ def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
 
 @builds(float)
 def _float(build: VariableBuilder, value: float, source: Source) -> VariableTracker:
-    """Like an int; as a symbol it enters the graph in a tensor, so that back ends that only take tensors can."""
+    """Like an int; as a symbol it enters the graph in a tensor, so that back ends that only take tensors can.
+
+    Zeros stay numbers, since a symbol does not tell -0.0 from 0.0.
+    """
     output = build.tx.output
-    if not _may_be_symbolic(source) or not math.isfinite(value) or not output.fakes.wants_symbol(value, source):
+    varies = _may_be_symbolic(source) and math.isfinite(value) and value != 0.0
+    if not varies or not output.fakes.wants_symbol(value, source):
         return _constant(build, value, source)
     build.tx.guard(make.type_is(source, float))
     number = output.fakes.number(value, source)
