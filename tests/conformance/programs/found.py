@@ -121,3 +121,14 @@ def list_argument_in_a_cell_is_rebound(x, items):
 )
 def percent_format_of_an_int_that_varies(x, n):
     return x + n, "%d" % n, "%s and %5.1f" % (n, n), "%x" % (n,), "{:3d}".format(n), format(n, "b"), str(n), repr(n)
+
+
+@program("I7 O6", lambda: [(t(3), 2)])
+def cell_is_deleted_after_a_comprehension(x, n):
+    def f(v, depth):
+        return v if depth == 0 else f(v + n, depth - 1)
+
+    y = f(x, 2)
+    z = [y for _ in range(n)]
+    del y
+    return z
