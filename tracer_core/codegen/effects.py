@@ -140,6 +140,9 @@ def _cell(emitter: Emitter, tracker: CellVariable) -> None:
     own = emitter.is_own_cell(tracker)
     if tracker.contents is None:
         if own is not None:
+            # The trace may have filled and emptied a cell that the new code has never filled.
+            emitter.const(None)
+            emitter.emit("STORE_DEREF", own)
             emitter.emit("DELETE_DEREF", own)
         else:
             emitter.load(tracker)

@@ -132,3 +132,13 @@ def cell_is_deleted_after_a_comprehension(x, n):
     z = [y for _ in range(n)]
     del y
     return z
+
+
+@program("I7 I14 O6", lambda: [(t(3), 2, [1]), (t(3), 3, [1])])
+def cell_made_after_a_break_is_deleted(x, n, items):
+    print(n)
+    y = x + n
+    z = [y for _ in range(n)]
+    items.append(n)
+    del y
+    return z
