@@ -210,9 +210,9 @@ class _Attempt:
         output = end.output
         # (Cells cannot be guarded; a frame's own are different by how its code is made.)
         changed = {tracker.python_type() for tracker in output.side_effects.changed} - {CellType}
+        known = [t for t in dict.fromkeys(output.trackers_by_object.values()) if t.mutable]
         for cls in changed:
-            known = dict.fromkeys(t for t in output.trackers_by_object.values() if t.source is not None)
-            sources = [t.source for t in known if t.mutable and t.python_type() is cls and t.source is not None]
+            sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
             if len(sources) > 1:
                 output.guard(make.not_duplicate(sources))
 

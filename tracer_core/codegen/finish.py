@@ -18,7 +18,6 @@ from tracer_core.bytecode import (
     assemble,
     copy_program_with_map,
     is_terminal,
-    live_before,
     make,
     pops,
 )
@@ -32,7 +31,6 @@ from tracer_core.codegen.resume import (
     TailCall,
     asks_first_argument,
     go_on,
-    has_loop,
     make_resume,
     raise_and_catch,
     resume_of,
@@ -161,21 +159,20 @@ class FrameEnd:
 
     def _push(self, depth: int, item: VariableTracker) -> None:
         if isinstance(item, HandledMark):
-            before = len(self.emitter.instructions)
             self.emitter.load(item.exception)
-            load = self.emitter.instructions[before:]
-            del self.emitter.instructions[before:]
-            self.emitter.instructions.extend(raise_and_catch(load, depth))
+            self.emitter.instructions.extend(raise_and_catch(depth))
         else:
             self.emitter.load(item)
 
 
 def _is_set(name: str, cell: CellVariable) -> bool:
     """Whether a cell of the frame holds something else than the argument it was made with."""
-    contents = cell.contents
-    if contents is None:
-        return False
-    return not (isinstance(contents.source, LocalSource) and contents.source.local == name)
+    return cell.contents is not None and not _as_it_came(name, cell.contents)
+
+
+def _as_it_came(name: str, value: VariableTracker) -> bool:
+    """Whether a variable of the frame still holds the argument of its name."""
+    return isinstance(value.source, LocalSource) and value.source.local == name
 
 
 def prologue(root: Frame) -> list[Instruction]:
@@ -307,7 +304,7 @@ def _stub(end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool)
         made.append(make("STORE_FAST", temporaries[d]))
     made.extend(_stop_handling([temporaries[d] for d in handled]))
     # In loops, resume functions hand the next one back rather than call it; whoever called the first goes on.
-    through = (TailCall if resume_of(root.code) else go_on) if has_loop(program) else None
+    through = (TailCall if resume_of(root.code) else go_on) if decoded(original).has_loop else None
     made.append(make("PUSH_NULL"))
     if through is not None:
         made.append(make("LOAD_CONST", through))
@@ -400,11 +397,7 @@ def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
 
 def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTracker]:
     """The locals that differ from what they were when the frame started."""
-    return {
-        name: value
-        for name, value in root.locals.items()
-        if name in alive and not (isinstance(value.source, LocalSource) and value.source.local == name)
-    }
+    return {name: value for name, value in root.locals.items() if name in alive and not _as_it_came(name, value)}
 
 
 def alive_at(root: Frame, position: int) -> frozenset[str]:
@@ -425,4 +418,4 @@ def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
     namespace as a whole."""
     if _looks_at_namespace(root.code):
         return frozenset(root.program.varnames)
-    return live_before(root.program).get(instruction, frozenset())
+    return root.decoded.live.get(instruction, frozenset())

@@ -14,7 +14,7 @@ from typing import Any
 
 from tracer_core.bytecode import Handler, Instruction, Program, assemble, copy_program_with_map, decode, make
 
-CO_OPTIMIZED, CO_NEWLOCALS, CO_NESTED = 0x01, 0x02, 0x10
+CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,8 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
         if depth in point.empty:
             made.append(make("PUSH_NULL"))
         elif depth in point.handled:
-            made.extend(raise_and_catch([make("LOAD_FAST", stack_parameter(depth))], depth))
+            made.append(make("LOAD_FAST", stack_parameter(depth)))
+            made.extend(raise_and_catch(depth))
         else:
             made.append(make("LOAD_FAST", stack_parameter(depth)))
     made.append(make("JUMP", target=target))
@@ -155,12 +156,13 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
     return made
 
 
-def raise_and_catch(load: list[Instruction], depth: int) -> list[Instruction]:
-    """Instructions that put Python in the state of handling an exception, and leave its mark on `depth` items."""
+def raise_and_catch(depth: int) -> list[Instruction]:
+    """Instructions that put Python in the state of handling the exception on top of `depth` items, and leave its mark
+    in its place."""
     push = make("PUSH_EXC_INFO")
     raising = make("RAISE_VARARGS", 1)
     raising.handler = Handler(push, depth, False)
-    return [*load, raising, push, make("POP_TOP")]
+    return [raising, push, make("POP_TOP")]
 
 
 def raising(resume: Resume, error: BaseException) -> CodeType:
@@ -197,9 +199,3 @@ def go_on(function: Callable[..., Any], *args: Any) -> Any:
     while type(result) is TailCall:
         result = result.function(*result.args)
     return result
-
-
-def has_loop(program: Program) -> bool:
-    """Whether some jump goes back."""
-    index = {instruction: i for i, instruction in enumerate(program.instructions)}
-    return any(i.target is not None and index[i.target] <= at for i, at in index.items())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import OrderedDict
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.bytecode import Instruction, Program, decode
+from tracer_core.bytecode import Instruction, Program, decode, live_before
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.functions import CellVariable
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 class Decoded:
     """A code object ready to be walked: its program, the position of each instruction, the handler of each."""
 
-    __slots__ = ("handlers", "index", "instructions", "program")
-
     def __init__(self, code: CodeType) -> None:
         from tracer_core.interpreter.ops import handler_of
 
@@ -27,6 +26,16 @@ class Decoded:
         self.instructions: list[Instruction] = self.program.instructions
         self.index: dict[Instruction, int] = {ins: i for i, ins in enumerate(self.instructions)}
         self.handlers: list[OpHandler] = [handler_of(ins.op) for ins in self.instructions]
+
+    @functools.cached_property
+    def live(self) -> dict[Instruction, frozenset[str]]:
+        """The locals that may still be read when an instruction is about to run."""
+        return live_before(self.program)
+
+    @functools.cached_property
+    def has_loop(self) -> bool:
+        """Whether some jump goes back."""
+        return any(i.target is not None and self.index[i.target] <= at for i, at in self.index.items())
 
 
 _MAX_DECODED = 4096

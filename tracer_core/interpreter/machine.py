@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
@@ -245,10 +243,6 @@ class Interpreter:
             return Where(0, None, None)
         span = self.instruction.span if self.instruction is not None else None
         return Where(max(self.steps - 1, 0), frame.code, span.line if span is not None else None)
-
-    def set_grad_mode(self, enabled: bool) -> None:
-        """Follow what the traced program does to the grad mode (put back when the attempt is over)."""
-        torch._C._set_grad_enabled(enabled)
 
 
 def _as_unsupported(error: Exception) -> Unsupported:

@@ -37,9 +37,5 @@ def handler_of(name: str) -> OpHandler:
     return _handlers.get(name, _unknown)
 
 
-def known_ops() -> set[str]:
-    return set(_handlers)
-
-
 def _unknown(tx: Interpreter, frame: Frame, instruction: Instruction) -> Any:
     raise Unsupported("instruction", name=instruction.origin.opname if instruction.origin else instruction.op)

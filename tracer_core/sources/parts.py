@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.sources.base import Const, Load, Scope, Source, Step
@@ -148,79 +148,60 @@ class ItemSource(Step):
         return [*load(self.of), *_subscript(self.key)]
 
 
+class _DictPartsSource(Step):
+    """A list that `listed` makes of a dict."""
+
+    @staticmethod
+    def listed(mapping: dict[Any, Any]) -> list[Any]:
+        raise NotImplementedError
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return type(self).listed(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(type(self).listed)}({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return _call([make("LOAD_CONST", type(self).listed)], load(self.of))
+
+
 @dataclass(frozen=True, eq=False)
-class DictKeysSource(Step):
+class DictKeysSource(_DictPartsSource):
     """The list of a dict's keys."""
+
+    listed = staticmethod(dict_keys)
 
     @property
     def name(self) -> str:
         return f"list({self.of.name})"
 
-    def step(self, base: Any, scope: Scope) -> Any:
-        return dict_keys(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{const(dict_keys)}({base})"
-
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([make("LOAD_CONST", dict_keys)], load(self.of))
-
 
 @dataclass(frozen=True, eq=False)
-class DictKeySource(Step):
-    """The `index`-th key of a dict, where the key is not a literal."""
-
-    index: int
-
-    @property
-    def base(self) -> Source:
-        return self._remember(lambda: DictKeysSource(self.of))
-
-    @property
-    def name(self) -> str:
-        return f"list({self.of.name})[{self.index}]"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return base[self.index]
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{base}[{self.index}]"
-
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.base), *_subscript(self.index)]
-
-
-@dataclass(frozen=True, eq=False)
-class DictValuesSource(Step):
+class DictValuesSource(_DictPartsSource):
     """The list of a dict's values."""
+
+    listed = staticmethod(dict_values)
 
     @property
     def name(self) -> str:
         return f"list({self.of.name}.values())"
 
-    def step(self, base: Any, scope: Scope) -> Any:
-        return dict_values(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{const(dict_values)}({base})"
-
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([make("LOAD_CONST", dict_values)], load(self.of))
-
 
 @dataclass(frozen=True, eq=False)
-class DictValueSource(Step):
-    """The value at the `index`-th key of a dict, where the key is not a literal."""
+class _DictPartSource(Step):
+    """The `index`-th of what `parts` lists, where the key there is not a literal."""
 
     index: int
 
+    parts: ClassVar[type[_DictPartsSource]]
+
     @property
     def base(self) -> Source:
-        return self._remember(lambda: DictValuesSource(self.of))
+        return self._remember(lambda: type(self).parts(self.of))
 
     @property
     def name(self) -> str:
-        return f"list({self.of.name}.values())[{self.index}]"
+        return f"{self.base.name}[{self.index}]"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.index]
@@ -230,6 +211,18 @@ class DictValueSource(Step):
 
     def rebuild(self, load: Load) -> list[Instruction]:
         return [*load(self.base), *_subscript(self.index)]
+
+
+class DictKeySource(_DictPartSource):
+    """The `index`-th key of a dict, where the key is not a literal."""
+
+    parts = DictKeysSource
+
+
+class DictValueSource(_DictPartSource):
+    """The value at the `index`-th key of a dict, where the key is not a literal."""
+
+    parts = DictValuesSource
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,14 @@ class KnownVariable(VariableTracker):
     def origin(self) -> Source:
         return self.source if self.source is not None else ConstSource.of_object(self.known)
 
+    def held(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """The attribute as the object itself gives it; None if it has none."""
+        try:
+            value = getattr(self.known, name)
+        except AttributeError:
+            return None
+        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+
 
 class ModuleVariable(KnownVariable):
     """A Python module."""
@@ -104,11 +112,7 @@ class ClassVariable(KnownVariable):
             return MethodVariable(function, self)
         if isinstance(found, types.ClassMethodDescriptorType):
             return BuiltinMethodVariable(self, name)
-        try:
-            value = getattr(self.known, name)
-        except AttributeError:
-            return None
-        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+        return self.held(tx, name)
 
     def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:
         if isinstance(meta, types.FunctionType):
@@ -117,11 +121,7 @@ class ClassVariable(KnownVariable):
             return tx.call(tx.build(meta.fget, ConstSource.of_object(meta.fget)), [self])
         if isinstance(meta, (types.MethodDescriptorType, types.WrapperDescriptorType)):
             return BuiltinMethodVariable(self, name)
-        try:
-            value = getattr(self.known, name)
-        except AttributeError:
-            return None
-        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+        return self.held(tx, name)
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__}.{name}")
@@ -133,12 +133,7 @@ class BuiltinVariable(KnownVariable):
     __slots__ = ()
     kind = "builtin"
 
-    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        try:
-            value = getattr(self.known, name)
-        except AttributeError:
-            return None
-        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+    attribute = KnownVariable.held
 
 
 class TorchFunctionVariable(KnownVariable):
@@ -147,12 +142,7 @@ class TorchFunctionVariable(KnownVariable):
     __slots__ = ()
     kind = "torch function"
 
-    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        try:
-            value = getattr(self.known, name)
-        except AttributeError:
-            return None
-        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+    attribute = KnownVariable.held
 
 
 class SuperVariable(VariableTracker):

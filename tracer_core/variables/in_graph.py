@@ -119,11 +119,3 @@ def is_in_graph(tracker: VariableTracker) -> bool:
     if isinstance(tracker, (ListVariable, SequenceVariable)):
         return any(is_in_graph(item) for item in tracker.items)
     return False
-
-
-def tensor_free(args: list[VariableTracker]) -> bool:
-    return not any(isinstance(arg.realize(), InGraphVariable) for arg in args)
-
-
-def is_torch_value(value: Any) -> bool:
-    return isinstance(value, (torch.Tensor, torch.SymInt))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import types
-import warnings
 from typing import Any
 
 import torch
@@ -39,7 +38,7 @@ from tracer_core.variables.iterators import (
     over_sequence,
 )
 from tracer_core.variables.registry import handlers_for, matches, method_for
-from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.sequences import MAX_ITEMS, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -209,12 +208,6 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         return done
     if _in_answers(known):
         return tx.constant(rules.ANSWERS[known])
-    if known is warnings.warn:
-        from tracer_core.variables.replayed import replay_skipped
-
-        replayed = replay_skipped(tx, known, args, kwargs)
-        if replayed is not None:
-            return replayed
     rule = rules.decide(known)
     if rule.action == "graph":
         return call_in_graph(tx, "call_function", known, args, kwargs)
@@ -611,8 +604,8 @@ def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
     items = []
     while (item := next_item(tx, iterator)) is not None:
         items.append(item)
-        if len(items) > _MAX_FOLDED:
-            raise Unsupported("huge-constant", what=f"an iterable of more than {_MAX_FOLDED} items")
+        if len(items) > MAX_ITEMS:
+            raise Unsupported("huge-constant", what=f"an iterable of more than {MAX_ITEMS} items")
     return items
 
 

@@ -63,6 +63,11 @@ def replay_skipped(
     return NONE if put_off(tx, bound, list(args), kwargs) else None
 
 
+@handles(warnings.warn)
+def warn(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
+    return replay_skipped(tx, warnings.warn, list(args), kwargs)
+
+
 def _real_logger(tx: Any, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
     return tx.output.real_value(tracker) if tracker.source is not None else None

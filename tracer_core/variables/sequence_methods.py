@@ -21,6 +21,7 @@ from tracer_core.variables.sequences import (
     SizeVariable,
     SliceVariable,
     TupleVariable,
+    refuse_long,
 )
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -161,7 +162,7 @@ def repeat(tx: Tracing, a: SequenceVariable, b: VariableTracker) -> VariableTrac
     if not isinstance(a, (ListVariable, TupleVariable)) or not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
-    _refuse_long(len(a.items) * count)
+    refuse_long(len(a.items) * count)
     return like(a, a.items * count)
 
 
@@ -180,15 +181,10 @@ def repeat_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> Variabl
     if not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
-    _refuse_long(len(a.items) * count)
+    refuse_long(len(a.items) * count)
     tx.output.side_effects.changes(a, "list", "it is repeated")
     a.items *= count
     return a
-
-
-def _refuse_long(count: int) -> None:
-    if count > 1 << 20:
-        raise Unsupported("huge-constant", what=f"a sequence of {count} items")
 
 
 def _comparable(a: SequenceVariable, b: SequenceVariable) -> bool:

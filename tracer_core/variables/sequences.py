@@ -17,6 +17,12 @@ from tracer_core.variables.constant import ConstantVariable
 MAX_ITEMS = 1 << 20
 
 
+def refuse_long(count: int) -> None:
+    """Break where a sequence of `count` items would have to be laid out."""
+    if count > MAX_ITEMS:
+        raise Unsupported("huge-constant", what=f"a sequence of {count} items")
+
+
 class SequenceVariable(VariableTracker):
     """Anything that holds its items in a row."""
 
@@ -191,8 +197,7 @@ class RangeVariable(SequenceVariable):
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         numbers = self.range(tx)
-        if len(numbers) > MAX_ITEMS:
-            raise Unsupported("huge-constant", what=f"a sequence of {len(numbers)} items")
+        refuse_long(len(numbers))
         return [ConstantVariable(i) for i in numbers]
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:

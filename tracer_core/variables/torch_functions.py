@@ -21,7 +21,7 @@ def set_grad_enabled(tx: Any, mode: VariableTracker) -> VariableTracker:
     """The graph switches the mode where the program does; the trace follows, for the fakes' `requires_grad`."""
     enabled = truth(tx, mode)
     tx.output.add_node("call_function", torch._C._set_grad_enabled, (enabled,), {}, None)
-    tx.set_grad_mode(enabled)
+    torch._C._set_grad_enabled(enabled)  # put back when the attempt is over
     return NONE
 
 
