@@ -13,7 +13,7 @@ import torch
 from tests.conformance import not_yet
 from tests.conformance.compare import judge, unlike_plain
 from tests.conformance.counting import CountingBackend
-from tests.conformance.pool import Worker
+from tests.conformance.pool import Runner, Worker
 from tests.conformance.program import Call, Listed, list_programs, loaded, t
 from tests.conformance.snapshot import Snapshot
 from tests.conformance.ways import CallRecord, Record, run
@@ -166,6 +166,21 @@ def test_exceptions_and_mutations_are_recorded(listed: dict[str, Listed]) -> Non
     (call,) = run(listed["raises"].path, "raises", "plain").calls
     assert call.outcome.startswith("raised: KeyError: 'k'")
     assert "-1.75" in call.inputs
+
+
+@pytest.mark.parametrize(("way", "asked"), [("torch", 2), ("plain", 1), ("ours", 1)])
+def test_only_torch_is_asked_again_after_a_crash(way: str, asked: int, listed: dict[str, Listed]) -> None:
+    class Dying(Worker):
+        times = 0
+
+        def run(self, program: Listed, way: str) -> Record:
+            self.times += 1
+            return Record(failure="crash (SIGSEGV)")
+
+    runner, worker = Runner(), Dying()
+    runner._workers[way] = worker
+    assert runner.run(listed["fine"], way).failure == "crash (SIGSEGV)"
+    assert worker.times == asked
 
 
 def test_crash_and_hang_cost_one_program(listed: dict[str, Listed]) -> None:
