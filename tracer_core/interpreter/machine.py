@@ -14,9 +14,9 @@ from tracer_core.guards import Guard
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
-from tracer_core.variables import protocols
 from tracer_core.variables.base import NotConstant, VariableTracker
 from tracer_core.variables.builder import SourcelessBuilder, VariableBuilder
+from tracer_core.variables.calling import call
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.functions import CellVariable, FunctionVariable, MethodVariable, UserFunctionVariable
@@ -111,7 +111,7 @@ class Interpreter:
             function = function.function.realize()
         if isinstance(function, FunctionVariable):
             return self.inline(function, args, kwargs or {})
-        return protocols.call(self, function, args, kwargs or {})
+        return call(self, function, args, kwargs or {})
 
     # --- frames -----------------------------------------------------------------------------------------
 

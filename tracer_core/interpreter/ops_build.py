@@ -11,15 +11,18 @@ from tracer_core.interpreter.ops import op
 from tracer_core.variables import operators
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.functions import NestedFunctionVariable
-from tracer_core.variables.protocols import call_method, iterate, next_item, same, truth, unpack
+from tracer_core.variables.identity import same
+from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.text_methods import formatted, shown
+from tracer_core.variables.truth_and_length import truth
 
 
 @op("BINARY_OP")

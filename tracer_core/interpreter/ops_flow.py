@@ -8,13 +8,15 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
+from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, TracebackVariable, matches
 from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.protocols import find_attr, iterate, next_item, truth
+from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -311,6 +313,6 @@ def match_class(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("GET_LEN")
 def get_len(tx: Any, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.protocols import length
+    from tracer_core.variables.truth_and_length import length
 
     frame.push(length(tx, frame.stack[-1]))

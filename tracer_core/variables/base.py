@@ -127,6 +127,11 @@ class VariableTracker:
         return None
 
 
+# What a call is made with.
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
 def constant_or(tracker: VariableTracker, default: Any = _MISSING) -> Any:
     """`tracker.value()`, or `default` where it is not known."""
     try:

@@ -12,14 +12,18 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import CallIterator
+from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.classes import ClassVariable, SuperVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import BuiltinMethodVariable, CellVariable, FunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.iterators import (
     make_enumerate,
     make_filter,
@@ -27,27 +31,13 @@ from tracer_core.variables.iterators import (
     make_zip,
 )
 from tracer_core.variables.operators import binary, by_methods, compare, unsupported_operands
-from tracer_core.variables.protocols import (
-    call_method,
-    call_special,
-    callable_type,
-    del_attr,
-    find_attr,
-    fold,
-    get_attr,
-    has_special,
-    iterate,
-    length,
-    next_item,
-    set_attr,
-    truth,
-    unpack,
-)
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequence_methods import index_value, sorted_items
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, TupleVariable
+from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.truth_and_length import length, truth
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
 
 NONE = ConstantVariable(None)
@@ -556,7 +546,7 @@ def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTra
 
 @handles(object.__eq__, VariableTracker, VariableTracker)
 def object_eq(tx: Tracing, self: VariableTracker, other: VariableTracker) -> VariableTracker:
-    from tracer_core.variables.protocols import same
+    from tracer_core.variables.identity import same
 
     return ConstantVariable(True if same(tx, self, other) else NotImplemented)
 

@@ -13,7 +13,7 @@ from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.functions import PartialVariable
-from tracer_core.variables.protocols import unpack
+from tracer_core.variables.iteration import unpack
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequence_methods import index_value
 from tracer_core.variables.sequences import (

@@ -7,7 +7,9 @@ import operator
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import (
     DictVariable,
@@ -15,10 +17,11 @@ from tracer_core.variables.dicts import (
     SetVariable,
     key_of,
 )
+from tracer_core.variables.iteration import unpack
 from tracer_core.variables.operators import binary, equal_items
-from tracer_core.variables.protocols import call_method, find_attr, truth, unpack
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of
+from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
 
 NONE = ConstantVariable(None)

@@ -54,7 +54,7 @@ class AskedKey:
 
     def __eq__(self, other: object) -> bool:
         from tracer_core.variables.operators import compare
-        from tracer_core.variables.protocols import truth
+        from tracer_core.variables.truth_and_length import truth
 
         mate = other.of if isinstance(other, (AskedKey, _ByIdentity)) else self.tx.constant(other)
         return self.of is mate or truth(self.tx, compare(self.tx, "==", self.of, mate))

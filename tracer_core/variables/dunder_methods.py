@@ -8,6 +8,8 @@ from typing import Any
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.folding import fold
+from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.operators import (
     BINARY,
     COMPARE,
@@ -22,8 +24,8 @@ from tracer_core.variables.operators import (
     unary,
 )
 from tracer_core.variables.parts import part_of
-from tracer_core.variables.protocols import fold, iterate, length, next_item, truth
 from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.truth_and_length import length, truth
 
 NONE = ConstantVariable(None)
 NOT_IMPLEMENTED = ConstantVariable(NotImplemented)

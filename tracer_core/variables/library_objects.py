@@ -17,15 +17,16 @@ from tracer_core.guards import make
 from tracer_core.sources import ConstSource, ReferentSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions import FunctionVariable, MethodVariable, UserFunctionVariable
 from tracer_core.variables.iterators import SequenceIterator
 from tracer_core.variables.operators import compare
-from tracer_core.variables.protocols import call_method, call_special, callable_type, has_special
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable, tuple_of
+from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.user_objects import UserObjectVariable
 
 # --- types.SimpleNamespace ------------------------------------------------------------------------------------

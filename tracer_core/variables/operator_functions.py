@@ -7,6 +7,7 @@ from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.identity import same
 from tracer_core.variables.operators import (
     BINARY,
     COMPARE,
@@ -20,7 +21,7 @@ from tracer_core.variables.operators import (
     set_item,
     unary,
 )
-from tracer_core.variables.protocols import same, truth
+from tracer_core.variables.truth_and_length import truth
 
 NONE = ConstantVariable(None)
 

@@ -11,11 +11,15 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.folding import fold
+from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.protocols import call_special, fold, has_special, iterate, next_item, same, truth
+from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.registry import handlers_for, matches
 from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {

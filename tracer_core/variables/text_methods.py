@@ -12,14 +12,17 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.builtin_functions import text_of
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.folding import fold
+from tracer_core.variables.iteration import unpack
 from tracer_core.variables.operators import get_item
-from tracer_core.variables.protocols import call_special, fold, get_attr, has_special, unpack
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import SymNodeVariable
 
 EMPTY = ConstantVariable("")

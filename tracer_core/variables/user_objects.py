@@ -177,7 +177,7 @@ class UserObjectVariable(VariableTracker):
         if name == "__class__":
             return tx.build(self.cls, ConstSource.of_object(self.cls))
         if self.part is not None:
-            from tracer_core.variables.protocols import find_attr
+            from tracer_core.variables.attributes import find_attr
 
             return find_attr(tx, self.part, name)
         if name == "__weakref__":

@@ -1,0 +1,272 @@
+"""Calls on trackers: of functions, classes and bound methods, and of the methods of builtin types.
+
+Handlers come first, then stand-ins, then what `rules` says of the function; `Unsupported` where nothing is known.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import types
+from typing import Any
+
+import torch
+
+from tracer_core import rules
+from tracer_core.errors import Unsupported
+from tracer_core.polyfills import stand_in_for
+from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    KnownVariable,
+    SuperMethodVariable,
+)
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.folding import fold
+from tracer_core.variables.functions import BuiltinMethodVariable, FunctionVariable, name_of
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.registry import handlers_for, matches, method_for
+from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+# --- calls --------------------------------------------------------------------------------------------------
+
+
+def call(tx: Tracing, function: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`function(*args, **kwargs)`. Functions with Python code are inlined by the interpreter before this."""
+    function = function.realize()
+    done = function.call(tx, args, kwargs)
+    if done is not None:
+        return done.realize()
+    args = [arg.realize() for arg in args]
+    kwargs = {name: value.realize() for name, value in kwargs.items()}
+    if isinstance(function, BuiltinMethodVariable):
+        return call_method(tx, function.self_.realize(), function.name, args, kwargs)
+    if isinstance(function, SuperMethodVariable):
+        return _call_super_method(tx, function, args, kwargs)
+    if isinstance(function, KnownVariable):
+        return call_known(tx, function, args, kwargs)
+    if isinstance(function, UserObjectVariable):
+        found, owner = static_lookup(function.cls, "__call__")
+        if owner is not None:
+            bound = function.bind_descriptor(tx, "__call__", found, owner)
+            if bound is not None:
+                return tx.call(bound, args, kwargs)
+    if isinstance(function, InGraphVariable) or not callable_type(function):
+        tx.raise_(TypeError, f"{function.python_type_name()!r} object is not callable")
+    raise Unsupported("call", what=function.describe())
+
+
+def callable_type(tracker: VariableTracker) -> bool:
+    return static_lookup(tracker.python_type(), "__call__")[1] is not None
+
+
+def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Call a builtin, a class or a torch function."""
+    from tracer_core.variables.operator_functions import call_operator
+
+    known = function.known
+    observer = tx.output.observer
+    for kinds, handler in handlers_for(known):
+        if matches(kinds, args) and fits(handler, 1, args, kwargs):
+            result = handler(tx, *args, **kwargs)
+            if result is not None:
+                if observer is not None:
+                    observer.on_dispatch(handler.__qualname__)
+                return result.realize()
+    stand_in = stand_in_for(known)
+    if stand_in is not None:
+        from tracer_core.variables.stand_ins import call_stand_in
+
+        return call_stand_in(tx, known, stand_in, args, kwargs)
+    if isinstance(function, ClassVariable):
+        from tracer_core.variables.instantiate import instantiate
+
+        return instantiate(tx, function, args, kwargs)
+    done = call_operator(tx, known, args) if not kwargs else None
+    if done is not None:
+        return done
+    if _in_answers(known):
+        return tx.constant(rules.ANSWERS[known])
+    rule = rules.decide(known)
+    if rule.action == "graph":
+        return call_in_graph(tx, "call_function", known, args, kwargs)
+    unbound = _unbound_method(known, args)
+    if unbound is not None:
+        return call_method(tx, args[0], unbound, args[1:], kwargs)
+    if rule.action == "fold" and any(isinstance(arg, SymNodeVariable) for arg in args):
+        return _fold_symbolic(tx, function, args, kwargs)
+    if rule.action == "fold" and _looks_at_what_changed(tx, known):
+        raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
+    if rule.action == "fold" and not any(isinstance(arg, FunctionVariable) for arg in args):
+        folded = fold(tx, known, args, kwargs)
+        if folded is not None:
+            return folded
+    raise Unsupported(
+        "skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values"
+    )
+
+
+def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
+    """Whether the trace changed an object in the closure of a function that would be called now."""
+    cells = getattr(known, "__closure__", None) or ()
+    trackers = (tx.output.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
+    return any(tracker in tx.output.side_effects.changed for tracker in trackers if tracker is not None)
+
+
+def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """A function of numbers, some of them symbols: a node where torch has one for it, else the symbols are fixed."""
+    known = function.known
+    if known in (math.ceil, math.floor, math.trunc):
+        return call_in_graph(tx, "call_function", known, args, kwargs)
+    symbolic = getattr(torch, f"_sym_{known.__name__}", None)
+    if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
+        return call_in_graph(tx, "call_function", symbolic, args, kwargs)
+    fixed: Args = [
+        ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg
+        for arg in args
+    ]
+    return call_known(tx, function, fixed, kwargs)
+
+
+def _in_answers(known: Any) -> bool:
+    try:
+        return known in rules.ANSWERS
+    except TypeError:
+        return False
+
+
+def _unbound_method(known: Any, args: Args) -> str | None:
+    """The method's name when `known` is `list.append` and the like, called with an object first."""
+    if isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)) and args:
+        owner = known.__objclass__
+        if issubclass(args[0].python_type(), owner):
+            return str(known.__name__)
+    return None
+
+
+def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`obj.name(*args, **kwargs)` for a method of a builtin type."""
+    handler = method_for(type(obj), name)
+    observer = tx.output.observer
+    if handler is not None:
+        result = _call_handler(tx, handler, obj, name, args, kwargs)
+        if result is not None:
+            if observer is not None:
+                observer.on_dispatch(handler.__qualname__)
+            return result.realize()
+    if isinstance(obj, TensorVariable):
+        return call_in_graph(tx, "call_method", name, [obj, *args], kwargs)
+    if isinstance(obj, KnownVariable):
+        function = getattr(obj.known, name)
+        if handlers_for(function) or stand_in_for(function) is not None:
+            return call_known(tx, BuiltinVariable(function), args, kwargs)
+    if isinstance(obj, UserObjectVariable):
+        return _call_inherited(tx, obj, name, args, kwargs)
+    if not kwargs and not isinstance(obj, (InGraphVariable, KnownVariable)):
+        from tracer_core.variables.dunder_methods import call_dunder
+
+        result = call_dunder(tx, obj, name, args)
+        if result is not None:
+            return result
+    if isinstance(obj, SymNodeVariable):
+        if (operator_function := _NUMBER_METHODS.get(name)) is not None and args:
+            return call_in_graph(tx, "call_function", operator_function, [obj, *args], kwargs)
+        return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
+    if obj.is_constant() and all_constant(args) and all_constant(list(kwargs.values())) and not obj.mutable:
+        method = getattr(obj.value(), name)
+        if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
+            raise Unsupported("method", name=name, type=name_of(obj.known))
+        folded = fold(tx, method, args, kwargs)
+        assert folded is not None
+        return folded
+    raise Unsupported("method", name=name, type=obj.python_type_name())
+
+
+def _call_inherited(tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """A method in C that an object's class inherits: of `object`, or of the builtin type it has a part of."""
+    for owner in obj.cls.__mro__:
+        found = owner.__dict__.get(name)
+        if found is not None and not isinstance(found, types.FunctionType):
+            done = _call_found(tx, obj, owner, name, found, args, kwargs)
+            if done is not None:
+                return done
+    raise Unsupported("method", name=name, type=obj.python_type_name())
+
+
+def _call_found(
+    tx: Tracing, obj: VariableTracker, owner: type, name: str, found: Any, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """Call the method `found` of the C class `owner` on `obj`."""
+    if handlers_for(found) or stand_in_for(found) is not None:
+        return call_known(tx, BuiltinVariable(found), [obj, *args], kwargs)
+    part = obj.part if isinstance(obj, UserObjectVariable) else obj
+    if part is None or owner is object:
+        return None
+    from tracer_core.variables.parts import asks_the_class, init_part
+
+    if isinstance(obj, UserObjectVariable) and asks_the_class(obj, name):
+        raise Unsupported("method", name=name, type=obj.python_type_name())
+    if name == "__init__":
+        return init_part(tx, part, args, kwargs)
+    if name == "__getitem__" and isinstance(part, DictVariable) and part.get(tx, args[0]) is None:
+        if isinstance(static_lookup(obj.python_type(), "__missing__")[0], types.FunctionType):
+            return call_special(tx, obj, "__missing__", args, "")
+    result = call_method(tx, part, name, args, kwargs)
+    return obj if result is part else result
+
+
+def _call_handler(
+    tx: Tracing, handler: Any, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """The handler's result; a call that does not fit the method's signature raises TypeError in the program."""
+    if not fits(handler, 2, args, kwargs):
+        _raise_signature(tx, obj, name, args, kwargs)
+    result: VariableTracker | None = handler(tx, obj, *args, **kwargs)
+    return result
+
+
+def fits(handler: Any, own: int, args: Args, kwargs: Kwargs) -> bool:
+    """Whether the handler takes these arguments; `own` is how many parameters it has before them."""
+    code = handler.__code__
+    fixed = code.co_argcount - own
+    required = fixed - len(handler.__defaults__ or ())
+    names = set(code.co_varnames[max(own, code.co_posonlyargcount) : code.co_argcount + code.co_kwonlyargcount])
+    if not required <= len(args) + len(names & set(kwargs)) or (len(args) > fixed and not code.co_flags & 0x04):
+        return False
+    return set(kwargs) <= names or bool(code.co_flags & 0x08)
+
+
+def _raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> None:
+    """Raise what the real method says of arguments of this number (it refuses them before it looks at them)."""
+    cls = obj.python_type()
+    try:
+        getattr(cls(), name)(*([None] * len(args)), **dict.fromkeys(kwargs))
+    except TypeError as error:
+        tx.raise_(TypeError, *error.args)
+    except Exception:  # noqa: BLE001
+        # an empty object may fail otherwise first: leave the message to Python
+        pass
+    raise Unsupported("method", name=name, type=obj.python_type_name())
+
+
+def _operator_table() -> dict[str, Any]:
+    names = "add sub mul floordiv mod pow truediv lt le gt ge eq ne neg and_ or_ xor lshift rshift"
+    return {f"__{name.rstrip('_')}__": getattr(operator, name) for name in names.split()}
+
+
+_NUMBER_METHODS = _operator_table()
+
+
+def _call_super_method(tx: Tracing, function: SuperMethodVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    for owner in function.owner.__mro__:
+        found = owner.__dict__.get(function.name)
+        if found is not None:
+            done = _call_found(tx, function.self_, owner, function.name, found, args, kwargs)
+            if done is not None:
+                return done
+            break
+    raise Unsupported("method", name=function.name, type=function.owner.__name__)

@@ -1,0 +1,120 @@
+"""Iteration over any tracker: `iter(x)`, `next(x)`, and all its items."""
+
+from __future__ import annotations
+
+import enum
+import operator
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.polyfills import iterate_by_index
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.classes import (
+    ClassVariable,
+)
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.iterators import (
+    DictIterator,
+    IteratorVariable,
+    RangeIterator,
+    SequenceIterator,
+    over_sequence,
+)
+from tracer_core.variables.sequences import MAX_ITEMS, RangeVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.tensor import TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+
+def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    """`iter(tracker)`."""
+    tracker = tracker.realize()
+    if isinstance(tracker, IteratorVariable):
+        return tracker
+    if isinstance(tracker, RangeVariable):
+        return RangeIterator(tracker, tracker.range(tx))
+    if isinstance(tracker, ConstantVariable):
+        items = tracker.items_or_none(tx)
+        if items is not None:
+            known = items
+            return SequenceIterator(tracker, lambda: known)
+    elif isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
+        return over_sequence(tracker)
+    elif isinstance(tracker, (DictVariable, SetVariable)):
+        return DictIterator(tracker, tracker.items_or_none(tx) or [])
+    elif isinstance(tracker, DictViewVariable):
+        return DictIterator(tracker.of, tracker.items_or_none(tx), tracker.which)
+    elif isinstance(tracker, TensorVariable):
+        return _iterate_tensor(tx, tracker)
+    elif isinstance(tracker, UserObjectVariable):
+        return _iterate_object(tx, tracker)
+    elif isinstance(tracker, ClassVariable) and isinstance(tracker.known, type) and _is_enum(tracker.known):
+        return over_sequence(SequenceVariable([tx.constant(member) for member in tracker.known]))  # type: ignore[attr-defined]
+    else:
+        items = tracker.items_or_none(tx)
+        if items is not None:
+            return over_sequence(SequenceVariable(items))
+    return tx.raise_(TypeError, f"{tracker.python_type_name()!r} object is not iterable")  # type: ignore[no-any-return]
+
+
+def _is_enum(cls: type) -> bool:
+    return issubclass(cls, enum.Enum)
+
+
+def _iterate_tensor(tx: Tracing, tracker: TensorVariable) -> VariableTracker:
+    if tracker.fake.dim() == 0:
+        tx.raise_(TypeError, "iteration over a 0-d tensor")
+    count = tracker.fake.shape[0]
+    if isinstance(count, torch.SymInt):
+        count = int(count)
+        tx.output.note_shape_guards()
+    items = [
+        call_in_graph(tx, "call_function", operator.getitem, [tracker, ConstantVariable(i)], {}) for i in range(count)
+    ]
+    return over_sequence(SequenceVariable(items))
+
+
+def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker:
+    found, owner = static_lookup(tracker.cls, "__iter__")
+    if owner is not None and found is not None:
+        return call_special(tx, tracker, "__iter__", [], "")
+    if has_special(tracker, "__getitem__"):
+        return tx.call_python(iterate_by_index, tracker)
+    return tx.raise_(TypeError, f"{tracker.python_type_name()!r} object is not iterable")  # type: ignore[no-any-return]
+
+
+def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
+    """The next item of an iterator, or None at its end."""
+    iterator = iterator.realize()
+    if isinstance(iterator, IteratorVariable):
+        return iterator.next(tx)
+    if isinstance(iterator, UserObjectVariable):
+        try:
+            return call_special(
+                tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator"
+            )
+        except ObservedException as error:
+            if issubclass(error.tracker.cls, StopIteration):
+                return None
+            raise
+    return tx.raise_(TypeError, f"{iterator.python_type_name()!r} object is not an iterator")  # type: ignore[no-any-return]
+
+
+def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
+    """All items of an iterable."""
+    tracker = tracker.realize()
+    if not isinstance(tracker, (IteratorVariable, UserObjectVariable, TensorVariable)):
+        items = tracker.items_or_none(tx)
+        if items is not None and (not isinstance(tracker, SliceVariable)):
+            return list(items)
+    iterator = iterate(tx, tracker)
+    items = []
+    while (item := next_item(tx, iterator)) is not None:
+        items.append(item)
+        if len(items) > MAX_ITEMS:
+            raise Unsupported("huge-constant", what=f"an iterable of more than {MAX_ITEMS} items")
+    return items

@@ -1,0 +1,43 @@
+"""Special methods written in Python, looked up in the class as Python does."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.variables.base import Args, Tracing, VariableTracker
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+
+
+def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
+    """A special method, looked up in the class as Python does; TypeError with `missing` if there is none."""
+    cls = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
+    found, owner = static_lookup(cls, name)
+    bound = None if owner is None or found is None else _bind_special(tx, obj, name, found, owner)
+    if bound is None:
+        tx.raise_(TypeError, missing)
+    assert bound is not None
+    return tx.call(bound, args)
+
+
+def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owner: type) -> VariableTracker | None:
+    if isinstance(obj, UserObjectVariable):
+        return obj.bind_descriptor(tx, name, found, owner)
+    return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
+
+
+def has_special(tracker: VariableTracker, name: str) -> bool:
+    """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
+    if isinstance(tracker, UserObjectVariable):
+        return static_lookup(tracker.cls, name)[1] is not None
+    return isinstance(tracker, _HAVE_METHODS) and isinstance(
+        static_lookup(tracker.python_type(), name)[0], types.FunctionType
+    )
+
+
+# Trackers of builtin kinds whose class may be one written in Python all the same.
+_HAVE_METHODS = (DictVariable, SequenceVariable, ExceptionVariable)

@@ -1,0 +1,60 @@
+"""Truth and length of any tracker: `bool(x)` and `len(x)`."""
+
+from __future__ import annotations
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.folding import fold
+from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.tensor import TensorVariable, wrap_number
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+
+def truth(tx: Tracing, tracker: VariableTracker) -> bool:
+    """`bool(tracker)`."""
+    tracker = tracker.realize()
+    known = tracker.truth(tx)
+    if known is not None:
+        return known
+    if isinstance(tracker, TensorVariable):
+        raise Unsupported("tensor-branch", what=tracker.describe())
+    for name in ("__bool__", "__len__"):
+        found, owner = static_lookup(tracker.python_type(), name)
+        if owner is not None and isinstance(tracker, UserObjectVariable):
+            bound = tracker.bind_descriptor(tx, name, found, owner)
+            assert bound is not None
+            result = tx.call(bound, [])
+            if name == "__bool__" and result.python_type() is not bool:
+                tx.raise_(TypeError, f"__bool__ should return bool, returned {result.python_type_name()}")
+            return truth(tx, result)
+    return True
+
+
+def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    """`len(tracker)`."""
+    tracker = tracker.realize()
+    if isinstance(tracker, (DictVariable, SetVariable)):
+        return ConstantVariable(len(tracker))
+    if isinstance(tracker, DictViewVariable):
+        return ConstantVariable(len(tracker.of))
+    if isinstance(tracker, TensorVariable):
+        if tracker.fake.dim() == 0:
+            tx.raise_(TypeError, "len() of a 0-d tensor")
+        return wrap_number(tx, tracker.fake.shape[0])
+    if isinstance(tracker, RangeVariable):
+        return ConstantVariable(len(tracker.range(tx)))
+    if isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
+        return ConstantVariable(len(tracker.items))
+    if isinstance(tracker, UserObjectVariable):
+        return call_special(tx, tracker, "__len__", [], f"object of type {tracker.python_type_name()!r} has no len()")
+    if tracker.is_constant():
+        folded = fold(tx, len, [tracker], {})
+        assert folded is not None
+        return folded
+    items = tracker.items_or_none(tx)
+    if items is None or static_lookup(tracker.python_type(), "__len__")[1] is None:
+        tx.raise_(TypeError, f"object of type {tracker.python_type_name()!r} has no len()")
+    return ConstantVariable(len(items or []))
