@@ -10,7 +10,7 @@ from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.variables import operators
 from tracer_core.variables.base import VariableTracker, constant_or
-from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import pairs

@@ -284,7 +284,7 @@ def match_keys(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("MATCH_CLASS")
 def match_class(tx: Any, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.builtin_functions import is_instance
+    from tracer_core.variables.builtin_attributes import is_instance
     from tracer_core.variables.sequences import TupleVariable
 
     subject, cls, names = (tracker.realize() for tracker in frame.pop_n(3))

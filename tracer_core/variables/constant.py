@@ -97,3 +97,7 @@ class DeletedVariable(VariableTracker):
 
 NULL = NullVariable()
 DELETED = DeletedVariable()
+
+
+NONE = ConstantVariable(None)
+FALSE = ConstantVariable(False)

@@ -9,7 +9,7 @@ import types
 import torch
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE
 from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.functions import PartialVariable
@@ -24,8 +24,6 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     TupleVariable,
 )
-
-NONE = ConstantVariable(None)
 
 
 @handles(list)

@@ -10,7 +10,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import call_method
-from tracer_core.variables.constant import DELETED, ConstantVariable
+from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.dicts import (
     DictVariable,
     DictViewVariable,
@@ -23,8 +23,6 @@ from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
-
-NONE = ConstantVariable(None)
 
 
 def _raise_key(tx: Tracing, key: VariableTracker) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterate, next_item
@@ -27,7 +27,6 @@ from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.truth_and_length import length, truth
 
-NONE = ConstantVariable(None)
 NOT_IMPLEMENTED = ConstantVariable(NotImplemented)
 
 
@@ -102,7 +101,7 @@ def _next(tx: Tracing, iterator: VariableTracker) -> VariableTracker:
 
 def _text(special: str) -> Any:
     def action(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-        from tracer_core.variables.builtin_functions import text_of
+        from tracer_core.variables.builtin_text import text_of
 
         return text_of(tx, obj, special)
 

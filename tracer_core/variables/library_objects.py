@@ -16,7 +16,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import ConstSource, ReferentSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable

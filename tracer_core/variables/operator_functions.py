@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.identity import same
 from tracer_core.variables.operators import (
     BINARY,
@@ -22,8 +22,6 @@ from tracer_core.variables.operators import (
     unary,
 )
 from tracer_core.variables.truth_and_length import truth
-
-NONE = ConstantVariable(None)
 
 
 def call_operator(tx: Tracing, function: Any, args: list[VariableTracker]) -> VariableTracker | None:

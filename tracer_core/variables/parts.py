@@ -13,13 +13,11 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
-
-NONE = ConstantVariable(None)
 
 
 class ListPart(ListVariable):

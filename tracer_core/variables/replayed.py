@@ -14,11 +14,9 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.side_effects import ReplayedCall
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE
 from tracer_core.variables.registry import handles
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
-
-NONE = ConstantVariable(None)
 
 
 @handles(builtins.print)

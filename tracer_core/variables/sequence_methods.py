@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.iterators import ComposedIterator, over_sequence
 from tracer_core.variables.operators import compare, equal_items
@@ -27,8 +27,6 @@ from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable
-
-NONE = ConstantVariable(None)
 
 
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:

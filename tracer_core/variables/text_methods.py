@@ -14,7 +14,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.builtin_functions import text_of
+from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.folding import fold

@@ -9,13 +9,11 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.calling import call_method
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import is_in_graph
 from tracer_core.variables.registry import handles
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
-
-NONE = ConstantVariable(None)
 
 
 def set_grad_enabled(tx: Any, mode: VariableTracker) -> VariableTracker:

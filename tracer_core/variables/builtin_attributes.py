@@ -1,0 +1,160 @@
+"""What a value is and has: its type, length, truth and hash, its attributes, and `super`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.calling import callable_type
+from tracer_core.variables.classes import ClassVariable, SuperVariable
+from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
+from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.folding import fold
+from tracer_core.variables.functions import BuiltinMethodVariable, CellVariable, FunctionVariable
+from tracer_core.variables.registry import handles
+from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.tensor import InGraphVariable, TensorVariable
+from tracer_core.variables.truth_and_length import length, truth
+from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
+
+# The class of torch.FloatTensor and its kin.
+_TENSOR_TYPE: Any = type(torch.FloatTensor)
+
+
+@handles(len, VariableTracker)
+def len_(tx: Tracing, obj: VariableTracker) -> VariableTracker:
+    return length(tx, obj)
+
+
+@handles(bool)
+def bool_(tx: Tracing, obj: VariableTracker = FALSE) -> VariableTracker:
+    return ConstantVariable(truth(tx, obj))
+
+
+@handles(isinstance, VariableTracker, VariableTracker)
+def isinstance_(tx: Tracing, obj: VariableTracker, classes: VariableTracker) -> VariableTracker:
+    return ConstantVariable(is_instance(tx, obj.realize(), class_or_tuple(tx, classes)))
+
+
+def class_or_tuple(tx: Tracing, tracker: VariableTracker) -> Any:
+    """The class, union or (nested) tuple of classes given to isinstance."""
+    try:
+        return tracker.realize().value()
+    except NotConstant:
+        raise Unsupported("call", what="isinstance with classes not known while tracing") from None
+
+
+def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
+    """`isinstance(obj, wanted)`."""
+    if isinstance(wanted, tuple):
+        return any(is_instance(tx, obj, each) for each in wanted)
+    if isinstance(obj, TensorVariable):
+        if wanted in (torch.nn.Parameter, torch.nn.Buffer):
+            return isinstance(obj.fake, wanted)
+        if isinstance(wanted, type) and issubclass(wanted, torch.Tensor):
+            return issubclass(obj.python_type(), wanted)
+        if isinstance(wanted, _TENSOR_TYPE):
+            return bool(obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu")
+    if isinstance(obj, UserObjectVariable) and obj.real is not None:
+        return isinstance(obj.real, wanted)
+    try:
+        return issubclass(obj.python_type(), wanted)
+    except TypeError as error:
+        message = str(error).replace("issubclass()", "isinstance()")
+        return bool(tx.raise_(TypeError, message))
+
+
+@handles(issubclass, VariableTracker, VariableTracker)
+def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> VariableTracker | None:
+    return fold(tx, issubclass, [cls, classes], {})
+
+
+@handles(type, VariableTracker)
+def type_(tx: Tracing, obj: VariableTracker, *rest: VariableTracker) -> VariableTracker:
+    if rest:
+        raise Unsupported("class-created", what="type()")
+    return tx.constant(obj.realize().python_type())
+
+
+@handles(callable, VariableTracker)
+def callable_(tx: Tracing, obj: VariableTracker) -> VariableTracker:
+    return ConstantVariable(callable_type(obj.realize()))
+
+
+def attribute_name(tx: Tracing, name: VariableTracker) -> str:
+    value = constant_or(name.realize(), None)
+    if not isinstance(value, str):
+        tx.raise_(TypeError, f"attribute name must be string, not '{name.python_type_name()}'")
+    return str(value)
+
+
+@handles(getattr, VariableTracker, VariableTracker)
+def getattr_(
+    tx: Tracing, obj: VariableTracker, name: VariableTracker, default: VariableTracker | None = None
+) -> VariableTracker:
+    text = attribute_name(tx, name)
+    if default is None:
+        return get_attr(tx, obj, text)
+    found = _attribute_or_none(tx, obj, text)
+    return default if found is None else found
+
+
+def _attribute_or_none(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
+    try:
+        return find_attr(tx, obj, name)
+    except ObservedException as error:
+        if issubclass(error.tracker.cls, AttributeError):
+            return None
+        raise
+
+
+@handles(hasattr, VariableTracker, VariableTracker)
+def hasattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker) -> VariableTracker:
+    return ConstantVariable(_attribute_or_none(tx, obj, attribute_name(tx, name)) is not None)
+
+
+@handles(setattr, VariableTracker, VariableTracker, VariableTracker)
+def setattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker, value: VariableTracker) -> VariableTracker:
+    set_attr(tx, obj, attribute_name(tx, name), value)
+    return NONE
+
+
+@handles(delattr, VariableTracker, VariableTracker)
+def delattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker) -> VariableTracker:
+    del_attr(tx, obj, attribute_name(tx, name))
+    return NONE
+
+
+@handles(vars, VariableTracker)
+def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    return InstanceDictVariable(obj) if isinstance(obj, UserObjectVariable) else None
+
+
+@handles(super)
+def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | None = None) -> VariableTracker:
+    if cls is None:
+        frame = tx.frame
+        cell = frame.cells.get("__class__")
+        assert isinstance(cell, CellVariable) and cell.contents is not None
+        cls = cell.contents.realize()
+        first = frame.code.co_varnames[0]
+        held = frame.cells.get(first)
+        obj = held.contents if isinstance(held, CellVariable) else frame.locals.get(first)
+    if obj is None or not isinstance(cls, ClassVariable):
+        raise Unsupported("call", what="super() without an object")
+    return SuperVariable(cls.known, obj.realize())
+
+
+@handles(hash, VariableTracker)
+def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    if has_special(obj, "__hash__"):
+        assert isinstance(obj, UserObjectVariable)
+        if static_lookup(obj.cls, "__hash__")[1] is not object:
+            return call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.python_type_name()!r}")
+    if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
+        raise Unsupported("object-id")
+    return fold(tx, hash, [obj], {})

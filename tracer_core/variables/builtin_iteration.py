@@ -1,0 +1,187 @@
+"""Builtins that go over items: `iter`, `zip`, `range`, `sum`, `max`, `sorted` and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tracer_core.polyfills import CallIterator
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.calling import call_method, callable_type
+from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
+from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.iteration import iterate, next_item, unpack
+from tracer_core.variables.iterators import (
+    make_enumerate,
+    make_filter,
+    make_map,
+    make_zip,
+)
+from tracer_core.variables.operators import binary, compare
+from tracer_core.variables.registry import handles
+from tracer_core.variables.sequence_methods import index_value, sorted_items
+from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable
+from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.stand_ins import call_stand_in
+from tracer_core.variables.tensor import SymNodeVariable
+from tracer_core.variables.truth_and_length import truth
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+@handles(iter, VariableTracker)
+def iter_(tx: Tracing, obj: VariableTracker, sentinel: VariableTracker | None = None) -> VariableTracker | None:
+    if sentinel is None:
+        return iterate(tx, obj)
+    if not callable_type(obj):
+        tx.raise_(TypeError, "iter(v, w): v must be callable")
+    return call_stand_in(tx, type(iter(int, 0)), CallIterator, [obj, sentinel], {})
+
+
+@handles(next, VariableTracker)
+def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | None = None) -> VariableTracker:
+    if default is None and isinstance(iterator, UserObjectVariable):
+        return call_special(
+            tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator"
+        )
+    if default is None and isinstance(iterator, GeneratorVariable):
+        return call_method(tx, iterator, "__next__", [], {})
+    item = next_item(tx, iterator)
+    if item is not None:
+        return item
+    return default if default is not None else tx.raise_(StopIteration)
+
+
+@handles(enumerate, VariableTracker)
+def enumerate_(
+    tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)
+) -> VariableTracker:
+    first = index_value(tx, start, f"{start.python_type_name()!r} object cannot be interpreted as an integer")
+    return make_enumerate(iterate(tx, iterable), next_item, first)
+
+
+@handles(zip)
+def zip_(tx: Tracing, *iterables: VariableTracker, strict: VariableTracker = FALSE) -> VariableTracker:
+    return make_zip([iterate(tx, each) for each in iterables], next_item, truth(tx, strict))
+
+
+@handles(map, VariableTracker, VariableTracker)
+def map_(tx: Tracing, function: VariableTracker, *iterables: VariableTracker) -> VariableTracker:
+    return make_map(function, [iterate(tx, each) for each in iterables], next_item)
+
+
+@handles(filter, VariableTracker, VariableTracker)
+def filter_(tx: Tracing, function: VariableTracker, iterable: VariableTracker) -> VariableTracker:
+    by_itself = constant_or(function, 0) is None
+
+    def keep(tx: Tracing, item: VariableTracker) -> bool:
+        return truth(tx, item if by_itself else tx.call(function, [item]))
+
+    return make_filter(keep, function, iterate(tx, iterable), next_item)
+
+
+@handles(range)
+def range_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
+    items: list[VariableTracker] = []
+    for bound in bounds:
+        if isinstance(bound, SymNodeVariable):
+            items.append(bound)
+        else:
+            message = f"{bound.python_type_name()!r} object cannot be interpreted as an integer"
+            items.append(ConstantVariable(index_value(tx, bound, message)))
+    if len(items) == 1:
+        items.insert(0, ConstantVariable(0))
+    if not 2 <= len(items) <= 3:
+        wrong = "at least 1 argument, got 0" if not items else f"at most 3 arguments, got {len(items)}"
+        tx.raise_(TypeError, f"range expected {wrong}")
+    if len(items) == 2:
+        items.append(ConstantVariable(1))
+    if constant_or(items[2]) == 0:
+        tx.raise_(ValueError, "range() arg 3 must not be zero")
+    return RangeVariable(items)
+
+
+@handles(sum, VariableTracker)
+def sum_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)) -> VariableTracker:
+    kind = start.python_type()
+    if kind in (str, bytes, bytearray):
+        hint = "''.join(seq)" if kind is str else "b''.join(seq)"
+        tx.raise_(TypeError, f"sum() can't sum {'strings' if kind is str else kind.__name__} [use {hint} instead]")
+    if isinstance(iterable, SequenceVariable) and constant_or(start) == 0 and _symbolic_ints(iterable.items):
+        return call_in_graph(tx, "call_function", torch.sym_sum, [ListVariable(list(iterable.items))], {})
+    total = start
+    iterator = iterate(tx, iterable)
+    while (item := next_item(tx, iterator)) is not None:
+        total = binary(tx, "+", total, item)
+    return total
+
+
+def _symbolic_ints(items: list[VariableTracker]) -> bool:
+    """Whether these are ints, and at least one of them a symbol."""
+    realized = [item.realize() for item in items]
+    return any(isinstance(item, SymNodeVariable) for item in realized) and all(
+        item.python_type() is int for item in realized
+    )
+
+
+@handles(any, VariableTracker)
+def any_(tx: Tracing, iterable: VariableTracker) -> VariableTracker:
+    iterator = iterate(tx, iterable)
+    while (item := next_item(tx, iterator)) is not None:
+        if truth(tx, item):
+            return ConstantVariable(True)
+    return FALSE
+
+
+@handles(all, VariableTracker)
+def all_(tx: Tracing, iterable: VariableTracker) -> VariableTracker:
+    iterator = iterate(tx, iterable)
+    while (item := next_item(tx, iterator)) is not None:
+        if not truth(tx, item):
+            return FALSE
+    return ConstantVariable(True)
+
+
+def _extreme(name: str, symbol: str) -> Any:
+    def handler(
+        tx: Tracing, *args: VariableTracker, key: VariableTracker = NONE, default: VariableTracker | None = None
+    ) -> VariableTracker:
+        if not args:
+            tx.raise_(TypeError, f"{name} expected at least 1 argument, got 0")
+        items = unpack(tx, args[0]) if len(args) == 1 else list(args)
+        if not items:
+            return default if default is not None else tx.raise_(ValueError, f"{name}() arg is an empty sequence")
+        by_itself = constant_or(key, 0) is None
+        if by_itself and any(isinstance(item.realize(), SymNodeVariable) for item in items):
+            return _symbolic_extreme(tx, name, items)
+        best = items[0]
+        best_key = best if by_itself else tx.call(key, [best])
+        for item in items[1:]:
+            item_key = item if by_itself else tx.call(key, [item])
+            if truth(tx, compare(tx, symbol, item_key, best_key)):
+                best, best_key = item, item_key
+        return best
+
+    return handler
+
+
+def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> VariableTracker:
+    function = torch.sym_max if name == "max" else torch.sym_min
+    result = items[0]
+    for item in items[1:]:
+        result = call_in_graph(tx, "call_function", function, [result, item], {})
+    return result
+
+
+handles(max)(_extreme("max", ">"))
+
+
+handles(min)(_extreme("min", "<"))
+
+
+@handles(sorted, VariableTracker)
+def sorted_(
+    tx: Tracing, iterable: VariableTracker, *, key: VariableTracker = NONE, reverse: VariableTracker = FALSE
+) -> VariableTracker:
+    return ListVariable(sorted_items(tx, unpack(tx, iterable), key, reverse))

@@ -1,0 +1,106 @@
+"""Builtins of numbers: `int`, `abs`, `round`, `pow`, `divmod`, `math.floor` and their kin."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.constant import NONE
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.operators import binary, by_methods, unsupported_operands
+from tracer_core.variables.registry import handles
+from tracer_core.variables.sequences import tuple_of
+from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+@handles(abs, InGraphVariable)
+def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
+    return call_in_graph(tx, "call_function", operator.abs, [a], {})
+
+
+def _asks(special: str) -> Any:
+    """A handler for objects that goes by a special method."""
+
+    def handler(tx: Tracing, a: UserObjectVariable, *rest: VariableTracker) -> VariableTracker | None:
+        return call_special(tx, a, special, list(rest), "") if has_special(a, special) else None
+
+    return handler
+
+
+for _function_asking, _special in {
+    abs: "__abs__",
+    bytes: "__bytes__",
+    complex: "__complex__",
+    math.ceil: "__ceil__",
+    math.floor: "__floor__",
+    math.trunc: "__trunc__",
+    operator.index: "__index__",
+    round: "__round__",
+}.items():
+    handles(_function_asking, UserObjectVariable)(_asks(_special))
+
+
+@handles(divmod, UserObjectVariable, VariableTracker)
+@handles(divmod, VariableTracker, UserObjectVariable)
+def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, "divmod()", a, b)
+
+
+@handles(pow, UserObjectVariable, VariableTracker)
+@handles(pow, VariableTracker, UserObjectVariable)
+def pow_object(
+    tx: Tracing, a: VariableTracker, b: VariableTracker, mod: VariableTracker | None = None
+) -> VariableTracker | None:
+    if mod is None:
+        return binary(tx, "**", a, b)
+    return call_special(tx, a, "__pow__", [b, mod], "") if has_special(a, "__pow__") else None
+
+
+@handles(pow, InGraphVariable, VariableTracker)
+@handles(pow, VariableTracker, InGraphVariable)
+def pow_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    return binary(tx, "**", a, b)
+
+
+@handles(divmod, InGraphVariable, VariableTracker)
+def divmod_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    return tuple_of(binary(tx, "//", a, b), binary(tx, "%", a, b))
+
+
+@handles(round, SymNodeVariable)
+def round_number(tx: Tracing, a: SymNodeVariable, digits: VariableTracker = NONE) -> VariableTracker:
+    return tx.constant(round(a.specialize(tx, a.python_type()), constant_or(digits.realize(), None)))
+
+
+@handles(round, TensorVariable)
+def round_(tx: Tracing, a: TensorVariable) -> VariableTracker:
+    return call_in_graph(tx, "call_method", "round", [a], {})
+
+
+def _number(cls: type, special: str) -> Any:
+    def handler(tx: Tracing, a: VariableTracker) -> VariableTracker | None:
+        if isinstance(a, TensorVariable):
+            raise Unsupported("tensor-data", name=special, what=a.describe())
+        if isinstance(a, SymNodeVariable):
+            if issubclass(a.python_type(), cls) or (cls is int and a.python_type() is bool):
+                return a
+            return call_in_graph(tx, "call_function", {int: torch.sym_int, float: torch.sym_float}[cls], [a], {})
+        if has_special(a, special):
+            assert isinstance(a, UserObjectVariable)
+            return call_special(tx, a, special, [], "")
+        return None
+
+    return handler
+
+
+handles(int, VariableTracker)(_number(int, "__int__"))
+
+
+handles(float, VariableTracker)(_number(float, "__float__"))

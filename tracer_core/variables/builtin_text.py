@@ -1,0 +1,88 @@
+"""`str` and `repr`, and the text of any tracker."""
+
+from __future__ import annotations
+
+import re
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.attributes import get_attr
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.registry import handles
+from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+
+
+@handles(str, VariableTracker)
+def str_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    return text_of(tx, obj, "__str__")
+
+
+@handles(repr, VariableTracker)
+def repr_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    return text_of(tx, obj, "__repr__")
+
+
+def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker | None:
+    """`str(obj)` or `repr(obj)`; None where folding knows."""
+    obj = obj.realize()
+    if isinstance(obj, TensorVariable):
+        raise Unsupported("tensor-data", name=special, what=obj.describe())
+    if isinstance(obj, SymNodeVariable):
+        return ConstantVariable(str(obj.specialize(tx, obj.python_type())))
+    if isinstance(obj, ExceptionVariable):
+        return _exception_text(tx, obj, special)
+    if isinstance(obj, UserObjectVariable):
+        for name in (special, "__repr__"):
+            found, owner = static_lookup(obj.cls, name)
+            if owner is not object and owner is not None:
+                bound = obj.bind_descriptor(tx, name, found, owner)
+                assert bound is not None
+                return tx.call(bound, [])
+        raise Unsupported("object-address", what=obj.describe())
+    try:
+        value = obj.value()
+    except NotConstant:
+        return _container_text(tx, obj)
+    if special == "__repr__" and type(value) in (re.Pattern, re.Match):
+        return ConstantVariable(repr(value))
+    if isinstance(
+        value, (bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset)
+    ):
+        return ConstantVariable(str(value) if special == "__str__" else repr(value))
+    return None
+
+
+def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    """The text of a container of values that have theirs; None for other things."""
+    if type(obj) is ListVariable:
+        return ConstantVariable(f"[{', '.join(_texts(tx, obj.items))}]")
+    if type(obj) is TupleVariable:
+        comma = "," if len(obj.items) == 1 else ""
+        return ConstantVariable(f"({', '.join(_texts(tx, obj.items))}{comma})")
+    if isinstance(obj, DictVariable) and obj.cls is dict:
+        keys, values = _texts(tx, obj.keys()), _texts(tx, [value for _, value in obj.entries(tx)])
+        return ConstantVariable("{" + ", ".join(f"{k}: {v}" for k, v in zip(keys, values, strict=True)) + "}")
+    return None
+
+
+def _texts(tx: Tracing, items: list[VariableTracker]) -> list[str]:
+    texts = []
+    for item in items:
+        text = text_of(tx, item, "__repr__")
+        if text is None:
+            raise Unsupported("object-address", what=item.realize().describe())
+        texts.append(str(text.value()))
+    return texts
+
+
+def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> VariableTracker | None:
+    found, _ = static_lookup(obj.cls, special)
+    if hasattr(found, "__code__"):
+        return tx.call(get_attr(tx, obj, special), [])
+    values = [arg.realize().value() for arg in obj.args]
+    made = BaseException(*values) if special == "__str__" and not issubclass(obj.cls, KeyError) else obj.cls(*values)
+    return ConstantVariable(str(made) if special == "__str__" else repr(made))

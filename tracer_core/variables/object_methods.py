@@ -1,0 +1,67 @@
+"""`object`'s own methods, as classes reach them through `super()`."""
+
+from __future__ import annotations
+
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builtin_attributes import attribute_name
+from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.identity import same
+from tracer_core.variables.registry import handles
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+@handles(object.__init__, VariableTracker)
+def object_init(
+    tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    return NONE
+
+
+@handles(object.__init_subclass__)
+def object_init_subclass(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    return NONE
+
+
+@handles(BaseException.__init__, ExceptionVariable)
+@handles(Exception.__init__, ExceptionVariable)
+def exception_init(tx: Tracing, self: ExceptionVariable, *args: VariableTracker) -> VariableTracker:
+    self.args = list(args)
+    return NONE
+
+
+@handles(object.__new__, ClassVariable)
+def object_new(
+    tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    return UserObjectVariable(cls.known)
+
+
+@handles(object.__setattr__, UserObjectVariable, VariableTracker, VariableTracker)
+def object_setattr(
+    tx: Tracing, self: UserObjectVariable, name: VariableTracker, value: VariableTracker
+) -> VariableTracker:
+    self.plain_set_attribute(tx, attribute_name(tx, name), value)
+    return NONE
+
+
+@handles(object.__delattr__, UserObjectVariable, VariableTracker)
+def object_delattr(tx: Tracing, self: UserObjectVariable, name: VariableTracker) -> VariableTracker:
+    self.plain_set_attribute(tx, attribute_name(tx, name), DELETED)
+    return NONE
+
+
+@handles(object.__getattribute__, UserObjectVariable, VariableTracker)
+def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTracker) -> VariableTracker:
+    text = attribute_name(tx, name)
+    found = self.plain_attribute(tx, text)
+    if found is None:
+        tx.raise_(AttributeError, f"{self.python_type_name()!r} object has no attribute {text!r}")
+    assert found is not None
+    return found
+
+
+@handles(object.__eq__, VariableTracker, VariableTracker)
+def object_eq(tx: Tracing, self: VariableTracker, other: VariableTracker) -> VariableTracker:
+    return ConstantVariable(True if same(tx, self, other) else NotImplemented)
