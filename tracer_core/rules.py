@@ -77,7 +77,7 @@ SKIPPED_MODULES: dict[str, str] = {
 }
 
 # Python functions inlined although a prefix above says otherwise.
-INLINED_MODULES = ("tracer_core.polyfills",)
+INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard")
 
 # Builtin functions without side effects whose result hangs on their arguments alone.
 _FOLDED: set[Any] = {

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 P = TypeVar("P", bound=Callable[..., Any])
 
 # Codes of wrappers that only guard against recursion or keep a cache: calls go on to what they wrap.
 WALKED_THROUGH: set[CodeType] = set()
+
+# The same for wrappers of modules that are not imported for this: their qualified names, and the variable of theirs that
+# holds what they wrap. The first only notes, for torch's own compiler, that a module was made.
+_WRAPPED_IN_CELL = {("torch._dynamo.mutation_guard", "install_generation_tagging_init.<locals>.patched_init"): "init"}
 
 _stand_ins: dict[Any, Any] = {}
 
@@ -35,6 +39,12 @@ def stand_in_for(original: Any) -> Any | None:
         return _stand_ins.get(original)
     except TypeError:  # unhashable callable
         return None
+
+
+def wrapped_in_cell(function: FunctionType) -> int | None:
+    """Which of the function's cells holds the function it stands for to a trace, or None if it stands for itself."""
+    name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
+    return None if name is None else function.__code__.co_freevars.index(name)
 
 
 def inner_code(function: Any, *names: str) -> CodeType:

@@ -11,7 +11,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import stand_in_for
-from tracer_core.polyfills.registry import WALKED_THROUGH
+from tracer_core.polyfills.registry import WALKED_THROUGH, wrapped_in_cell
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -118,6 +118,9 @@ class UserFunctionVariable(FunctionVariable):
             function, source = stand_in, ConstSource.of_object(stand_in)
         elif function.__code__ in WALKED_THROUGH:
             function, source = function.__wrapped__, AttrSource(source, "__wrapped__")  # type: ignore[attr-defined]
+        elif (index := wrapped_in_cell(function)) is not None:
+            function = function.__closure__[index].cell_contents
+            source = CellContentsSource(ClosureSource(source, index))
         defaults = [tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())]
         kwdefaults = {
             name: tx.lazy(value, KwDefaultsSource(source, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import types
 from typing import Any
 
@@ -57,10 +58,11 @@ class GeneratorVariable(IteratorVariable):
 
     @property
     def waits_in_a_block(self) -> bool:
-        """Whether dropping it would run code: the `finally` or `with` around the `yield` it waits at."""
+        """Whether dropping it would run code: the `finally`, `with` or `except` around the `yield` it waits at."""
         if self.finished or not self.started:
             return False
-        return self.frame.decoded.instructions[self.frame.pc - 1].handler is not None
+        waiting = self.frame.decoded.instructions[self.frame.pc - 1]
+        return waiting.handler is not None and not _passed_on(self.frame, waiting)
 
     def throw(self, tx: Any, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
         """Raise `exception` at the `yield` it waits at."""
@@ -94,6 +96,29 @@ class GeneratorVariable(IteratorVariable):
             return True, result
         self.finished = True
         return False, result
+
+
+# What an `except` clause does with an exception that is none of its own.
+_LOOKS_FURTHER = frozenset({"PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "BUILD_TUPLE", "CHECK_EXC_MATCH", "NOP"})
+
+
+def _passed_on(frame: Any, instruction: Any) -> bool:
+    """Whether a GeneratorExit at `instruction` leaves the frame without running anything of the user's: all blocks
+    around it are `except` clauses for other exceptions, which are named by globals."""
+    while instruction.handler is not None:
+        instruction = instruction.handler.target
+        while instruction.op != "RERAISE":
+            if instruction.op == "POP_JUMP_IF_FALSE":
+                instruction = instruction.target
+                continue
+            if instruction.op == "LOAD_GLOBAL":
+                named = frame.globals.get(instruction.arg, getattr(builtins, instruction.arg, None))
+                if not isinstance(named, type) or issubclass(GeneratorExit, named):
+                    return False
+            elif instruction.op not in _LOOKS_FURTHER:
+                return False
+            instruction = frame.decoded.instructions[frame.decoded.index[instruction] + 1]
+    return True
 
 
 def _sent(tx: Tracing, result: tuple[bool, VariableTracker]) -> VariableTracker:
