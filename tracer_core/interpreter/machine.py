@@ -15,12 +15,13 @@ from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
 from tracer_core.variables.base import NotConstant, VariableTracker
-from tracer_core.variables.builder import SourcelessBuilder, VariableBuilder
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.functions import CellVariable, FunctionVariable, MethodVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.sourceless import SourcelessBuilder
 
 MAX_DEPTH = 200
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200

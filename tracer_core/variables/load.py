@@ -7,7 +7,10 @@ from importlib import import_module
 from tracer_core.polyfills import load_polyfills
 
 MODULES = (
-    "tracer_core.variables.builder",
+    "tracer_core.variables.build_callables",
+    "tracer_core.variables.build_containers",
+    "tracer_core.variables.build_objects",
+    "tracer_core.variables.build_values",
     "tracer_core.variables.builtin_attributes",
     "tracer_core.variables.builtin_breaks",
     "tracer_core.variables.builtin_iteration",

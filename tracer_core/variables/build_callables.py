@@ -1,0 +1,167 @@
+"""Trackers of functions, methods, classes and modules from outside, by the rule for each."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tracer_core import rules
+from tracer_core.guards import make
+from tracer_core.sources import (
+    AttrSource,
+    CellContentsSource,
+    ClosureSource,
+    ConstSource,
+    DictValueSource,
+    GlobalSource,
+    Source,
+)
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.functions import (
+    BuiltinMethodVariable,
+    MethodVariable,
+    PartialVariable,
+    SkippedFunctionVariable,
+    UserFunctionVariable,
+)
+from tracer_core.variables.registry import builds, handlers_for
+from tracer_core.variables.sequences import SequenceVariable
+
+if TYPE_CHECKING:
+    from tracer_core.variables.builder import VariableBuilder
+
+
+def pin(build: VariableBuilder, value: Any, source: Source) -> None:
+    """Guard that this very object is there; not where torch's own namespaces hold it."""
+    if isinstance(source, ConstSource) or _in_torch(source):
+        return
+    build.tx.guard(make.identity(source, value))
+
+
+def _in_torch(source: Source) -> bool:
+    root = source.root
+    if isinstance(root, ConstSource):
+        owner = root.value.value
+        name = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(owner, "__module__", "") or ""
+    elif isinstance(root, GlobalSource) and root.module is not None:
+        name = str(root.module.value.get("__name__", ""))
+    else:
+        return False
+    return name == "torch" or name.startswith(("torch.", "tracer_core.")) or name in _STDLIB
+
+
+_STDLIB = frozenset(
+    "builtins math operator functools itertools collections contextlib copy dataclasses typing enum abc types".split()
+)
+
+
+@builds(types.FunctionType)
+def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    tracker = function_tracker(value, source)
+    if value.__code__ in rules.FOLDED_CODES:
+        _guard_dispatch(build, value, source)
+    elif not isinstance(tracker, UserFunctionVariable):
+        pin(build, value, source)
+    elif not isinstance(source, ConstSource) and not _in_torch(source):
+        # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
+        build.tx.guard(make.function_code(source, value))
+    return tracker
+
+
+def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
+    """What a `singledispatch` function has registered; its dispatcher is called while tracing."""
+    at = value.__code__.co_freevars.index("registry")
+    registry, place = value.__closure__[at].cell_contents, CellContentsSource(ClosureSource(source, at))
+    build.tx.guard(make.dict_keys_are(place, registry))
+    for index, function in enumerate(registry.values()):
+        build.tx.guard(make.identity(DictValueSource(place, index), function))
+
+
+def function_tracker(value: Any, source: Source | None) -> VariableTracker:
+    """The tracker for a callable by the rule for it."""
+    if isinstance(value, types.FunctionType) and (value in rules.ANSWERS or handlers_for(value)):
+        return BuiltinVariable(value, source)
+    rule = rules.decide(value)
+    if rule.action == "graph":
+        return TorchFunctionVariable(value, source)
+    if rule.action == "skip" and isinstance(value, types.FunctionType):
+        return SkippedFunctionVariable(value, rule.why, source)
+    if isinstance(value, types.FunctionType) and rule.action != "fold":
+        return UserFunctionVariable(value, source)
+    return BuiltinVariable(value, source)
+
+
+@builds(
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType, types.MemberDescriptorType, type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor),
+    torch._ops.OpOverloadPacket, torch._ops.OpOverload,
+)  # fmt: skip
+def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    owner = getattr(value, "__self__", None)
+    if _is_bound(value, owner):
+        build.tx.guard(make.type_is(source, type(value)))
+        return BuiltinMethodVariable(build(owner, AttrSource(source, "__self__")), value.__name__, source)
+    pin(build, value, source)
+    return function_tracker(value, source)
+
+
+def _is_bound(value: Any, owner: Any) -> bool:
+    """Whether a builtin is a method bound to an object (functions of C modules carry other things in `__self__`)."""
+    if not isinstance(value, types.BuiltinFunctionType) or isinstance(owner, (types.ModuleType, type)):
+        return False
+    return isinstance(getattr(type(owner), value.__name__, None), types.MethodDescriptorType)
+
+
+@builds(functools._lru_cache_wrapper)
+def _cached_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    rule = rules.decide(value.__wrapped__)
+    if rule.action != "inline" or rules.is_graph_function(value):
+        return function_tracker(value, source)
+    return UserFunctionVariable(value.__wrapped__, AttrSource(source, "__wrapped__"))
+
+
+@builds(types.MethodType)
+def _method(build: VariableBuilder, value: types.MethodType, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, types.MethodType))
+    function = build(value.__func__, AttrSource(source, "__func__"))
+    return MethodVariable(function, build(value.__self__, AttrSource(source, "__self__")), source)
+
+
+@builds(functools.partial)
+def _partial(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, functools.partial))
+    function = build(value.func, AttrSource(source, "func"))
+    args = build(value.args, AttrSource(source, "args"))
+    keywords = build(value.keywords, AttrSource(source, "keywords"))
+    assert isinstance(args, SequenceVariable) and isinstance(keywords, DictVariable)
+    named = {key.value(): item for key, item in keywords.entries(build.tx)}
+    return PartialVariable(function, args.items, named, source)
+
+
+@builds(type, subclasses=True)
+def _class(build: VariableBuilder, value: type, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    return class_tracker(value, source)
+
+
+def class_tracker(value: type, source: Source | None) -> VariableTracker:
+    return ClassVariable(value, source)
+
+
+@builds(types.ModuleType, subclasses=True)
+def _python_module(build: VariableBuilder, value: types.ModuleType, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    return ModuleVariable(value, source)
+
+
+@builds(types.GenericAlias, types.UnionType, types.CodeType)
+def _typing_form(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    return BuiltinVariable(value, source)

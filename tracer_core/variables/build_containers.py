@@ -1,0 +1,112 @@
+"""Trackers of sequences, dicts and sets from outside: type, length or keys are guarded, items when looked at."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource, DictKeySource, DictValueSource, ItemSource, Source
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, SetVariable, key_of
+from tracer_core.variables.nn_module import member_source
+from tracer_core.variables.registry import builds
+from tracer_core.variables.sequences import (
+    DequeVariable,
+    ListVariable,
+    RangeVariable,
+    SizeVariable,
+    SliceVariable,
+    TupleVariable,
+)
+
+if TYPE_CHECKING:
+    from tracer_core.variables.builder import VariableBuilder
+
+
+def items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.length(source, len(value)))
+    return [build.lazy(item, ItemSource(source, i)) for i, item in enumerate(value)]
+
+
+@builds(list)
+def _list(build: VariableBuilder, value: list[Any], source: Source) -> VariableTracker:
+    return build.register(value, ListVariable(items_of(build, value, source), source))
+
+
+@builds(tuple)
+def _tuple(build: VariableBuilder, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    return TupleVariable(items_of(build, value, source), source)
+
+
+@builds(torch.Size)
+def _size(build: VariableBuilder, value: torch.Size, source: Source) -> VariableTracker:
+    return SizeVariable(items_of(build, value, source), source)
+
+
+@builds(collections.deque)
+def _deque(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    items = items_of(build, value, source)
+    if value.maxlen is not None:
+        build(value.maxlen, AttrSource(source, "maxlen"))
+    return build.register(value, DequeVariable(items, value.maxlen, source))
+
+
+@builds(range)
+def _range(build: VariableBuilder, value: range, source: Source) -> VariableTracker:
+    build.tx.guard(make.constant(source, value))
+    return RangeVariable([ConstantVariable(n) for n in (value.start, value.stop, value.step)], source)
+
+
+@builds(slice)
+def _slice(build: VariableBuilder, value: slice, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, slice))
+    return SliceVariable([build(getattr(value, n), AttrSource(source, n)) for n in ("start", "stop", "step")], source)
+
+
+def _entries(
+    build: VariableBuilder, value: dict[Any, Any], source: Source
+) -> list[tuple[VariableTracker, VariableTracker]]:
+    entries = []
+    for index, (key, item) in enumerate(value.items()):
+        if ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key)):
+            key_tracker = build.tx.constant(key)
+            at: Source = member_source(source, key) or ItemSource(source, key)
+        else:
+            key_tracker = build(key, DictKeySource(source, index))
+            key_of(build.tx, key_tracker)
+            at = DictValueSource(source, index)
+        entries.append((key_tracker, build.lazy(item, at)))
+    return entries
+
+
+@builds(dict, collections.OrderedDict, collections.defaultdict)
+def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.dict_keys_are(source, value))
+    entries = _entries(build, value, source)
+    factory = None
+    if isinstance(value, collections.defaultdict) and value.default_factory is not None:
+        factory = build(value.default_factory, AttrSource(source, "default_factory"))
+    return build.register(value, DictVariable(entries, type(value), source, factory))
+
+
+def is_literal_tuple(key: tuple[Any, ...]) -> bool:
+    return all(ConstantVariable.holds(item) or (isinstance(item, tuple) and is_literal_tuple(item)) for item in key)
+
+
+@builds(set, frozenset)
+def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    if not all(
+        ConstantVariable.holds(item) or (isinstance(item, tuple) and is_literal_tuple(item)) for item in value
+    ):
+        raise Unsupported("set-of-objects", source=source.name)
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.set_items_are(source, value))
+    tracker = SetVariable([build.tx.constant(item) for item in value], type(value), source)
+    return build.register(value, tracker)

@@ -1,0 +1,162 @@
+"""Trackers of objects from outside: instances of the user's classes, members of enums, exceptions, iterators, cells.
+
+Builders that take subclasses are tried in the order in which they stand: a member of an enum may be a tuple too.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import types
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tracer_core import rules
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource, ConstSource, DictKeySource, DictValueSource, Source
+from tracer_core.sources.parts import dict_keys, dict_values
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.build_callables import pin
+from tracer_core.variables.build_containers import is_literal_tuple, items_of
+from tracer_core.variables.class_guards import guard_class
+from tracer_core.variables.classes import TorchFunctionVariable
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import key_of
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.functions import cell_from_outside
+from tracer_core.variables.iterators import OpaqueIterator
+from tracer_core.variables.nn_module import NNModuleVariable
+from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of
+from tracer_core.variables.registry import builds
+from tracer_core.variables.sequences import NamedTupleVariable, SequenceVariable, TupleVariable
+from tracer_core.variables.user_objects import UserObjectVariable
+
+if TYPE_CHECKING:
+    from tracer_core.variables.builder import VariableBuilder
+
+
+@builds(enum.Enum, subclasses=True)
+def _enum(build: VariableBuilder, value: enum.Enum, source: Source) -> VariableTracker:
+    build.tx.guard(make.identity(source, value))
+    return ConstantVariable(value, source)
+
+
+@builds(tuple, subclasses=True)
+def _tuple_subclass(build: VariableBuilder, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    if not NamedTupleVariable.is_named(type(value)):
+        return build_object(build, value, source)
+    return NamedTupleVariable(items_of(build, value, source), type(value), source)
+
+
+@builds(torch.nn.Module, subclasses=True)
+def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    guard_class(build.tx, type(value))
+    return build.register(value, NNModuleVariable(type(value), value, source))
+
+
+@builds(object)
+def _bare_object(build: VariableBuilder, value: object, source: Source) -> VariableTracker:
+    """A sentinel: all there is to it is which one it is."""
+    pin(build, value, source)
+    return build.register(value, UserObjectVariable(object, value, source))
+
+
+@builds(types.CellType)
+def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    return cell_from_outside(build.tx, value, source)
+
+
+_EXAMPLES: list[Any] = [
+    iter([]), iter(()), iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()),
+    iter(set()), iter(""), iter(b""), reversed([]), reversed({}), zip(), enumerate(()), map(len, ()), filter(len, ()),
+]  # fmt: skip
+
+
+_ITERATORS = tuple({type(example) for example in _EXAMPLES})
+
+
+@builds(*_ITERATORS, types.GeneratorType)
+def _iterator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    return build.register(value, OpaqueIterator(type(value), source))
+
+
+@builds(BaseException, subclasses=True)
+def _exception(build: VariableBuilder, value: BaseException, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    args = build(value.args, AttrSource(source, "args"))
+    assert isinstance(args, SequenceVariable)
+    tracker = ExceptionVariable(type(value), list(args.items), source)
+    for name, item in vars(value).items():
+        tracker.attributes[name] = build.lazy(item, AttrSource(source, name))
+    for name in ("__cause__", "__context__", "__suppress_context__"):
+        tracker.at_start[name] = build.lazy(getattr(value, name), AttrSource(source, name))
+    return build.register(value, tracker)
+
+
+_OPAQUE_BASES = (int, float, str, bytes, complex, frozenset)
+
+
+# A class that overrides one of these runs code of its own where a guard would look at its items.
+_LOOKED_AT = ("__getitem__", "__iter__", "__len__", "__contains__", "keys", "items", "values")
+
+
+def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """An instance of a class of the user's (or of a library's, written in Python)."""
+    cls = type(value)
+    for opaque in _OPAQUE_BASES:
+        if issubclass(cls, opaque):
+            raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=opaque.__name__)
+    base = base_of(cls)
+    if base is not None:
+        return _object_with_part(build, value, source, base)
+    if not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: a class made in C tells nothing of its state
+        if callable(value) and rules.is_graph_function(value):
+            return TorchFunctionVariable(value, source)
+        raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
+    guard_class(build.tx, cls)
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, cls))
+    return build.register(value, UserObjectVariable(cls, value, source))
+
+
+def _raw_entries(
+    build: VariableBuilder, value: dict[Any, Any], source: Source
+) -> list[tuple[VariableTracker, VariableTracker]]:
+    """The entries by position, past what the class overrides."""
+    entries = []
+    for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
+        literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key))
+        at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
+        key_of(build.tx, at)
+        entries.append((at, build.lazy(item, DictValueSource(source, index))))
+    return entries
+
+
+def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: type) -> VariableTracker:
+    """An instance of a class that inherits from a builtin container."""
+    cls = type(value)
+    overridden = any(getattr(cls, name, None) is not getattr(base, name, None) for name in _LOOKED_AT)
+    if base is set or (overridden and not issubclass(base, dict)):
+        raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
+    tracker = UserObjectVariable(cls, value, source)
+    build.register(value, tracker)
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, cls))
+    if issubclass(base, dict):
+        build.tx.guard(make.dict_keys_are(source, value))
+        tracker.part = DictPart(_raw_entries(build, value, source), base, source)
+        if base is collections.defaultdict and value.default_factory is not None:
+            tracker.part.default_factory = build(value.default_factory, AttrSource(source, "default_factory"))
+    elif base is list:
+        tracker.part = ListPart(items_of(build, value, source), source)
+    elif base is collections.deque:
+        tracker.part = DequePart(items_of(build, value, source), value.maxlen, source)
+    else:
+        tracker.part = TupleVariable(items_of(build, value, source), source)
+    if isinstance(tracker.part, PARTS):
+        tracker.part.whole = tracker
+    return tracker

@@ -1,0 +1,101 @@
+"""Trackers of literals, numbers and tensors from outside."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import ConstSource, ItemSource, LocalSource, Source
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.classes import BuiltinVariable
+from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
+from tracer_core.variables.registry import builds
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+
+if TYPE_CHECKING:
+    from tracer_core.variables.builder import VariableBuilder
+
+
+def _constant(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    if value is None:
+        build.tx.guard(make.is_none(source))
+    elif not isinstance(source, ConstSource):
+        build.tx.guard(make.constant(source, value))
+    return ConstantVariable(value, source)
+
+
+for _type in LITERAL_TYPES:
+    builds(_type)(_constant)
+
+
+@builds(int)
+def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
+    """A plain number stays one, until it differs between calls in a place where numbers vary."""
+    output = build.tx.output
+    if not _may_be_symbolic(source) or not output.fakes.wants_symbol(value, source):
+        return _constant(build, value, source)
+    build.tx.guard(make.type_is(source, int))
+    number = output.fakes.number(value, source)
+    return SymNodeVariable(output.symbol_node(number), number, source)
+
+
+@builds(float)
+def _float(build: VariableBuilder, value: float, source: Source) -> VariableTracker:
+    """Like an int; as a symbol it enters the graph in a tensor, so that back ends that only take tensors can.
+
+    Zeros stay numbers, since a symbol does not tell -0.0 from 0.0.
+    """
+    output = build.tx.output
+    varies = _may_be_symbolic(source) and math.isfinite(value) and value != 0.0
+    if not varies or not output.fakes.wants_symbol(value, source):
+        return _constant(build, value, source)
+    build.tx.guard(make.type_is(source, float))
+    number = output.fakes.number(value, source)
+    assert isinstance(number, torch.SymFloat)
+    return SymNodeVariable(output.float_node(number, graph_name(source)), number, source)
+
+
+def _may_be_symbolic(source: Source) -> bool:
+    """Arguments, and items of containers given as arguments. Globals, attributes, defaults and cells stay numbers."""
+    while isinstance(source, ItemSource):
+        source = source.of
+    return isinstance(source, LocalSource) and not source.free
+
+
+@builds(torch.Tensor, subclasses=True)
+def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
+    tx = build.tx
+    if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
+        raise Unsupported("tensor-subclass", cls=type(value).__qualname__, source=source.name)
+    if value.layout is not torch.strided or value.is_quantized or value.is_nested:
+        raise Unsupported("tensor-layout", layout=str(value.layout), source=source.name)
+    if torch._C._functorch.is_functorch_wrapped_tensor(value):
+        raise Unsupported("functorch-tensor", source=source.name)
+    tracked = tx.output.fakes.tensor(value, source)
+    sizes = [n if isinstance(n, int) else None for n in tracked.sizes]
+    strides = [n if isinstance(n, int) else None for n in tracked.strides]
+    tx.guard(make.tensor(source, value, tuple(sizes), tuple(strides)))
+    node = tx.output.add_input(source, graph_name(source), tracked.fake)
+    tracker = TensorVariable(node, tracked.fake, source)
+    tx.output.tensors_by_fake[id(tracked.fake)] = tracker
+    return tracker
+
+
+def graph_name(source: Source) -> str:
+    """A placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
+    text = source.name
+    for prefix in ("L[", "G["):
+        text = text.removeprefix(prefix)
+    words = "".join(c if c.isalnum() else " " for c in text).split()
+    name = "_".join(words) or "arg"
+    return name if not name[0].isdigit() else f"arg_{name}"
+
+
+@builds(torch.finfo, torch.iinfo)
+def _number_info(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    return BuiltinVariable(value, source)
