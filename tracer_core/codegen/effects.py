@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild import dict_of, list_of, set_attribute
+from tracer_core.codegen.rebuild_containers import dict_of, list_of
+from tracer_core.codegen.rebuild_objects import set_attribute
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import DELETED

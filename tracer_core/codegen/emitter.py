@@ -11,6 +11,9 @@ from tracer_core.sources import CellSource, LocalSource, Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.functions import CellVariable
 
+# The local that holds what the graph returned.
+OUTPUTS = "___outputs"
+
 
 class CannotRebuild(Exception):
     """A value that is still alive cannot be made again by generated code."""

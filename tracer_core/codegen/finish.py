@@ -22,8 +22,9 @@ from tracer_core.bytecode import (
     pops,
 )
 from tracer_core.codegen import effects
-from tracer_core.codegen.emitter import Emitter
-from tracer_core.codegen.rebuild import OUTPUTS, needs, rebuild
+from tracer_core.codegen.emitter import OUTPUTS, Emitter
+from tracer_core.codegen.rebuild import rebuild
+from tracer_core.codegen.rebuild_needs import needs
 from tracer_core.codegen.resume import (
     FIRST_ARGUMENT,
     Point,

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.codegen.emitter import OUTPUTS
 from tracer_core.codegen.listing_state import NULL, State
-from tracer_core.codegen.rebuild import OUTPUTS
 from tracer_core.codegen.shown import (
     ATOM,
     COMPARISON,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import CodeType
 
 from tracer_core.bytecode import Instruction
-from tracer_core.codegen.rebuild import OUTPUTS
+from tracer_core.codegen.emitter import OUTPUTS
 from tracer_core.codegen.shown import ATOM, Shown, name_of
 
 NULL = Shown("NULL")

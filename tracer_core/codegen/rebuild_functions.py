@@ -1,0 +1,101 @@
+"""How functions, methods, partials and cells are made again."""
+
+from __future__ import annotations
+
+import functools
+import types
+
+from tracer_core.bytecode import CallShape
+from tracer_core.codegen.emitter import Emitter
+from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.variables.functions import (
+    BuiltinMethodVariable,
+    CellVariable,
+    MethodVariable,
+    NestedFunctionVariable,
+    PartialVariable,
+)
+from tracer_core.variables.sequences import SequenceVariable
+
+
+@rebuilds(CellVariable)
+def _cell(emitter: Emitter, tracker: CellVariable) -> None:
+    own = emitter.is_own_cell(tracker)
+    if own is not None:
+        emitter.emit("LOAD_CLOSURE", own)
+        return
+    emitter.call_const(types.CellType)
+    emitter.keep(tracker)
+    if tracker.contents is not None:
+        emitter.load(tracker.contents)
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", "cell_contents")
+
+
+@rebuilds(NestedFunctionVariable)
+def _nested_function(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+    emitter.call_const(
+        types.FunctionType,
+        lambda: emitter.const(tracker.code),
+        lambda: emitter.const(tracker.globals),
+        lambda: emitter.const(tracker.code.co_name),
+        lambda: emitter.const(None),
+        lambda: _closure(emitter, tracker),
+    )
+    emitter.keep(tracker)
+    parts = {"__defaults__": tracker.defaults, "__kwdefaults__": tracker.kwdefaults}
+    parts.update(tracker.attributes)
+    for name, value in parts.items():
+        if value is not None:
+            emitter.load(value)
+            emitter.load(tracker)
+            emitter.emit("STORE_ATTR", name)
+    if tracker.annotations is not None:
+        _annotations(emitter, tracker)
+
+
+def _closure(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+    if not tracker.closure:
+        emitter.const(None)
+        return
+    for cell in tracker.closure:
+        emitter.load(cell)
+    emitter.emit("BUILD_TUPLE", len(tracker.closure))
+
+
+def _annotations(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+    """The compiler gives annotations as a flat tuple of names and values."""
+    assert tracker.annotations is not None
+    flat = tracker.annotations.realize()
+    assert isinstance(flat, SequenceVariable)
+    for item in flat.items:
+        emitter.load(item)
+    emitter.emit("BUILD_MAP", len(flat.items) // 2)
+    emitter.load(tracker)
+    emitter.emit("STORE_ATTR", "__annotations__")
+
+
+@rebuilds(MethodVariable)
+def _method(emitter: Emitter, tracker: MethodVariable) -> None:
+    emitter.call_const(types.MethodType, lambda: emitter.load(tracker.function), lambda: emitter.load(tracker.self_))
+
+
+@rebuilds(BuiltinMethodVariable)
+def _builtin_method(emitter: Emitter, tracker: BuiltinMethodVariable) -> None:
+    emitter.load(tracker.self_)
+    emitter.emit("LOAD_ATTR", tracker.name)
+
+
+@rebuilds(PartialVariable)
+def _partial(emitter: Emitter, tracker: PartialVariable) -> None:
+    emitter.emit("PUSH_NULL")
+    emitter.const(functools.partial)
+    for value in (tracker.function, *tracker.args, *tracker.keywords.values()):
+        emitter.load(value)
+    shape = CallShape(1 + len(tracker.args) + len(tracker.keywords), tuple(tracker.keywords))
+    emitter.emit("CALL", shape)
+    emitter.keep(tracker)
+    for name, value in tracker.attributes.items():
+        emitter.load(value)
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", name)

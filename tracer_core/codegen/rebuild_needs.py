@@ -1,0 +1,64 @@
+"""What rebuilding a tracker loads: the parts of each kind of value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.classes import KnownVariable
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.functions import NestedFunctionVariable, PartialVariable
+from tracer_core.variables.iterators import ComposedIterator, DictIterator
+from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.parts import PARTS, DictPart
+from tracer_core.variables.stand_ins import StandInVariable
+from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable
+
+
+def needs(tracker: VariableTracker) -> list[VariableTracker]:
+    """The trackers that rebuilding this one loads."""
+    if isinstance(tracker, LazyVariable):
+        return [tracker.realized] if tracker.realized is not None else []
+    if tracker.source is not None or isinstance(tracker, (ConstantVariable, KnownVariable)):
+        return []
+    parts = _PARTS.get(type(tracker))
+    return parts(tracker) if parts is not None else [part for _, part in tracker.parts()]
+
+
+def _nested_needs(tracker: NestedFunctionVariable) -> list[VariableTracker]:
+    optional = (tracker.defaults, tracker.kwdefaults, tracker.annotations)
+    return [*tracker.closure, *(part for part in optional if part is not None), *tracker.attributes.values()]
+
+
+def _object_needs(tracker: UserObjectVariable) -> list[VariableTracker]:
+    return [*tracker.attributes.values(), *_part_needs(tracker.part)]
+
+
+def _part_needs(part: VariableTracker | None) -> list[VariableTracker]:
+    if part is None:
+        return []
+    if isinstance(part, DictPart):
+        return _dict_needs(part)
+    return [item for _, item in part.parts()] if isinstance(part, PARTS) else [part]
+
+
+def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
+    factory = [] if tracker.default_factory is None else [tracker.default_factory]
+    return [part for entry in tracker.entries(None) for part in entry] + factory
+
+
+_PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
+    NestedFunctionVariable: _nested_needs,
+    UserObjectVariable: _object_needs,
+    StandInVariable: _object_needs,
+    PartialVariable: lambda p: [p.function, *p.args, *p.keywords.values(), *p.attributes.values()],
+    **dict.fromkeys(PARTS, lambda part: [part.whole]),
+    DictVariable: _dict_needs,
+    DictViewVariable: lambda view: [view.of],
+    MappingProxyVariable: lambda proxy: [proxy.of],
+    InstanceDictVariable: lambda view: [view.of],
+    DictIterator: lambda iterator: [iterator.of],
+    ComposedIterator: lambda iterator: [*iterator.rebuild_args()[0], *iterator.rebuild_args()[1].values()],
+}

@@ -1,0 +1,113 @@
+"""How objects are made again: bare instances, those with a builtin part, exceptions, weak references."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import Any
+
+from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild_containers import list_of
+from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.library_objects import WeakReferenceVariable
+from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
+from tracer_core.variables.stand_ins import StandInVariable
+from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable
+
+
+@rebuilds(UserObjectVariable)
+def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
+    if tracker.part is None:
+        emitter.call_const(_new_of(tracker.cls), lambda: emitter.const(tracker.cls))
+        emitter.keep(tracker)
+    else:
+        _with_part(emitter, tracker, tracker.part)
+    for name, value in tracker.attributes.items():
+        set_attribute(emitter, tracker, name, value)
+
+
+def _new_of(cls: type) -> Any:
+    """The `__new__` that makes bare instances: that of the class in C it comes from."""
+    return next(owner.__new__ for owner in cls.__mro__ if not owner.__flags__ & _HEAP_TYPE)
+
+
+_HEAP_TYPE = 1 << 9
+
+
+def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTracker) -> None:
+    """A new instance whose builtin part is filled past what the class overrides."""
+    base: Any = part.python_type()
+    cls = functools.partial(emitter.const, tracker.cls)
+    if not isinstance(part, PARTS):
+        emitter.call_const(base.__new__, cls, lambda: emitter.load(part))
+        emitter.keep(tracker)
+        return
+    emitter.call_const(base.__new__, cls)
+    emitter.keep(tracker)
+    if isinstance(part, DictPart):
+        if part.default_factory is not None:
+            factory = part.default_factory
+            emitter.call_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
+            emitter.emit("POP_TOP")
+        for key, value in part.entries(None):
+            emitter.call_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
+            emitter.emit("POP_TOP")
+        return
+    items = part.keys() if isinstance(part, SetPart) else part.items
+    extra = [lambda: emitter.const(part.maxlen)] if isinstance(part, DequePart) and part.maxlen is not None else []
+    fill = base.__init__
+    emitter.call_const(fill, lambda: emitter.load(tracker), lambda: list_of(emitter, items), *extra)
+    emitter.emit("POP_TOP")
+
+
+@rebuilds(*PARTS)
+def _part(emitter: Emitter, tracker: Any) -> None:
+    emitter.load(tracker.whole)
+
+
+@rebuilds(StandInVariable)
+def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
+    """Our object is made in its present state, and makes the real one."""
+    if not hasattr(tracker.cls, "real"):
+        raise CannotRebuild(tracker)
+    _object(emitter, tracker)
+    emitter.emit("POP_TOP")
+    emitter.call_const(tracker.cls.real, lambda: emitter.load(tracker))
+    emitter.keep(tracker)
+
+
+def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:
+    """Set an attribute past what the class does at that."""
+    emitter.call_const(
+        object.__setattr__,
+        lambda: emitter.load(tracker),
+        lambda: emitter.const(name),
+        lambda: emitter.load(value),
+    )
+    emitter.emit("POP_TOP")
+
+
+@rebuilds(InstanceDictVariable)
+def _instance_dict(emitter: Emitter, tracker: InstanceDictVariable) -> None:
+    emitter.load(tracker.of)
+    emitter.emit("LOAD_ATTR", "__dict__")
+
+
+@rebuilds(ExceptionVariable)
+def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
+    args = tracker.args
+    new = functools.partial(emitter.call_const, tracker.cls.__new__, lambda: emitter.const(tracker.cls))
+    new(*(functools.partial(emitter.load, arg) for arg in args))
+    emitter.keep(tracker)
+    for name, value in tracker.attributes.items():
+        emitter.load(value)
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", name)
+
+
+@rebuilds(WeakReferenceVariable)
+def _weak_reference(emitter: Emitter, tracker: WeakReferenceVariable) -> None:
+    emitter.call_const(weakref.ref, lambda: emitter.load(tracker.to))
+    emitter.keep(tracker)
