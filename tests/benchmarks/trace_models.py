@@ -31,31 +31,34 @@ def tokens() -> torch.Tensor:
     return torch.randint(0, 100, (2, 16))
 
 
-def bert(library: Any) -> tuple[Any, dict[str, Any]]:
-    return library.BertModel(library.BertConfig(vocab_size=100, **TEXT)), {"input_ids": tokens()}
+def bert(library: Any, layers: int = 12) -> tuple[Any, dict[str, Any]]:
+    config = library.BertConfig(vocab_size=100, num_hidden_layers=layers, **TEXT)
+    return library.BertModel(config), {"input_ids": tokens()}
 
 
-def gpt2(library: Any) -> tuple[Any, dict[str, Any]]:
-    config = library.GPT2Config(n_embd=64, n_head=4, vocab_size=100, bos_token_id=0, eos_token_id=0)
+def gpt2(library: Any, layers: int = 12) -> tuple[Any, dict[str, Any]]:
+    config = library.GPT2Config(
+        n_layer=layers, n_embd=64, n_head=4, vocab_size=100, bos_token_id=0, eos_token_id=0
+    )  # fmt: skip
     return library.GPT2Model(config), {"input_ids": tokens()}
 
 
-def llama(library: Any) -> tuple[Any, dict[str, Any]]:
-    config = library.LlamaConfig(vocab_size=100, num_hidden_layers=32, num_key_value_heads=4, **TEXT)
+def llama(library: Any, layers: int = 32) -> tuple[Any, dict[str, Any]]:
+    config = library.LlamaConfig(vocab_size=100, num_hidden_layers=layers, num_key_value_heads=4, **TEXT)
     return library.LlamaModel(config), {"input_ids": tokens()}
 
 
-def t5(library: Any) -> tuple[Any, dict[str, Any]]:
-    config = library.T5Config(d_model=64, d_kv=16, d_ff=128, num_heads=4, vocab_size=100)
+def t5(library: Any, layers: int = 6) -> tuple[Any, dict[str, Any]]:
+    config = library.T5Config(d_model=64, d_kv=16, d_ff=128, num_heads=4, vocab_size=100, num_layers=layers)
     return library.T5Model(config), {"input_ids": tokens(), "decoder_input_ids": tokens()}
 
 
-def vit(library: Any) -> tuple[Any, dict[str, Any]]:
-    config = library.ViTConfig(image_size=32, patch_size=8, **TEXT)
+def vit(library: Any, layers: int = 12) -> tuple[Any, dict[str, Any]]:
+    config = library.ViTConfig(image_size=32, patch_size=8, num_hidden_layers=layers, **TEXT)
     return library.ViTModel(config), {"pixel_values": torch.randn(2, 3, 32, 32)}
 
 
-MODELS: dict[str, Callable[[Any], tuple[Any, dict[str, Any]]]] = {
+MODELS: dict[str, Callable[..., tuple[Any, dict[str, Any]]]] = {
     each.__name__: each for each in (bert, gpt2, llama, t5, vit)
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -104,6 +105,50 @@ def test_super_without_arguments_after_a_break(cls: type[Base]) -> None:
     plain, ours, graphs = both(cls().scaled, torch.ones(2))
     assert torch.equal(plain, ours)
     assert graphs >= 2
+
+
+class Pairs(collections.abc.Sequence[int]):
+    """Its `__iter__` is the base class's generator, which waits inside `try: ... except IndexError`."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: Any) -> int:
+        return (2, 4, 6)[index]  # type: ignore[no-any-return]
+
+
+def _watched(seen: list[str]) -> Any:
+    try:
+        yield 1
+        yield 2
+    except GeneratorExit:
+        seen.append("dropped")
+        raise
+
+
+@pytest.mark.row("I8")
+def test_a_generator_dropped_where_only_other_exceptions_are_caught() -> None:
+    def function(x: torch.Tensor, pairs: Pairs) -> Any:
+        for a, b in zip([1, 2], pairs, strict=False):
+            x = x * a + b
+        return x
+
+    plain, ours, graphs = both(function, torch.ones(2), Pairs())
+    assert graphs == 1
+    assert torch.equal(plain, ours)
+
+
+@pytest.mark.row("I8")
+def test_a_generator_that_sees_itself_dropped() -> None:
+    seen: list[str] = []
+
+    def function(x: torch.Tensor) -> Any:
+        for number in _watched(seen):
+            return x + number
+
+    plain, ours, _ = both(function, torch.ones(2))
+    assert torch.equal(plain, ours)
+    assert seen == ["dropped", "dropped"]
 
 
 @pytest.mark.row("B3")

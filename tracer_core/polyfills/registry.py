@@ -11,7 +11,7 @@ P = TypeVar("P", bound=Callable[..., Any])
 # Codes of wrappers that only guard against recursion or keep a cache: calls go on to what they wrap.
 WALKED_THROUGH: set[CodeType] = set()
 
-# The same for wrappers of modules that are not imported for this: their qualified names, and the variable of theirs that
+# The same for wrappers of modules that are not imported for this: their names, and the variable of theirs that
 # holds what they wrap. The first only notes, for torch's own compiler, that a module was made.
 _WRAPPED_IN_CELL = {("torch._dynamo.mutation_guard", "install_generation_tagging_init.<locals>.patched_init"): "init"}
 
@@ -41,10 +41,13 @@ def stand_in_for(original: Any) -> Any | None:
         return None
 
 
-def wrapped_in_cell(function: FunctionType) -> int | None:
-    """Which of the function's cells holds the function it stands for to a trace, or None if it stands for itself."""
+def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
+    """The function that this one stands for to a trace, and which of its cells holds that; None: itself."""
     name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
-    return None if name is None else function.__code__.co_freevars.index(name)
+    if name is None or function.__closure__ is None:
+        return None
+    index = function.__code__.co_freevars.index(name)
+    return index, function.__closure__[index].cell_contents
 
 
 def inner_code(function: Any, *names: str) -> CodeType:

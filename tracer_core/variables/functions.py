@@ -118,8 +118,8 @@ class UserFunctionVariable(FunctionVariable):
             function, source = stand_in, ConstSource.of_object(stand_in)
         elif function.__code__ in WALKED_THROUGH:
             function, source = function.__wrapped__, AttrSource(source, "__wrapped__")  # type: ignore[attr-defined]
-        elif (index := wrapped_in_cell(function)) is not None:
-            function = function.__closure__[index].cell_contents
+        elif (wrapped := wrapped_in_cell(function)) is not None:
+            index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
         defaults = [tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())]
         kwdefaults = {

@@ -1,0 +1,51 @@
+"""Models of the transformers library trace into the graph that the installed `torch.compile` captures."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+import torch
+import torch._dynamo
+import transformers
+
+import tracer_core
+from tests.benchmarks.trace_models import MODELS, Identity
+
+OPTIONS = {"raise_internal_faults": True}
+# Nodes of torch.compile's graphs that compute nothing: a count of API uses, and the read of a number nobody uses.
+EMPTY = {("call_function", "_log_api_usage_once"), ("call_method", "item")}
+
+
+def operators(backend: Identity) -> Counter[tuple[str, str]]:
+    nodes = (node for graph in backend.graphs for node in graph.graph.nodes if node.op.startswith("call"))
+    return Counter((node.op, getattr(node.target, "__name__", str(node.target))) for node in nodes)
+
+
+def tensors(result: Any) -> list[torch.Tensor]:
+    return [part for part in result.to_tuple() if isinstance(part, torch.Tensor)]
+
+
+@pytest.mark.row("B11", "I9")
+@pytest.mark.parametrize("name", MODELS)
+def test_one_graph_with_the_operators_of_torch(name: str) -> None:
+    torch.manual_seed(0)
+    model, inputs = MODELS[name](transformers, layers=2)
+    model.eval()
+    theirs, ours = Identity(), Identity()
+    with torch.no_grad():
+        expected = tensors(model(**inputs))
+        # First, as it changes what `torch.nn.Module.__init__` is for the rest of the process.
+        torch.compile(model, backend=theirs)(**inputs)
+        compiled = tracer_core.compile(model, backend=ours, options=OPTIONS)
+        results = [tensors(compiled(**inputs)) for _ in range(2)]
+    assert (len(ours.graphs), len(theirs.graphs)) == (1, 1)
+    for result in results:
+        assert len(result) == len(expected)
+        assert all(torch.equal(mine, plain) for mine, plain in zip(result, expected, strict=True))
+    wanted = Counter({key: count for key, count in operators(theirs).items() if key not in EMPTY})
+    assert operators(ours) - wanted == wanted - operators(ours) == Counter()
