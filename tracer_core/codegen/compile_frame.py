@@ -218,6 +218,9 @@ class _Attempt:
 
     def _guards(self, end: finish.FrameEnd) -> list[Guard]:
         self._guard_distinct(end)
+        for tracked in end.output.fakes.tracked:
+            for guard in tracked.history_guards():
+                end.output.guard(guard)
         found = list(end.output.guards.values())
         shapes = end.output.shapes.finish()
         if self.observer is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from torch._guards import Source as TorchSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
-from tracer_core.sources import SizeSource, Source, StrideSource
+from tracer_core.guards import Guard, make
+from tracer_core.sources import AttrSource, SizeSource, Source, StrideSource
 
 
 class _NamedForTorch(TorchSource):
@@ -35,19 +36,32 @@ class _NamedForTorch(TorchSource):
 
 @dataclass(slots=True)
 class TrackedFake:
-    """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, and the
-    fake's version counter when it was made."""
+    """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, the fake's
+    version counter when it was made, and what autograd knew of the real one then."""
 
     fake: torch.Tensor
     source: Source
     sizes: list[int | torch.SymInt]
     strides: list[int | torch.SymInt]
     version: int | None
+    requires_grad: bool
+    is_leaf: bool
+    base_is_leaf: bool | None
 
     @property
     def mutated(self) -> bool:
         """Whether the trace changed the tensor's data in place, as far as can be told."""
         return self.version is None or version_of(self.fake) != self.version
+
+    def history_guards(self) -> list[Guard]:
+        """What autograd asks before the tensor is changed in place: whether it, and what it is a view of, are leaves."""
+        if not (self.mutated and self.requires_grad):
+            return []
+        base = AttrSource(self.source, "_base")
+        is_leaf = make.constant(AttrSource(self.source, "is_leaf"), self.is_leaf)
+        if self.base_is_leaf is None:
+            return [is_leaf, make.is_none(base)]
+        return [is_leaf, make.is_not_none(base), make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)]
 
 
 @dataclass(slots=True)
@@ -63,6 +77,33 @@ class SymbolBinding:
 def version_of(fake: torch.Tensor) -> int | None:
     """The counter of in-place changes; inference tensors have none."""
     return None if fake.is_inference() else fake._version
+
+
+def overlap_refused(written: torch.Tensor, read: Sequence[torch.Tensor]) -> bool:
+    """Whether most operations refuse to write into this tensor where it lies in memory, which fakes do not: an
+    element of it stands in several places, or it lies partly over one of the tensors that are read."""
+    if any(
+        type(stride) is int and stride == 0 and n != 1
+        for n, stride in zip(written.shape, written.stride(), strict=True)
+    ):
+        return True
+    return any(_lie_partly_over(written, other) for other in read if other is not written)
+
+
+def _lie_partly_over(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.untyped_storage()._cdata != b.untyped_storage()._cdata or a.numel() == 0 or b.numel() == 0:
+        return False
+    if not (_is_dense(a) and _is_dense(b)):
+        return False
+    start_a, start_b = (t.storage_offset() * t.element_size() for t in (a, b))
+    if start_a == start_b and a.numel() == b.numel() and a.stride() == b.stride():
+        return False
+    end_a, end_b = start_a + a.numel() * a.element_size(), start_b + b.numel() * b.element_size()
+    return bool(start_a < end_b) and bool(start_b < end_a)
+
+
+def _is_dense(tensor: torch.Tensor) -> bool:
+    return torch.ops.aten.is_non_overlapping_and_dense.default(tensor)  # type: ignore[no-any-return]
 
 
 class Fakes:
@@ -94,15 +135,13 @@ class Fakes:
             return self.symbol(int(real.stride(dim)), StrideSource(source, dim))
 
         strides = _strides(list(real.shape), list(real.stride()), sizes, stride_symbol)
-        with self.mode, torch.enable_grad():
-            fake = torch.empty_strided(
-                sizes, strides, dtype=real.dtype, device=real.device, requires_grad=real.requires_grad
-            )
-            if real.requires_grad and not real.is_leaf:
-                fake = fake.clone()
+        with self.mode, torch.inference_mode(real.is_inference()):
+            fake = _like(real, sizes, strides)
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
-        tracked = TrackedFake(fake, source, sizes, strides, version_of(fake))
+        base_is_leaf = real._base.is_leaf if real._base is not None else None
+        requires_grad, is_leaf = real.requires_grad, real.is_leaf
+        tracked = TrackedFake(fake, source, sizes, strides, version_of(fake), requires_grad, is_leaf, base_is_leaf)
         self.tracked.append(tracked)
         return tracked
 
@@ -163,6 +202,47 @@ class Fakes:
             if before[dim] is not None and before[dim] != n:
                 before[dim] = None
         return [n is None for n in before]
+
+
+def _like(
+    real: torch.Tensor, sizes: Sequence[int | torch.SymInt], strides: Sequence[int | torch.SymInt]
+) -> torch.Tensor:
+    """An empty tensor that answers as `real` does, also to what autograd asks before it is changed in place."""
+    with torch.no_grad():
+        fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
+        if real.is_conj():
+            fake = torch._conj(fake)
+        if real.is_neg():
+            fake = torch._neg_view(fake)
+    base = real._base if real._is_view() else None
+    if base is None:
+        return _with_history(fake, leaf=real.is_leaf) if real.requires_grad else fake
+    if base.requires_grad:
+        fake = _with_history(fake, leaf=base.is_leaf)
+    elif not real.is_leaf:
+        fake = fake.view_as(fake).requires_grad_()
+    with torch.set_grad_enabled(not real.is_leaf):
+        view = fake.view_as(fake)
+    torch._C._autograd._set_creation_meta(view, torch._C._autograd._get_creation_meta(real))
+    return view if view.requires_grad == real.requires_grad else view.requires_grad_(real.requires_grad)
+
+
+def _with_history(fake: torch.Tensor, *, leaf: bool) -> torch.Tensor:
+    """`fake` as a tensor that requires a gradient: as one the user made, or as the result of an operation."""
+    with torch.enable_grad():
+        return fake.requires_grad_() if leaf else _Result.apply(fake.detach().requires_grad_(), fake)
+
+
+class _Result(torch.autograd.Function):
+    """An operation on its first argument, with the second as its result."""
+
+    @staticmethod
+    def forward(ctx: Any, of: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+        return result.detach()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+        return gradient, None
 
 
 def _strides(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.fakes import overlap_refused, version_of
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
@@ -96,8 +97,14 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
     from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
     from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+    tensors = list(_tensors([*args, *kwargs.values()]))
+    versions = [version_of(tensor) for tensor in tensors]
     try:
-        return tx.output.run_fake(function, args, kwargs)
+        result = tx.output.run_fake(function, args, kwargs)
+        _refuse_writes(tx, name, args, tensors, versions)
+        return result
+    except Unsupported:
+        raise
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise Unsupported("data-dependent-op", what=name, error=_first_line(error)) from None
     except Exception as error:
@@ -105,6 +112,41 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
         raise Unsupported(
             "operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}"
         ) from error
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _tensors(value)
+
+
+_WRITES_ANYWHERE = ("fill_", "zero_")
+# In-place operations that on fakes do not look at whether the result's type can be cast to the tensor's.
+_CAST_BACK = ("mul_", "imul", "add_", "iadd", "sub_", "isub")
+
+
+def _can_cast_back(written: torch.Tensor, operands: list[Any]) -> bool:
+    numbers = (torch.Tensor, bool, int, float, complex)
+    types = [torch.result_type(written, other) for other in operands[1:2] if isinstance(other, numbers)]
+    return all(torch.can_cast(dtype, written.dtype) for dtype in types)
+
+
+def _refuse_writes(
+    tx: Tracing, name: str, operands: list[Any], tensors: list[torch.Tensor], versions: list[int | None]
+) -> None:
+    """End the graph where the operation just run on fakes may refuse to write into real tensors."""
+    for tensor, before in zip(tensors, versions, strict=True):
+        if version_of(tensor) == before or name in _WRITES_ANYWHERE:
+            continue
+        if name in _CAST_BACK and not _can_cast_back(tensor, operands):
+            raise Unsupported("operation-fails", what=name, error=f"RuntimeError: the result is no {tensor.dtype}")
+        with tx.output.fakes.mode:
+            refused = overlap_refused(tensor, tensors)
+        tx.output.note_shape_guards()
+        if refused:
+            raise Unsupported("operation-fails", what=name, error="RuntimeError: it writes over what it reads")
 
 
 def _first_line(error: BaseException) -> str:

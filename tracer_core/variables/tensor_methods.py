@@ -34,12 +34,12 @@ for _name in (
 
 
 def _guarded_answer(name: str) -> Any:
-    """What the guard on a tensor does not look at: asked of the real one, under a guard of its own."""
+    """What the guard on a tensor does not look at: under a guard of its own on the real one's as the frame starts."""
 
     def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
-        if self.source is None:
-            return ConstantVariable(getattr(self.fake, name))
-        return tx.build(getattr(tx.output.real_value(self), name), AttrSource(self.source, name))
+        if self.source is not None:
+            tx.build(getattr(tx.output.real_value(self), name), AttrSource(self.source, name))
+        return ConstantVariable(getattr(self.fake, name))
 
     return handler
 
