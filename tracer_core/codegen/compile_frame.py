@@ -111,7 +111,8 @@ class _Attempt:
             self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
-            result = self._walk()
+            with self.interpreter.output.libraries.noting():
+                result = self._walk()
             if isinstance(result, MustRestart):
                 outcome, message = "restarted", result.unsupported.message
             elif isinstance(result, SkippedFrame):
@@ -223,7 +224,8 @@ class _Attempt:
                 end.output.guard(guard)
         found = list(end.output.guards.values())
         shapes = end.output.shapes.finish()
+        libraries = end.output.libraries.guards()
         if self.observer is not None:
-            for guard in (*self.settings, *shapes):
+            for guard in (*self.settings, *shapes, *libraries):
                 self.observer.on_guard(guard)
-        return [*self.settings, *found, *shapes]
+        return [*self.settings, *found, *shapes, *libraries]

@@ -14,6 +14,7 @@ import torch.fx
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.fakes import Fakes
+from tracer_core.graph.libraries import LibraryReads, module_of
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
 from tracer_core.guards import Guard, make
@@ -65,6 +66,7 @@ class OutputGraph:
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
         self.guarded_classes: set[type] = set()
+        self.libraries = LibraryReads(where)
         # Generators that the trace started.
         self.generators: list[Any] = []
         self.grad_mode_at_start = torch.is_grad_enabled()
@@ -92,7 +94,9 @@ class OutputGraph:
     def note_builtin(self, globals_: dict[str, Any], name: str) -> None:
         """A builtin was reached because no global of that name hides it."""
         module = str(globals_.get("__name__", ""))
-        if not module.startswith(("torch.", "tracer_core.")):
+        if module.startswith("torch."):
+            self.libraries.name(module_of(globals_), name)
+        elif not module.startswith("tracer_core."):
             self.guard(make.lacks(ConstSource.of_object(globals_, f"globals of {module}"), name))
 
     def real_value(self, tracker: VariableTracker) -> Any:

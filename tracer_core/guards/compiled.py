@@ -105,9 +105,7 @@ class CompiledGuards:
             missing = _first_missing(guard.sources, scope)
             advice = f"have {missing} at each call"
             return Failure(guard, rule.expected_text(expected), f"missing ({type(error).__name__}: {error})", advice)
-        was = rule.expected_text(expected)
-        if isinstance(rule, Tensor):
-            was = rule.expected_against(expected, value)
+        was = rule.expected_against(expected, value)
         try:
             seen = rule.seen_text(value, expected)
         except Exception:  # noqa: BLE001

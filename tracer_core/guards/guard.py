@@ -44,6 +44,10 @@ class Kind:
         """What was seen at compile time, to follow `was`."""
         raise NotImplementedError
 
+    def expected_against(self, expected: Any, value: Any) -> str:
+        """As `expected_text`, with what matters beside this `value`."""
+        return self.expected_text(expected)
+
     def seen_text(self, value: Any, expected: Any) -> str:
         """What came now, to follow `is`."""
         raise NotImplementedError

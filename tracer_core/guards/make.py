@@ -14,9 +14,10 @@ from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Guard
 from tracer_core.guards.held import Held
 from tracer_core.guards.kinds.containers import hold_key
+from tracer_core.guards.kinds.libraries import Derived
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
-from tracer_core.sources import GlobalStateSource, Source
+from tracer_core.sources import ConstSource, GlobalStateSource, Source
 from tracer_core.sources.parts import dict_keys
 
 
@@ -146,3 +147,19 @@ def not_duplicate(sources: Sequence[Source]) -> Guard:
 def global_state(setting: str) -> Guard:
     """A setting of torch (a key of `tracer_core.global_state.PROPERTIES`) is what it is now."""
     return Guard(GlobalStateSource(setting), "GLOBAL_STATE", (setting, PROPERTIES[setting].read()))
+
+
+def names(owner: Any, label: str, expected: dict[str, Any]) -> Guard:
+    """A module, class or dict of globals called `label` holds these objects (or `ABSENT`) under these names."""
+    return Guard(ConstSource.of_object(owner, label), "NAMES", expected)
+
+
+def bases(cls: type) -> Guard:
+    """A class searches the bases that it searches now."""
+    return Guard(ConstSource.of_object(cls, class_text(cls)), "BASES", cls.__mro__)
+
+
+def derives(cls: type, base: type, answer: bool) -> Guard:
+    """`issubclass(cls, base)` is `answer`."""
+    source = ConstSource.of_object(base, class_text(base))
+    return Guard(source, "SUBCLASS", Derived(Held(cls, class_text(cls)), answer))

@@ -86,7 +86,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
         except NotConstant:
             raise Unsupported("attribute", name=name, type=obj.python_type_name()) from None
     if isinstance(found, types.FunctionType):
-        if isinstance(obj, TensorVariable):
+        if isinstance(obj, TensorVariable) and _is_of_torch(found):
             return BuiltinMethodVariable(obj, name)
         return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
     if isinstance(found, (classmethod, staticmethod)) and isinstance(found.__func__, types.FunctionType):
@@ -94,6 +94,11 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     if callable(found) or isinstance(found, (classmethod, staticmethod, types.ClassMethodDescriptorType)):
         return BuiltinMethodVariable(obj, name)
     return tx.constant(found)
+
+
+def _is_of_torch(function: types.FunctionType) -> bool:
+    """Whether a method of tensors is torch's own, and not one that a program put there."""
+    return (function.__module__ or "").partition(".")[0] == "torch"
 
 
 def _no_attribute(obj: VariableTracker, name: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tracer_core import rules
+from tracer_core.graph.libraries import module_of
 from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
 
 def pin(build: VariableBuilder, value: Any, source: Source) -> None:
     """Guard that this very object is there; not where torch's own namespaces hold it."""
-    if isinstance(source, ConstSource) or _in_torch(source):
+    if isinstance(source, ConstSource):
+        return
+    if _in_torch(source):
+        _note_read(build, source)
         return
     build.tx.guard(make.identity(source, value))
 
@@ -55,6 +59,16 @@ def _in_torch(source: Source) -> bool:
     return name == "torch" or name.startswith(("torch.", "tracer_core.")) or name in _STDLIB
 
 
+def _note_read(build: VariableBuilder, source: Source) -> None:
+    """That a library's module was read under this name (classes are noted where lookups in them are made)."""
+    if isinstance(source, AttrSource) and isinstance(source.of, ConstSource):
+        owner = source.of.value.value
+        if isinstance(owner, types.ModuleType):
+            build.tx.output.libraries.name(owner, source.attr)
+    elif isinstance(source, GlobalSource) and source.module is not None:
+        build.tx.output.libraries.name(module_of(source.module.value), source.variable)
+
+
 _STDLIB = frozenset(
     "builtins math operator functools itertools collections contextlib copy dataclasses typing enum abc types".split()
 )
@@ -67,7 +81,9 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
         _guard_dispatch(build, value, source)
     elif not isinstance(tracker, UserFunctionVariable):
         pin(build, value, source)
-    elif not isinstance(source, ConstSource) and not _in_torch(source):
+    elif _in_torch(source):
+        _note_read(build, source)
+    elif not isinstance(source, ConstSource):
         # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
         build.tx.guard(make.function_code(source, value))
     return tracker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import torch
@@ -60,9 +61,13 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
         if isinstance(wanted, _TENSOR_TYPE):
             return bool(obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu")
     if isinstance(obj, UserObjectVariable) and obj.real is not None:
-        return isinstance(obj.real, wanted)
+        answer = isinstance(obj.real, wanted)
+        note_derives(tx, obj.cls, wanted, answer)
+        return answer
     try:
-        return issubclass(obj.python_type(), wanted)
+        answer = issubclass(obj.python_type(), wanted)
+        note_derives(tx, obj.python_type(), wanted, answer)
+        return answer
     except TypeError as error:
         message = str(error).replace("issubclass()", "isinstance()")
         return bool(tx.raise_(TypeError, message))
@@ -70,7 +75,19 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
 
 @handles(issubclass, VariableTracker, VariableTracker)
 def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> VariableTracker | None:
-    return fold(tx, issubclass, [cls, classes], {})
+    answer = fold(tx, issubclass, [cls, classes], {})
+    if answer is not None:
+        note_derives(tx, cls.realize().value(), classes.realize().value(), answer.value())
+    return answer
+
+
+def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
+    """What a class counts as was asked, of one class, or of several at once."""
+    if isinstance(wanted, tuple | types.UnionType):
+        for each in wanted if isinstance(wanted, tuple) else wanted.__args__:
+            note_derives(tx, cls, each, issubclass(cls, each))
+        return
+    tx.output.libraries.derives(cls, wanted, answer)
 
 
 @handles(type, VariableTracker)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from tracer_core.graph.libraries import may_change
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource
 from tracer_core.variables.base import Tracing
@@ -12,20 +11,13 @@ from tracer_core.variables.base import Tracing
 def guard_class(tx: Tracing, cls: type) -> None:
     """Note that lookups in `cls` were made: none of its classes may gain or lose attributes.
 
-    What a lookup found is guarded where it was found; this covers what it did not find. Classes of torch and of
-    Python itself are taken to stay as they are.
+    What a lookup found is guarded where it was found; this covers what it did not find. For classes of torch and of
+    Python itself see `tracer_core.graph.libraries`.
     """
     done = tx.output.guarded_classes
     if cls in done:
         return
     done.add(cls)
     for owner in cls.__mro__:
-        if _may_change(owner):
+        if may_change(owner):
             tx.guard(make.length(AttrSource(ConstSource.of_object(owner), "__dict__"), len(owner.__dict__)))
-
-
-def _may_change(cls: type) -> bool:
-    if not cls.__flags__ & (1 << 9):  # made in C: not a heap type
-        return False
-    package = (cls.__module__ or "").partition(".")[0]
-    return package != "torch" and (package == "__main__" or package not in sys.stdlib_module_names)

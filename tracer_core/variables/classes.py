@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -179,6 +180,7 @@ class SuperVariable(VariableTracker):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         is_class = isinstance(self.of, ClassVariable) and issubclass(self.of.known, self.after)
         mro = self._class().__mro__
+        note_lookup(self._class(), name)
         for owner in mro[mro.index(self.after) + 1 :]:
             if name in owner.__dict__:
                 found = owner.__dict__[name]

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
@@ -24,6 +25,7 @@ _ABSENT = object()
 
 def static_lookup(cls: type, name: str) -> tuple[Any, type | None]:
     """The attribute `name` as it stands in a class of the MRO, and that class; (_, None) if there is none."""
+    note_lookup(cls, name)
     for owner in cls.__mro__:
         if name in owner.__dict__:
             return owner.__dict__[name], owner

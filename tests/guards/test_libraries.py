@@ -1,0 +1,293 @@
+"""Guards on what libraries are like: changes are noticed, and changes that do not matter cost nothing for long."""
+
+from __future__ import annotations
+
+import builtins
+import collections.abc
+import functools
+import itertools
+import math
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tracer_core
+from tracer_core.guards import ABSENT, KINDS, CompiledGuards, Guard, compile_guards, make
+from tracer_core.guards.unchanged import FEW
+
+pytestmark = pytest.mark.row("G1")
+
+
+@pytest.fixture(autouse=True)
+def _clean() -> None:
+    tracer_core.reset()
+
+
+def compiled(*guards: Guard) -> CompiledGuards:
+    return compile_guards(guards, {}, vars(builtins))
+
+
+def module(**names: Any) -> types.ModuleType:
+    made = types.ModuleType("library")
+    vars(made).update(names)
+    return made
+
+
+@pytest.mark.parametrize("count", [1, FEW, FEW + 1, 40])
+def test_names_of_a_module(count: int) -> None:
+    names = {f"f{i}": (lambda i=i: i) for i in range(count)}
+    library = module(**names)
+    check = compiled(make.names(library, "library", {**names, "later": ABSENT}))
+    assert check.holds({})
+    library.other = 1
+    assert check.holds({}) and check.holds({})
+    library.f0 = len
+    assert not check.holds({})
+    failure = check.explain({})
+    assert failure is not None
+    assert failure.difference == (
+        f"library was with {describe_function(names['f0'])} as its f0 at compile time and is with builtin function "
+        f"len as its f0 now"
+    )
+    library.f0 = names["f0"]
+    assert check.holds({})
+    library.later = 1
+    assert not check.holds({})
+    failure = check.explain({})
+    assert failure is not None and (failure.expected, failure.seen) == ("without later", "with 1 as its later")
+    del library.later
+    assert check.holds({})
+
+
+def describe_function(function: Callable[..., Any]) -> str:
+    return f"function {function.__qualname__}"
+
+
+def test_names_that_differ_already() -> None:
+    library = module(f=1)
+    for count in (0, FEW):
+        expected = {"f": 2, **{f"g{i}": ABSENT for i in range(count)}}
+        assert not compiled(make.names(library, "library", expected)).holds({})
+
+
+def test_names_of_a_class() -> None:
+    class Library:
+        def f(self) -> None: ...
+
+    expected = {"f": vars(Library)["f"], **{f"g{i}": ABSENT for i in range(FEW)}}
+    check = compiled(make.names(Library, "Library", expected))
+    assert check.holds({})
+    Library.h = 1  # type: ignore[attr-defined]
+    assert check.holds({})
+    Library.g1 = property(lambda self: 1)  # type: ignore[attr-defined]
+    assert not check.holds({})
+
+
+def test_bases() -> None:
+    class A: ...
+
+    class B: ...
+
+    class C(A): ...
+
+    class D(C): ...
+
+    check = compiled(make.bases(D))
+    C.__bases__ = (A,)
+    assert check.holds({})
+    C.__bases__ = (B,)
+    assert not check.holds({})
+    failure = check.explain({})
+    assert failure is not None and failure.seen.startswith("derived from ") and "B" in failure.seen
+
+
+def test_registering_with_an_abstract_class() -> None:
+    class Plain: ...
+
+    class Other: ...
+
+    check = compiled(make.derives(Plain, collections.abc.Sized, False))
+    collections.abc.Sized.register(Other)
+    assert check.holds({})
+    collections.abc.Sized.register(Plain)
+    assert not check.holds({})
+    failure = check.explain({})
+    assert failure is not None and "base of" in failure.seen
+
+
+def test_every_kind_is_here() -> None:
+    assert {"NAMES", "BASES", "SUBCLASS"} <= set(KINDS)
+
+
+# --- what a person may do between two calls -----------------------------------------------------------------
+
+linear, sequence = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+
+class Thing: ...
+
+
+class Base:
+    def change(self, x: Any) -> Any:
+        return x + 1
+
+
+class OtherBase:
+    def change(self, x: Any) -> Any:
+        return x + 2
+
+
+class Derived(Base): ...
+
+
+def _in_turn(x: Any) -> Any:
+    return [x]
+
+
+REPLACED: list[tuple[str, Callable[[Any], Any], Any, str, Any]] = [
+    ("a module's forward", lambda x: linear(x) + 1, nn.Linear, "forward", lambda self, x: x * 3),
+    ("every module's call", lambda x: linear(x) + 1, nn.Module, "__call__", lambda self, x: x * 3),
+    ("a function in the graph", lambda x: F.gelu(x), F, "gelu", lambda x: x * 3),
+    ("a function of torch", lambda x: torch.relu(x), torch, "relu", lambda x: x * 7),
+    ("what a library calls", lambda x: linear(x), F, "linear", lambda x, weight, bias: x * 3),
+    ("what a library calls there", lambda x: sequence(x), F, "relu", lambda x, inplace=False: x * 2),
+    ("a builtin that a library uses", lambda x: F.softmax(x, dim=0), F, "len", lambda x: 44),
+    ("an iterator of modules", lambda x: sequence(x), nn.Sequential, "__iter__", lambda self: iter([linear])),
+    ("a function of math", lambda x: x + math.floor(2.5), math, "floor", lambda x: 77),
+    ("a class of itertools", lambda x: sum(itertools.chain([x], [x])), itertools, "chain", lambda *a: [a[0][0] * 5]),
+    (
+        "a function of functools",
+        lambda x: functools.reduce(torch.add, [x, x]),
+        functools,
+        "reduce",
+        lambda f, a: a[0],
+    ),
+    ("an attribute of tensors", lambda x: x + (1 if hasattr(x, "more") else 2), torch.Tensor, "more", property(len)),
+    ("a method of tensors", lambda x: x.relu() + 1, torch.Tensor, "relu", lambda self: self * 7),
+    ("a method answered while tracing", lambda x: x + x.size(0), torch.Tensor, "size", lambda self, dim: 9),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "owner", "name", "value"), [case[1:] for case in REPLACED], ids=[case[0] for case in REPLACED]
+)
+def test_a_library_is_patched_after_compiling(
+    function: Callable[[Any], Any], owner: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled_function = tracer_core.compile(function, backend="eager", options={"raise_internal_faults": True})
+    x = torch.ones(2, 3) - 0.5
+    before = function(x)
+    assert torch.equal(compiled_function(x), before)
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, value, raising=False)
+        patched = function(x)
+        assert torch.equal(compiled_function(x), patched)
+    assert torch.equal(compiled_function(x), before)
+    if name not in ("len",):
+        assert not torch.equal(patched, before)
+
+
+def test_bases_are_exchanged_after_compiling() -> None:
+    thing, x = Derived(), torch.ones(2)
+    function = tracer_core.compile(lambda x: thing.change(x), backend="eager")
+    assert torch.equal(function(x), x + 1)
+    Derived.__bases__ = (OtherBase,)
+    try:
+        assert torch.equal(function(x), x + 2)
+    finally:
+        Derived.__bases__ = (Base,)
+
+
+def test_a_class_is_registered_after_compiling() -> None:
+    thing, x = Thing(), torch.ones(2)
+    one = tracer_core.compile(lambda x: x + isinstance(thing, collections.abc.Sized), backend="eager")
+    many = tracer_core.compile(lambda x: x + issubclass(Thing, (int, collections.abc.Sized)), backend="eager")
+    assert torch.equal(one(x), x) and torch.equal(many(x), x)
+    collections.abc.Sized.register(Thing)
+    assert torch.equal(one(x), x + 1) and torch.equal(many(x), x + 1)
+
+
+THIRD_PARTY = """
+import torch
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+    def scale(self, x):
+        return x * self.weight
+    def forward(self, x):
+        return helper(self.scale(x))
+
+class Plain:
+    size = property(lambda self: 3)
+    def scale(self, x):
+        return x * self.size
+    @staticmethod
+    def twice(x):
+        return x * 2
+    @classmethod
+    def thrice(cls, x):
+        return x * 3
+
+def helper(x):
+    return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "owner", "name", "value"),
+    [
+        (lambda lib, x: lib.layer(x), "Layer", "scale", lambda self, x: x - 9),
+        (lambda lib, x: lib.layer(x), "Layer", "forward", lambda self, x: x - 9),
+        (lambda lib, x: lib.layer(x), None, "helper", lambda x: x - 9),
+        (lambda lib, x: lib.plain.scale(x), "Plain", "scale", lambda self, x: x - 9),
+        (lambda lib, x: lib.plain.scale(x), "Plain", "size", property(lambda self: 8)),
+        (lambda lib, x: lib.plain.scale(x), "Plain", "size", 8),
+        (lambda lib, x: lib.plain.twice(x), "Plain", "twice", staticmethod(lambda x: x - 9)),
+        (lambda lib, x: lib.plain.twice(x), "Plain", "twice", lambda self, x: x - 9),
+        (lambda lib, x: lib.Plain.thrice(x), "Plain", "thrice", classmethod(lambda cls, x: x - 9)),
+        (lambda lib, x: lib.Plain.thrice(x), "Plain", "thrice", lambda x: x - 9),
+        (lambda lib, x: lib.plain.thrice(x), "Plain", "thrice", staticmethod(torch.neg)),
+        (lambda lib, x: lib.plain.scale(x), "Plain", "__getattribute__", lambda self, name: lambda x: x - 9),
+    ],
+)
+def test_a_third_party_library_is_patched_after_compiling(
+    call: Callable[..., Any], owner: str | None, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library: Any = types.ModuleType("third_party")
+    monkeypatch.setitem(sys.modules, "third_party", library)
+    exec(THIRD_PARTY, vars(library))
+    library.layer, library.plain = library.Layer(), library.Plain()
+    x = torch.ones(3)
+    function = tracer_core.compile(lambda x: call(library, x), backend="eager")
+    before = call(library, x)
+    assert torch.equal(function(x), before)
+    setattr(library if owner is None else getattr(library, owner), name, value)
+    assert not torch.equal(call(library, x), before)
+    assert torch.equal(function(x), call(library, x))
+
+
+def test_importing_more_of_a_library_changes_nothing() -> None:
+    library, x = nn.Linear(3, 3), torch.ones(3)
+    counted: list[int] = []
+
+    def backend(graph: torch.fx.GraphModule, inputs: Any) -> Any:
+        counted.append(1)
+        return graph.forward
+
+    function = tracer_core.compile(lambda x: F.gelu(library(x)), backend=backend)
+    function(x)
+    try:
+        nn.Linear.unrelated = F.unrelated = torch.unrelated = 1  # type: ignore[attr-defined]
+        function(x)
+    finally:
+        del nn.Linear.unrelated, F.unrelated, torch.unrelated  # type: ignore[attr-defined]
+    function(x)
+    assert counted == [1]

@@ -1,0 +1,124 @@
+"""What a trace reads from libraries: attributes of their modules and classes, and what derives from what.
+
+Torch and Python's own library are taken as they stand while a frame is traced. All that is read of them is noted
+here, and becomes a few guards at the end, so that replacing a library's function or method later is noticed.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.guards import ABSENT, Guard, make, names_of
+
+if TYPE_CHECKING:
+    from tracer_core.graph.output import Where
+
+HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
+"""Flags of CPython's classes: made at run time, and refusing new attributes."""
+
+
+def may_change(cls: type) -> bool:
+    """Whether a class is the program's, or a library's that is not torch's or Python's: guarded attribute by
+    attribute where it is used."""
+    if not cls.__flags__ & HEAP_TYPE:
+        return False
+    package = (cls.__module__ or "").partition(".")[0]
+    return package != "torch" and (package == "__main__" or package not in sys.stdlib_module_names)
+
+
+def _watched(cls: type) -> bool:
+    """Whether a class is a library's, and Python lets one write to it."""
+    return cls.__flags__ & (HEAP_TYPE | IMMUTABLE_TYPE) == HEAP_TYPE and not may_change(cls)
+
+
+class _Active(threading.local):
+    reads: LibraryReads | None = None
+
+
+_active = _Active()
+
+
+class LibraryReads:
+    """What one attempt read. `where` says which step is running."""
+
+    def __init__(self, where: Callable[[], Where]) -> None:
+        self._where = where
+        self._seen: set[tuple[int, str]] = set()
+        self._names: dict[int, tuple[Any, dict[str, Any], Where]] = {}
+        self._classes: dict[int, tuple[type, Where]] = {}
+        self._derived: dict[tuple[int, int], tuple[type, type, bool, Where]] = {}
+
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Lookups in classes of this thread are noted here inside the block."""
+        before, _active.reads = _active.reads, self
+        try:
+            yield
+        finally:
+            _active.reads = before
+
+    def name(self, owner: Any, name: str) -> None:
+        """`name` was read in a module, a class, or a module's globals (absent counts too)."""
+        known = self._names.get(id(owner))
+        if known is None:
+            known = self._names[id(owner)] = (owner, {}, self._where())
+        known[1].setdefault(name, names_of(owner).get(name, ABSENT))
+
+    def lookup(self, cls: type, name: str) -> None:
+        """`name` was looked for in a class and its bases."""
+        key = (id(cls), name)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if id(cls) not in self._classes and cls.__flags__ & (HEAP_TYPE | IMMUTABLE_TYPE) == HEAP_TYPE:
+            self._classes[id(cls)] = (cls, self._where())
+        for owner in cls.__mro__:
+            if _watched(owner):
+                self.name(owner, name)
+            if name in owner.__dict__:
+                return
+
+    def derives(self, cls: type, base: Any, answer: bool) -> None:
+        """Whether `cls` counts as a subclass of `base` was asked; matters where others may register with it."""
+        if isinstance(base, abc.ABCMeta) and not getattr(base, "_is_protocol", False):
+            self._derived.setdefault((id(cls), id(base)), (cls, base, answer, self._where()))
+
+    def guards(self) -> list[Guard]:
+        """What must hold for all of it to be as it was."""
+        found = [_at(make.names(owner, _label(owner), names), where) for owner, names, where in self._names.values()]
+        bases = {id(base) for cls, _ in self._classes.values() for base in cls.__mro__[1:]}
+        found += [_at(make.bases(cls), where) for key, (cls, where) in self._classes.items() if key not in bases]
+        found += [_at(make.derives(cls, base, answer), where) for cls, base, answer, where in self._derived.values()]
+        return found
+
+
+def note_lookup(cls: type, name: str) -> None:
+    """As `LibraryReads.lookup`, in the attempt that runs in this thread, if one does."""
+    reads = _active.reads
+    if reads is not None:
+        reads.lookup(cls, name)
+
+
+def _at(guard: Guard, where: Where) -> Guard:
+    guard.step, guard.code, guard.line = where.step, where.code, where.line
+    return guard
+
+
+def _label(owner: Any) -> str:
+    if isinstance(owner, types.ModuleType):
+        return owner.__name__
+    if isinstance(owner, type):
+        return f"{owner.__module__}.{owner.__qualname__}"
+    return f"globals of {owner.get('__name__', '?')}"
+
+
+def module_of(names: Mapping[str, Any]) -> Any:
+    """The loaded module with these globals, else the globals themselves."""
+    module = sys.modules.get(names.get("__name__", ""))
+    return module if module is not None and module.__dict__ is names else names

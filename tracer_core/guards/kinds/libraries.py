@@ -1,0 +1,125 @@
+"""Guards on what libraries are like: what modules and classes hold under a name, and what derives from what.
+
+They hold nearly always and there are many of them: one check looks at all of them at once (see
+`tracer_core.guards.unchanged`), and only where it finds a difference are they looked at one by one.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from tracer_core.guards.describe import class_text, describe
+from tracer_core.guards.guard import Kind, kind
+from tracer_core.guards.held import Held
+
+ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
+"""Stands for what a name had that was not there."""
+
+_SHOWN = 4
+
+
+def names_of(owner: Any) -> Mapping[str, Any]:
+    """The names in a module, a class (its own, not its bases'), or a module's globals."""
+    return owner.__dict__ if isinstance(owner, (ModuleType, type)) else owner
+
+
+@kind("NAMES", rank=2)
+class Names(Kind):
+    """The value is a module, class or globals; `expected` has the object (or ABSENT) that names in it had."""
+
+    def key(self, expected: dict[str, Any]) -> Hashable:
+        return tuple((name, id(value)) for name, value in expected.items())
+
+    def holds(self, value: Any, expected: dict[str, Any]) -> bool:
+        return self._changed(value, expected) is None
+
+    def _changed(self, value: Any, expected: dict[str, Any]) -> str | None:
+        """The first name that has something else now."""
+        names = names_of(value)
+        return next((name for name, was in expected.items() if names.get(name, ABSENT) is not was), None)
+
+    def text(self, name: str, expected: dict[str, Any]) -> str:
+        first, more = list(expected)[:_SHOWN], len(expected) - _SHOWN
+        return f"{name} keeps its {', '.join(first)}{f' and {more} more' if more > 0 else ''}"
+
+    def expected_text(self, expected: dict[str, Any]) -> str:
+        return "as it was"
+
+    def expected_against(self, expected: dict[str, Any], value: Any) -> str:
+        name = self._changed(value, expected)
+        return self.expected_text(expected) if name is None else _has(name, expected[name])
+
+    def seen_text(self, value: Any, expected: dict[str, Any]) -> str:
+        name = self._changed(value, expected)
+        return self.expected_text(expected) if name is None else _has(name, names_of(value).get(name, ABSENT))
+
+    def advice(self, name: str, expected: dict[str, Any], value: Any) -> str:
+        return f"change {name} before the first call, or call tracewalk's reset() after it"
+
+
+def _has(name: str, value: Any) -> str:
+    return f"without {name}" if value is ABSENT else f"with {describe(value)} as its {name}"
+
+
+@kind("BASES", rank=2)
+class Bases(Kind):
+    """The value is a class; `expected` is the order in which its bases are searched (a tuple, itself first)."""
+
+    def key(self, expected: tuple[type, ...]) -> Hashable:
+        return tuple(map(id, expected))
+
+    def holds(self, value: Any, expected: tuple[type, ...]) -> bool:
+        now = value.__mro__
+        return now is expected or now == expected
+
+    def text(self, name: str, expected: tuple[type, ...]) -> str:
+        return f"{name} derives from {_classes(expected)}"
+
+    def expected_text(self, expected: tuple[type, ...]) -> str:
+        return f"derived from {_classes(expected)}"
+
+    def seen_text(self, value: Any, expected: tuple[type, ...]) -> str:
+        return f"derived from {_classes(value.__mro__)}"
+
+    def advice(self, name: str, expected: tuple[type, ...], value: Any) -> str:
+        return f"keep the bases of {name}"
+
+
+def _classes(mro: tuple[type, ...]) -> str:
+    return ", ".join(map(class_text, mro[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Whether `cls` counts as a subclass."""
+
+    cls: Held
+    answer: bool
+
+
+@kind("SUBCLASS", rank=3)
+class Subclass(Kind):
+    """The value is an abstract class with which others may be registered; `expected` is a `Derived`."""
+
+    def holds(self, value: Any, expected: Derived) -> bool:
+        cls = expected.cls.get()
+        return cls is not None and issubclass(cls, value) is expected.answer
+
+    def text(self, name: str, expected: Derived) -> str:
+        return f"issubclass({expected.cls.label}, {name}) is {expected.answer}"
+
+    def expected_text(self, expected: Derived) -> str:
+        return f"{'' if expected.answer else 'not '}a base of {expected.cls.label}"
+
+    def seen_text(self, value: Any, expected: Derived) -> str:
+        return f"{'not ' if expected.answer else ''}a base of {expected.cls.label}"
+
+    def advice(self, name: str, expected: Derived, value: Any) -> str:
+        return f"register {expected.cls.label} with {name} before the first call"
+
+    def mortals(self, expected: Derived) -> Sequence[weakref.ref[Any]]:
+        return expected.cls.mortals
