@@ -154,12 +154,33 @@ def _hashable(value: Any) -> bool:
 
 def decide(function: Any) -> Rule:
     """The rule for calling `function` (a Python function, builtin or class)."""
+    marked = _by_mark(function)
+    if marked is not None:
+        return marked
     if isinstance(function, _REMEMBERED):
         rule = _decided.get(function)
         if rule is None:
             rule = _decided[function] = _decide(function)
         return rule
     return _decide(function)
+
+
+_DISALLOWED = Rule("skip", "it is marked with torch.compiler.disallow_in_graph or the like")
+
+
+def _by_mark(function: Any) -> Rule | None:
+    """What the user said of it by `torch.compiler.allow_in_graph` and its kin, which torch notes in a module of its
+    own compiler; without that module nobody said anything."""
+    marks: Any = sys.modules.get("torch._dynamo.trace_rules")
+    if marks is None:
+        return None
+    if marks.is_callable_disallowed(function):
+        return _DISALLOWED
+    if isinstance(function, types.FunctionType) and (
+        marks.is_callable_allowed(function) or marks.is_nonstrict_trace_callable(function)
+    ):
+        return GRAPH
+    return None
 
 
 # Compared by identity and weakly referable, so that a decision goes with its function.

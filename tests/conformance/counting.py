@@ -28,9 +28,25 @@ def target_name(node: torch.fx.Node) -> str:
 
 
 def operators(graph: torch.fx.GraphModule) -> list[str]:
-    """Call targets in graph order, without placeholders, attribute reads and the output."""
+    """Call targets in graph order, without placeholders, attribute reads and the output.
+
+    Nor are those counted that do nothing: a number that nobody takes, and the symbol of a size read once more from
+    the tensor, which one compiler does where another passes the symbol.
+    """
     calls = ("call_function", "call_method", "call_module")
-    return [target_name(node) for node in graph.graph.nodes if node.op in calls]
+    return [target_name(node) for node in graph.graph.nodes if node.op in calls and not is_idle(node)]
+
+
+def is_idle(node: torch.fx.Node) -> bool:
+    """Whether `node` only gives a number nobody takes, or reads the sizes of a tensor."""
+    value = node.meta.get("example_value")
+    symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    if not node.users and isinstance(value, (bool, int, float, *symbolic)):
+        return True
+    if node.op == "call_method" and node.target == "size":
+        return True
+    base = node.args[0] if node.target is operator.getitem else None
+    return isinstance(base, torch.fx.Node) and base.op == "call_method" and base.target == "size"
 
 
 class CountingBackend:

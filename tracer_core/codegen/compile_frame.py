@@ -22,6 +22,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards import Guard, make
+from tracer_core.in_sight import tensors_in_sight
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
 from tracer_core.variables.base import VariableTracker
@@ -171,10 +172,22 @@ class _Attempt:
 
     def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame:
         output, root = self.interpreter.output, self.interpreter.root
-        if not output.operations and not output.side_effects.calls:
-            return SkippedFrame("no-tensor-work", Unsupported("no-tensor-work", name=root.code.co_qualname).message)
+        if not output.side_effects.calls and (not output.operations or self._is_idle()):
+            return self._without_tensors()
         end = finish.FrameEnd(output, root, [value], {})
         return self._finished(end, finish.returning(end, self._compiled(end)))
+
+    def _without_tensors(self) -> SkippedFrame:
+        """For ever only where what might have changed it, a tensor among its values, is there already."""
+        unsupported = Unsupported("no-tensor-work", name=self.input.code.co_qualname)
+        return SkippedFrame("no-tensor-work", unsupported.message, forever=self._in_sight())
+
+    def _is_idle(self) -> bool:
+        """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
+        return not self.interpreter.output.works_on_tensors and not self._in_sight()
+
+    def _in_sight(self) -> bool:
+        return tensors_in_sight(self.input.code, self.input.locals, self.input.globals)
 
     def _at_break(self) -> CompiledFrame | SkippedFrame:
         output, root = self.interpreter.output, self.interpreter.root
@@ -183,6 +196,8 @@ class _Attempt:
             # A resume function that cannot put back the state it was given, in traced form: only Python can.
             assert self.failure is not None
             return SkippedFrame(self.failure.unsupported.reason_id, self.failure.unsupported.message)
+        if self._is_idle():
+            return self._without_tensors()
         alive = finish.alive_at(root, position)
         end = finish.FrameEnd(
             output, root, finish.stack_for_break(root, position), finish.changed_locals(root, alive)

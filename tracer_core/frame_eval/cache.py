@@ -42,12 +42,14 @@ class Version:
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class CodeState:
     """What one hook knows about one code. `stopped` is the reason (id, message) not to compile it any more.
-    Versions are numbered from 1; `last_number` is that of the last one made."""
+    Versions are numbered from 1; `last_number` is that of the last one made. `idle` counts the frames so far that had
+    nothing to do with tensors."""
 
     versions: list[Version] = field(default_factory=list)
     history: dict[str, Any] = field(default_factory=dict)
     stopped: tuple[str, str] | None = None
     last_number: int = 0
+    idle: int = 0
 
     def add(self, version: Version) -> None:
         """Keep `version` until one of the objects that its guards compare with dies."""

@@ -21,6 +21,8 @@ from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.rules import is_ours, why_skip
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
+from tracer_core.in_sight import tensors_in_sight
+from tracer_core.reasons import REASONS
 
 if TYPE_CHECKING:
     from tracer_core.frame_eval.hook import Hook
@@ -86,6 +88,8 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     lookup.on_miss(code)
     if state.stopped is not None:
         return c_frame.run_plainly()
+    if state.idle and not tensors_in_sight(code, frame.f_locals, frame.f_globals):
+        return _idle(code, state)
     with _lock:
         version = state.holding(frame.f_locals)
         if version is not None:  # added after the C side's lookup, or missed by it while other threads looked
@@ -98,6 +102,16 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
             return _compile(hook, frame, state)
         finally:
             _tracing.active = False
+
+
+_IDLE_LIMIT = 256
+
+
+def _idle(code: CodeType, state: CodeState) -> c_frame.FrameResult:
+    """Another frame that has nothing to do with tensors; after many of them nobody asks any more."""
+    state.idle += 1
+    message = REASONS["no-tensor-work"].sentence.format(name=code.co_qualname)
+    return _leave(code, SkippedFrame("no-tensor-work", message, forever=state.idle > _IDLE_LIMIT))
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
@@ -139,6 +153,7 @@ def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
         result = _tracer()(given)
         if isinstance(result, SkippedFrame):
             outcome = "skipped"
+            state.idle += result.reason_id == "no-tensor-work" and not result.forever
             return _leave(code, result)
         guards = compile_guards(result.guards, frame.f_globals, frame.f_builtins)
         version = Version(number, guards, result.code)

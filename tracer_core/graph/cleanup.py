@@ -4,19 +4,19 @@ inputs nobody reads."""
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import torch
 import torch.fx
 
-from tracer_core.graph.output import OutputGraph
+from tracer_core.graph.output import NUMBERS, SYMBOLIC, OutputGraph
 from tracer_core.sources import FloatTensorSource
-
-_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool, bool, int, float)
 
 
 def clean_up(output: OutputGraph) -> None:
     """Leave only what the results need. The graph already has its output node."""
     _drop_grad_switches(output)
+    _merge_equal_numbers(output)
     for node in reversed(output.graph.nodes):
         if not node.users and (_is_item(node) or _is_arithmetic(node)):
             output.graph.erase_node(node)
@@ -24,11 +24,10 @@ def clean_up(output: OutputGraph) -> None:
 
 
 def _is_item(node: torch.fx.Node) -> bool:
-    """Whether it takes one of several results of a node."""
+    """Whether it takes one of several results of a node, or, by numbers, a part of a tensor."""
     if node.op != "call_function" or node.target is not operator.getitem:
         return False
-    base = node.args[0]
-    return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("example_value"), (tuple, list))
+    return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes[1:])
 
 
 def _is_arithmetic(node: torch.fx.Node) -> bool:
@@ -36,9 +35,22 @@ def _is_arithmetic(node: torch.fx.Node) -> bool:
     if node.op == "call_method":
         base = node.args[0]
         return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), FloatTensorSource)
-    if node.op != "call_function" or not isinstance(node.meta.get("example_value"), _NUMBERS):
+    if node.op != "call_function" or not isinstance(node.meta.get("example_value"), NUMBERS):
         return False
-    return all(isinstance(each.meta.get("example_value"), _NUMBERS) for each in node.all_input_nodes)
+    return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes)
+
+
+def _merge_equal_numbers(output: OutputGraph) -> None:
+    """Numbers that are the same arithmetic on the same symbols are computed once."""
+    first: dict[Any, torch.fx.Node] = {}
+    for node in list(output.graph.nodes):
+        number = node.meta.get("example_value")
+        if not isinstance(number, SYMBOLIC):
+            continue
+        earlier = first.setdefault(number.node.expr, node)
+        if earlier is not node and node.op != "placeholder":
+            node.replace_all_uses_with(earlier)
+            output.graph.erase_node(node)
 
 
 def _drop_grad_switches(output: OutputGraph) -> None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
 
 
+SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+NUMBERS = (*SYMBOLIC, bool, int, float)
+
+
 @dataclass(slots=True)
 class GraphArg:
     """One input of the graph: its placeholder, and the source codegen loads it from."""
@@ -102,9 +106,13 @@ class OutputGraph:
     def real_value(self, tracker: VariableTracker) -> Any:
         """The real object that a tracker from outside stands for."""
         assert tracker.source is not None
+        return self.value_at(tracker.source)
+
+    def value_at(self, source: Source) -> Any:
+        """What is found at `source` in the frame being traced."""
         frame = self.frame
         cells = dict(zip(frame.code.co_freevars, frame.closure, strict=True))
-        return tracker.source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
+        return source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
     # --- inputs -----------------------------------------------------------------------------------------
 
@@ -195,6 +203,14 @@ class OutputGraph:
     def operations(self) -> int:
         """How many nodes there are besides the inputs."""
         return len(self.graph.nodes) - len(self.inputs)
+
+    @property
+    def works_on_tensors(self) -> bool:
+        """Whether there are operations on more than numbers."""
+        return any(
+            node.op != "placeholder" and not isinstance(node.meta.get("example_value"), NUMBERS)
+            for node in self.graph.nodes
+        )
 
     def _on_side_effect(self, kind: str, tracker: VariableTracker, message: str) -> None:
         if self.observer is not None:

@@ -22,7 +22,6 @@ from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.text_methods import formatted, shown
-from tracer_core.variables.truth_and_length import truth
 
 
 @op("BINARY_OP")
@@ -38,7 +37,7 @@ def unary_op(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("UNARY_NOT")
 def unary_not(tx: Any, frame: Frame, ins: Instruction) -> None:
-    frame.push(ConstantVariable(not truth(tx, frame.pop())))
+    frame.push(operators.negation(tx, frame.pop()))
 
 
 @op("COMPARE_OP")
@@ -56,7 +55,8 @@ def is_op(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("CONTAINS_OP")
 def contains_op(tx: Any, frame: Frame, ins: Instruction) -> None:
     item, container = frame.pop_n(2)
-    frame.push(ConstantVariable(operators.contains(tx, container, item) == (ins.arg == "in")))
+    found = operators.membership(tx, container, item)
+    frame.push(found if ins.arg == "in" else operators.negation(tx, found))
 
 
 # --- containers ---------------------------------------------------------------------------------------------

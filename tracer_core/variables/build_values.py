@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import ConstSource, ItemSource, LocalSource, Source
+from tracer_core.sources import ConstSource, DefaultsSource, KwDefaultsSource, LocalSource, Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
@@ -36,7 +36,7 @@ for _type in LITERAL_TYPES:
 def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
     """A plain number stays one, until it differs between calls in a place where numbers vary."""
     output = build.tx.output
-    if not _may_be_symbolic(source) or not output.fakes.wants_symbol(value, source):
+    if not _wants_symbol(build, value, source):
         return _constant(build, value, source)
     build.tx.guard(make.type_is(source, int))
     number = output.fakes.number(value, source)
@@ -50,8 +50,7 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
     Zeros stay numbers, since a symbol does not tell -0.0 from 0.0.
     """
     output = build.tx.output
-    varies = _may_be_symbolic(source) and math.isfinite(value) and value != 0.0
-    if not varies or not output.fakes.wants_symbol(value, source):
+    if not math.isfinite(value) or value == 0.0 or not _wants_symbol(build, value, source):
         return _constant(build, value, source)
     build.tx.guard(make.type_is(source, float))
     number = output.fakes.number(value, source)
@@ -59,11 +58,18 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
     return SymNodeVariable(output.float_node(number, graph_name(source)), number, source)
 
 
-def _may_be_symbolic(source: Source) -> bool:
-    """Arguments, and items of containers given as arguments. Globals, attributes, defaults and cells stay numbers."""
-    while isinstance(source, ItemSource):
-        source = source.of
-    return isinstance(source, LocalSource) and not source.free
+def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) -> bool:
+    """Whether a number is to be a symbol: it varies, and hangs from a variable of the frame in any way but as a
+    default of a function or below a module, where numbers are settings. Globals stay numbers."""
+    path = source.path()
+    if not isinstance(path[0], LocalSource) or any(
+        isinstance(step, (DefaultsSource, KwDefaultsSource)) for step in path
+    ):
+        return False
+    output = build.tx.output
+    return output.fakes.wants_symbol(value, source) and not any(
+        isinstance(output.value_at(step), torch.nn.Module) for step in path[:-1]
+    )
 
 
 @builds(torch.Tensor, subclasses=True)

@@ -92,6 +92,8 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     if _in_answers(known):
         return tx.constant(rules.ANSWERS[known])
     rule = rules.decide(known)
+    if args and isinstance(args[0], TensorVariable) and (name := _tensor_method(known)) is not None:
+        return call_method(tx, args[0], name, args[1:], kwargs)
     if rule.action == "graph":
         return call_in_graph(tx, "call_function", known, args, kwargs)
     unbound = _unbound_method(known, args)
@@ -137,6 +139,13 @@ def _in_answers(known: Any) -> bool:
         return known in rules.ANSWERS
     except TypeError:
         return False
+
+
+def _tensor_method(known: Any) -> str | None:
+    """The method's name when `known` is `torch.Tensor.add` and the like, methods in C."""
+    if not isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+        return None
+    return known.__name__ if static_lookup(torch.Tensor, known.__name__)[0] is known else None
 
 
 def _unbound_method(known: Any, args: Args) -> str | None:

@@ -16,7 +16,7 @@ from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.registry import handlers_for, matches
-from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.sequences import RangeVariable, SequenceVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
@@ -281,6 +281,47 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
         if equal_items(tx, candidate, item):
             return True
     return False
+
+
+def membership(tx: Tracing, container: VariableTracker, item: VariableTracker) -> VariableTracker:
+    """`item in container` as a value: a symbolic one where only symbolic numbers decide."""
+    container, item = container.realize(), item.realize()
+    listed = isinstance(container, (SequenceVariable, ConstantVariable)) and not isinstance(container, RangeVariable)
+    items = container.items_or_none(tx) if listed else None
+    if items is not None and 0 < len(items) <= _MAX_SYMBOLIC and _number(item):
+        candidates = [each.realize() for each in items]
+        if any(isinstance(each, SymNodeVariable) for each in (item, *candidates)) and all(map(_number, candidates)):
+            return _any_equal(tx, candidates, item)
+    return ConstantVariable(contains(tx, container, item))
+
+
+_MAX_SYMBOLIC = 32
+
+
+def _number(tracker: VariableTracker) -> bool:
+    return _numeric(tracker) and not isinstance(tracker, TensorVariable)
+
+
+def _any_equal(tx: Tracing, candidates: list[VariableTracker], item: VariableTracker) -> VariableTracker:
+    found: VariableTracker = ConstantVariable(False)
+    for candidate in candidates:
+        equal = ConstantVariable(True) if candidate is item else compare(tx, "==", candidate, item).realize()
+        if isinstance(equal, ConstantVariable):
+            if equal.value():
+                return equal
+        elif isinstance(found, ConstantVariable):
+            found = equal
+        else:
+            found = call_in_graph(tx, "call_function", operator.or_, [equal, found], {})
+    return found
+
+
+def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
+    """`not a`."""
+    a = a.realize()
+    if isinstance(a, SymNodeVariable) and isinstance(a.fake, torch.SymBool):
+        return call_in_graph(tx, "call_function", operator.not_, [a], {}, torch.sym_not)
+    return ConstantVariable(not truth(tx, a))
 
 
 def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:

@@ -218,24 +218,6 @@ def symbolic_int(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
     return self
 
 
-_OPERATORS = ("add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne").split()
-
-
-def _operator_method(name: str, reflected: bool) -> Any:
-    function = getattr(operator, name, None) or getattr(operator, name + "_")
-
-    def handler(tx: Tracing, self: TensorVariable, other: VariableTracker) -> VariableTracker:
-        args = [other, self] if reflected else [self, other]
-        return call_in_graph(tx, "call_function", function, args, {})
-
-    return handler
-
-
-for _name in _OPERATORS:
-    method(TensorVariable, f"__{_name}__")(_operator_method(_name, reflected=False))
-    method(TensorVariable, f"__r{_name}__")(_operator_method(_name, reflected=True))
-
-
 @method(TensorVariable, "__getitem__")
 def getitem(tx: Tracing, self: TensorVariable, key: VariableTracker) -> VariableTracker:
     return call_in_graph(tx, "call_function", operator.getitem, [self, key], {})
