@@ -13,8 +13,10 @@ from typing import Any
 import torch
 
 from tracer_core import observer as observers
-from tracer_core.codegen import finish
+from tracer_core.codegen.alive import alive_at, changed_locals, stack_for_break
 from tracer_core.codegen.emitter import CannotRebuild
+from tracer_core.codegen.finish import NewCode, breaking, returning
+from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.resume import starts_at
@@ -174,8 +176,8 @@ class _Attempt:
         output, root = self.interpreter.output, self.interpreter.root
         if not output.side_effects.calls and (not output.operations or self._is_idle()):
             return self._without_tensors()
-        end = finish.FrameEnd(output, root, [value], {})
-        return self._finished(end, finish.returning(end, self._compiled(end)))
+        end = FrameEnd(output, root, [value], {})
+        return self._finished(end, returning(end, self._compiled(end)))
 
     def _without_tensors(self) -> SkippedFrame:
         """For ever only where what might have changed it, a tensor among its values, is there already."""
@@ -198,13 +200,11 @@ class _Attempt:
             return SkippedFrame(self.failure.unsupported.reason_id, self.failure.unsupported.message)
         if self._is_idle():
             return self._without_tensors()
-        alive = finish.alive_at(root, position)
-        end = finish.FrameEnd(
-            output, root, finish.stack_for_break(root, position), finish.changed_locals(root, alive)
-        )
-        return self._finished(end, finish.breaking(end, self._compiled(end), position))
+        alive = alive_at(root, position)
+        end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))
+        return self._finished(end, breaking(end, self._compiled(end), position))
 
-    def _compiled(self, end: finish.FrameEnd) -> Any | None:
+    def _compiled(self, end: FrameEnd) -> Any | None:
         """The graph as a function, or None where it would do nothing."""
         output = end.output
         if not output.operations and not end.output_nodes:
@@ -215,13 +215,13 @@ class _Attempt:
             self.observer.on_graph(module, name)
         return untraced(call_backend(output, module), name)
 
-    def _finished(self, end: finish.FrameEnd, new: finish.NewCode) -> CompiledFrame:
+    def _finished(self, end: FrameEnd, new: NewCode) -> CompiledFrame:
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
-    def _guard_distinct(self, end: finish.FrameEnd) -> None:
+    def _guard_distinct(self, end: FrameEnd) -> None:
         """Objects that were changed, and others of their type, must be different ones again."""
         output = end.output
         # (Cells cannot be guarded; a frame's own are different by how its code is made.)
@@ -232,7 +232,7 @@ class _Attempt:
             if len(sources) > 1:
                 output.guard(make.not_duplicate(sources))
 
-    def _guards(self, end: finish.FrameEnd) -> list[Guard]:
+    def _guards(self, end: FrameEnd) -> list[Guard]:
         self._guard_distinct(end)
         for tracked in end.output.fakes.tracked:
             for guard in tracked.history_guards():

@@ -12,9 +12,9 @@ from tracer_core.codegen.rebuild_containers import dict_of, list_of
 from tracer_core.codegen.rebuild_objects import set_attribute
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.functions import CellVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.sequences import ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable

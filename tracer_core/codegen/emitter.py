@@ -9,7 +9,7 @@ from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.functions import CellVariable
+from tracer_core.variables.cells import CellVariable
 
 # The local that holds what the graph returned.
 OUTPUTS = "___outputs"

@@ -10,7 +10,10 @@ import linecache
 from types import CodeType
 
 from tracer_core.bytecode import OPS, Instruction, decode, pops
-from tracer_core.codegen.listing_ops import RULES
+
+# The modules of rules fill the table when they are imported.
+from tracer_core.codegen import listing_calls, listing_values, listing_variables  # noqa: F401
+from tracer_core.codegen.listing_rules import RULES
 from tracer_core.codegen.listing_state import State
 from tracer_core.codegen.resume import resume_of
 from tracer_core.codegen.shown import Shown, code_name, computed, name_of

@@ -8,13 +8,10 @@ import types
 from tracer_core.bytecode import CallShape
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.variables.functions import (
-    BuiltinMethodVariable,
-    CellVariable,
-    MethodVariable,
-    NestedFunctionVariable,
-    PartialVariable,
-)
+from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.nested_functions import NestedFunctionVariable
+from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.sequences import SequenceVariable
 
 

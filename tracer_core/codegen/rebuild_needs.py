@@ -9,9 +9,10 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
-from tracer_core.variables.functions import NestedFunctionVariable, PartialVariable
 from tracer_core.variables.iterators import ComposedIterator, DictIterator
 from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.nested_functions import NestedFunctionVariable
+from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.parts import PARTS, DictPart
 from tracer_core.variables.stand_ins import StandInVariable
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.bytecode import Instruction, Program, decode, live_before
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.functions import CellVariable
+from tracer_core.variables.cells import CellVariable
 
 if TYPE_CHECKING:
     from tracer_core.interpreter.ops import OpHandler

@@ -17,10 +17,12 @@ from tracer_core.sources import CellSource, LocalSource, Source
 from tracer_core.variables.base import NotConstant, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
+from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
-from tracer_core.variables.functions import CellVariable, FunctionVariable, MethodVariable, UserFunctionVariable
+from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
 
 MAX_DEPTH = 200

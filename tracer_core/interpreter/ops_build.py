@@ -15,9 +15,9 @@ from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.functions import NestedFunctionVariable
 from tracer_core.variables.identity import same
 from tracer_core.variables.iteration import iterate, next_item, unpack
+from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
 from tracer_core.variables.tensor import InGraphVariable

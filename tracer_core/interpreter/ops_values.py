@@ -11,9 +11,11 @@ from tracer_core.interpreter.ops import op
 from tracer_core.sources import AttrSource, BuiltinSource, ConstSource, GlobalSource
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
-from tracer_core.variables.functions import CellVariable, FunctionVariable, MethodVariable
+from tracer_core.variables.functions import FunctionVariable
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import del_item, get_item, set_item
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 

@@ -10,13 +10,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.classes import (
-    ClassVariable,
-    ModuleVariable,
-)
+from tracer_core.variables.classes import ClassVariable, ModuleVariable
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
-from tracer_core.variables.functions import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.registry import method_for
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup

@@ -23,13 +23,9 @@ from tracer_core.sources import (
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.functions import (
-    BuiltinMethodVariable,
-    MethodVariable,
-    PartialVariable,
-    SkippedFunctionVariable,
-    UserFunctionVariable,
-)
+from tracer_core.variables.functions import SkippedFunctionVariable, UserFunctionVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import builds, handlers_for
 from tracer_core.variables.sequences import SequenceVariable
 

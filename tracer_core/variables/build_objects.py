@@ -20,12 +20,12 @@ from tracer_core.sources.parts import dict_keys, dict_values
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.build_containers import is_literal_tuple, items_of
+from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import key_of
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.functions import cell_from_outside
 from tracer_core.variables.iterators import OpaqueIterator
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of

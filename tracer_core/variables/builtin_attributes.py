@@ -11,11 +11,13 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import callable_type
+from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable, SuperVariable
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.folding import fold
-from tracer_core.variables.functions import BuiltinMethodVariable, CellVariable, FunctionVariable
+from tracer_core.variables.functions import FunctionVariable
+from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable

@@ -12,17 +12,13 @@ from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import iterate, next_item, unpack
-from tracer_core.variables.iterators import (
-    make_enumerate,
-    make_filter,
-    make_map,
-    make_zip,
-)
+from tracer_core.variables.iterators import make_enumerate, make_filter, make_map, make_zip
 from tracer_core.variables.operators import binary, compare
 from tracer_core.variables.registry import handles
-from tracer_core.variables.sequence_methods import index_value, sorted_items
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable
+from tracer_core.variables.sorting import sorted_items
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import SymNodeVariable

@@ -16,17 +16,13 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
-from tracer_core.variables.classes import (
-    BuiltinVariable,
-    ClassVariable,
-    KnownVariable,
-    SuperMethodVariable,
-)
+from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.functions import BuiltinMethodVariable, FunctionVariable, name_of
+from tracer_core.variables.functions import FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handlers_for, matches, method_for
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable

@@ -11,7 +11,8 @@ from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
-from tracer_core.variables.functions import BuiltinMethodVariable, MethodVariable, name_of
+from tracer_core.variables.functions import name_of
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 

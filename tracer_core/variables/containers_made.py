@@ -12,10 +12,10 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
-from tracer_core.variables.functions import PartialVariable
+from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
+from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import handles
-from tracer_core.variables.sequence_methods import index_value
 from tracer_core.variables.sequences import (
     DequeVariable,
     ListVariable,

@@ -1,4 +1,4 @@
-"""Operators and methods of dicts, their views, sets, and instances' `__dict__`."""
+"""Operators and methods of dicts and of their views."""
 
 from __future__ import annotations
 
@@ -6,27 +6,17 @@ import collections
 import operator
 from typing import Any
 
-from tracer_core.errors import Unsupported
 from tracer_core.variables.attributes import find_attr
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.calling import call_method
-from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
-from tracer_core.variables.dicts import (
-    DictVariable,
-    DictViewVariable,
-    SetVariable,
-    key_of,
-)
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable, key_of, raise_key
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.operators import binary, equal_items
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of
+from tracer_core.variables.set_methods import set_eq
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
-
-
-def _raise_key(tx: Tracing, key: VariableTracker) -> Any:
-    return tx.raise_(KeyError, key.realize())
 
 
 @handles(operator.getitem, DictVariable, VariableTracker)
@@ -38,7 +28,7 @@ def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTr
         made = tx.call(self.default_factory, [])
         self.set(tx, key, made)
         return made
-    return _raise_key(tx, key)  # type: ignore[no-any-return]
+    return raise_key(tx, key)  # type: ignore[no-any-return]
 
 
 @handles(operator.setitem, DictVariable, VariableTracker)
@@ -50,7 +40,7 @@ def setitem(tx: Tracing, self: DictVariable, key: VariableTracker, value: Variab
 @handles(operator.delitem, DictVariable, VariableTracker)
 def delitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
     if self.remove(tx, key) is None:
-        _raise_key(tx, key)
+        raise_key(tx, key)
     return NONE
 
 
@@ -121,7 +111,7 @@ def pop(
     found = self.remove(tx, key)
     if found is not None:
         return found
-    return default if default is not None else _raise_key(tx, key)
+    return default if default is not None else raise_key(tx, key)
 
 
 @method(DictVariable, "popitem")
@@ -200,7 +190,7 @@ def move_to_end(
 ) -> VariableTracker:
     value = self.remove(tx, key)
     if value is None:
-        return _raise_key(tx, key)  # type: ignore[no-any-return]
+        return raise_key(tx, key)  # type: ignore[no-any-return]
     rest = self.entries(tx)
     self.replace(tx, [*rest, (key, value)] if truth(tx, last) else [(key, value), *rest])
     return NONE
@@ -237,225 +227,3 @@ def view_eq(tx: Tracing, a: DictViewVariable, b: VariableTracker) -> VariableTra
     if a.which == "values" or not isinstance(b, (DictViewVariable, SetVariable)):
         return None
     return set_eq(tx, _view_as_set(tx, a), _view_as_set(tx, b))
-
-
-# --- sets ---------------------------------------------------------------------------------------------------
-
-
-@handles(operator.contains, SetVariable, VariableTracker)
-def set_contains(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self.has(tx, item))
-
-
-@handles(operator.eq, SetVariable, SetVariable)
-def set_eq(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
-    return ConstantVariable(a._items.keys() == b._items.keys())
-
-
-@handles(operator.ne, SetVariable, SetVariable)
-def set_ne(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
-    return ConstantVariable(a._items.keys() != b._items.keys())
-
-
-for _function in (operator.lt, operator.le, operator.gt, operator.ge):
-
-    @handles(_function, SetVariable, SetVariable)
-    def set_order(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function) -> VariableTracker:
-        return ConstantVariable(function(a._items.keys(), b._items.keys()))
-
-
-def _combined(tx: Tracing, a: SetVariable, keys: set[Any], *others: SetVariable) -> SetVariable:
-    """A new set of the kind of `a` with the items that `keys` names."""
-    known: dict[Any, VariableTracker] = {}
-    for each in (a, *others):
-        for key, item in each._items.items():
-            known.setdefault(key, item)
-    return SetVariable([item for key, item in known.items() if key in keys], a.cls)
-
-
-_SET_OPERATORS: dict[Any, Any] = {
-    operator.and_: lambda a, b: a & b,
-    operator.or_: lambda a, b: a | b,
-    operator.sub: lambda a, b: a - b,
-    operator.xor: lambda a, b: a ^ b,
-}
-for _function, _combine in _SET_OPERATORS.items():
-
-    @handles(_function, SetVariable, SetVariable)
-    def set_operator(tx: Tracing, a: SetVariable, b: SetVariable, combine: Any = _combine) -> VariableTracker:
-        return _combined(tx, a, combine(set(a._items), set(b._items)), b)
-
-    @handles(getattr(operator, "i" + _function.__name__.rstrip("_")), SetVariable, SetVariable)
-    def set_operator_in_place(
-        tx: Tracing, a: SetVariable, b: SetVariable, combine: Any = _combine
-    ) -> VariableTracker | None:
-        if a.cls is not set:
-            return None
-        a.replace(tx, _combined(tx, a, combine(set(a._items), set(b._items)), b).keys())
-        return a
-
-
-_SET_METHODS: dict[str, Any] = {
-    "union": operator.or_,
-    "intersection": operator.and_,
-    "difference": operator.sub,
-    "symmetric_difference": operator.xor,
-}
-
-
-def _set_method(function: Any) -> Any:
-    def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
-        result: VariableTracker = SetVariable(self.keys(), self.cls)
-        for other in others:
-            assert isinstance(result, SetVariable)
-            result = set_operator(tx, result, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
-        return result
-
-    return handler
-
-
-def _set_update_method(function: Any) -> Any:
-    def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
-        for other in others:
-            set_operator_in_place(tx, self, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
-        return NONE
-
-    return handler
-
-
-for _name, _function in _SET_METHODS.items():
-    method(SetVariable, _name)(_set_method(_function))
-    method(SetVariable, "update" if _name == "union" else f"{_name}_update")(_set_update_method(_function))
-
-
-@method(SetVariable, "issubset")
-def issubset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self._items.keys() <= SetVariable(unpack(tx, other))._items.keys())
-
-
-@method(SetVariable, "issuperset")
-def issuperset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self._items.keys() >= SetVariable(unpack(tx, other))._items.keys())
-
-
-@method(SetVariable, "isdisjoint")
-def isdisjoint(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self._items.keys().isdisjoint(SetVariable(unpack(tx, other))._items.keys()))
-
-
-@method(SetVariable, "add")
-def set_add(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
-    self.add(tx, item)
-    return NONE
-
-
-@method(SetVariable, "discard")
-def discard(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
-    self.remove(tx, item)
-    return NONE
-
-
-@method(SetVariable, "remove")
-def set_remove(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
-    if not self.remove(tx, item):
-        _raise_key(tx, item)
-    return NONE
-
-
-@method(SetVariable, "pop")
-def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
-    if not len(self):
-        tx.raise_(KeyError, "pop from an empty set")
-    if len(self) > 1:
-        raise Unsupported("set-order", what=self.describe())
-    item = self.keys()[0]
-    self.remove(tx, item)
-    return item
-
-
-@method(SetVariable, "clear")
-def set_clear(tx: Tracing, self: SetVariable) -> VariableTracker:
-    self.replace(tx, [])
-    return NONE
-
-
-@method(SetVariable, "copy")
-def set_copy(tx: Tracing, self: SetVariable) -> VariableTracker:
-    return SetVariable(self.keys(), self.cls)
-
-
-# --- instances' dicts ---------------------------------------------------------------------------------------
-
-
-def _key_text(tx: Tracing, key: VariableTracker) -> str:
-    name = constant_or(key.realize(), None)
-    if not isinstance(name, str):
-        raise Unsupported("instance-dict-key", what=key.describe())
-    return name
-
-
-@handles(operator.getitem, InstanceDictVariable, VariableTracker)
-def instance_getitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
-    found = self.of.stored(tx, _key_text(tx, key))
-    return found if found is not None else _raise_key(tx, key)
-
-
-@handles(operator.contains, InstanceDictVariable, VariableTracker)
-def instance_contains(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self.of.stored(tx, _key_text(tx, key)) is not None)
-
-
-@handles(operator.setitem, InstanceDictVariable, VariableTracker)
-def instance_setitem(
-    tx: Tracing, self: InstanceDictVariable, key: VariableTracker, value: VariableTracker
-) -> VariableTracker:
-    name = _key_text(tx, key)
-    tx.output.side_effects.changes(self.of, "attributes", f"attribute {name} is set")
-    self.of.attributes[name] = value
-    return NONE
-
-
-@handles(operator.delitem, InstanceDictVariable, VariableTracker)
-def instance_delitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
-    name = _key_text(tx, key)
-    if self.of.stored(tx, name) is None:
-        _raise_key(tx, key)
-    tx.output.side_effects.changes(self.of, "attributes", f"attribute {name} is deleted")
-    if self.of.real is None:
-        del self.of.attributes[name]
-    else:
-        self.of.attributes[name] = DELETED
-    return NONE
-
-
-@method(InstanceDictVariable, "get")
-def instance_get(
-    tx: Tracing, self: InstanceDictVariable, key: VariableTracker, default: VariableTracker = NONE
-) -> VariableTracker:
-    found = self.of.stored(tx, _key_text(tx, key))
-    return default if found is None else found
-
-
-@method(InstanceDictVariable, "update")
-def instance_update(
-    tx: Tracing, self: InstanceDictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
-) -> VariableTracker:
-    entries = [] if other is None else pairs(tx, other)
-    for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:
-        instance_setitem(tx, self, key, value)
-    return NONE
-
-
-def _as_dict(tx: Tracing, self: InstanceDictVariable) -> DictVariable:
-    return DictVariable([(tx.constant(name), value) for name, value in self.of.dict_entries(tx).items()])
-
-
-def _instance_view(name: str) -> Any:
-    def handler(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-        return call_method(tx, _as_dict(tx, self), name, [], {})
-
-    return handler
-
-
-for _name_ in ("keys", "values", "items", "copy"):
-    method(InstanceDictVariable, _name_)(_instance_view(_name_))

@@ -328,3 +328,8 @@ class SetVariable(VariableTracker):
         if len(hashes) < len(self._items) or any(isinstance(key, _ByIdentity) for key in self._items):
             raise Unsupported("set-order", what=self.describe())
         return [self._items[key] for key in self.cls(self._items)]
+
+
+def raise_key(tx: Tracing, key: VariableTracker) -> Any:
+    """Raise KeyError for `key` in the traced program."""
+    return tx.raise_(KeyError, key.realize())

@@ -13,7 +13,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import BASES, base_of, init_part, new_with_part
 from tracer_core.variables.registry import handles

@@ -21,8 +21,9 @@ from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
-from tracer_core.variables.functions import FunctionVariable, MethodVariable, UserFunctionVariable
+from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.iterators import SequenceIterator
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable, tuple_of

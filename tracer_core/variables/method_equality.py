@@ -6,8 +6,8 @@ import operator
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.functions import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.identity import same
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.registry import handles
 
 

@@ -60,6 +60,10 @@ class SequenceVariable(VariableTracker):
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         return self.items
 
+    def changes(self, tx: Tracing, how: str) -> None:
+        """Note that its items are about to change."""
+        tx.output.side_effects.changes(self, self.kind, how)
+
 
 class TupleVariable(SequenceVariable):
     __slots__ = ()

@@ -13,7 +13,8 @@ from tracer_core.sources import ConstSource, ItemSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
-from tracer_core.variables.functions import MethodVariable, UserFunctionVariable
+from tracer_core.variables.functions import UserFunctionVariable
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import builds, handles
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tracer_core.variables.base import Args, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 

@@ -14,7 +14,8 @@ from tracer_core.polyfills.operator import AttrGetter, ItemGetter
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.functions import MethodVariable, UserFunctionVariable, name_of
+from tracer_core.variables.functions import UserFunctionVariable, name_of
+from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup

@@ -12,8 +12,8 @@ from tracer_core.sources import AttrSource
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.indices import index_value
 from tracer_core.variables.registry import method
-from tracer_core.variables.sequence_methods import index_value
 from tracer_core.variables.sequences import SizeVariable, TupleVariable
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
 

@@ -8,17 +8,11 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
-from tracer_core.sources import (
-    AttrSource,
-    ConstSource,
-    InstanceDictSource,
-    ObjectAttrSource,
-    Source,
-)
+from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
-from tracer_core.variables.functions import MethodVariable
+from tracer_core.variables.methods import MethodVariable
 
 _ABSENT = object()
 
@@ -138,7 +132,7 @@ class UserObjectVariable(VariableTracker):
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
-            from tracer_core.variables.functions import BuiltinMethodVariable
+            from tracer_core.variables.methods import BuiltinMethodVariable
 
             return BuiltinMethodVariable(self, name)
         if type(found).__name__ == "_tuplegetter" and self.part is not None:

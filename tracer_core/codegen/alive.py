@@ -1,0 +1,50 @@
+"""Which variables and stack slots of a frame are still looked at, and which of them differ from what they were."""
+
+from __future__ import annotations
+
+from types import CodeType
+
+from tracer_core.bytecode import Instruction, pops
+from tracer_core.codegen.resume import asks_first_argument
+from tracer_core.interpreter.frame import Frame
+from tracer_core.sources import LocalSource
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import NULL, ConstantVariable
+
+
+def as_it_came(name: str, value: VariableTracker) -> bool:
+    """Whether a variable of the frame still holds the argument of its name."""
+    return isinstance(value.source, LocalSource) and value.source.local == name
+
+
+def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
+    """The stack as it must stand before the broken instruction. Empty slots below what it uses become None: nothing
+    looks at them any more, and only there can they be handed on."""
+    used = len(root.stack) - pops(root.decoded.instructions[position])
+    return [ConstantVariable(None) if item is NULL and d < used else item for d, item in enumerate(root.stack)]
+
+
+def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTracker]:
+    """The locals that differ from what they were when the frame started."""
+    return {name: value for name, value in root.locals.items() if name in alive and not as_it_came(name, value)}
+
+
+def alive_at(root: Frame, position: int) -> frozenset[str]:
+    """The locals that may still be read from the instruction at `position` on."""
+    alive = alive_before(root, root.decoded.instructions[position])
+    return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
+
+
+_LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+
+
+def looks_at_namespace(code: CodeType) -> bool:
+    return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
+
+
+def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
+    """The locals that may still be read when `instruction` is about to run: all, where the code looks at its
+    namespace as a whole."""
+    if looks_at_namespace(root.code):
+        return frozenset(root.program.varnames)
+    return root.decoded.live.get(instruction, frozenset())

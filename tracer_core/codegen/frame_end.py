@@ -1,0 +1,140 @@
+"""The state in which a frame leaves its graph, and the code that brings it about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from tracer_core.bytecode import CallShape, Handler, Instruction
+from tracer_core.codegen import effects
+from tracer_core.codegen.alive import as_it_came
+from tracer_core.codegen.emitter import OUTPUTS, Emitter
+from tracer_core.codegen.rebuild import rebuild
+from tracer_core.codegen.rebuild_needs import needs
+from tracer_core.codegen.recovery import can_run_again, recovery_code
+from tracer_core.codegen.resume import raise_and_catch
+from tracer_core.graph.output import OutputGraph
+from tracer_core.interpreter.frame import Frame
+from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.sources import LocalSource
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.tensor import InGraphVariable
+
+
+def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
+    """All trackers that rebuilding these loads, each once."""
+    seen: dict[VariableTracker, None] = {}
+    waiting = list(roots)[::-1]
+    while waiting:
+        tracker = waiting.pop()
+        if tracker in seen:
+            continue
+        seen[tracker] = None
+        waiting.extend(reversed(needs(tracker)))
+    return list(seen)
+
+
+class FrameEnd:
+    """The state in which the root frame leaves the graph, ready for code to be made of it.
+
+    Args:
+        stack: what the new code must push; the values it returns, or what stands on the stack at the break.
+        locals: names and values of the locals to set (only those not as they were).
+    """
+
+    def __init__(
+        self, output: OutputGraph, root: Frame, stack: list[VariableTracker], locals: dict[str, VariableTracker]
+    ) -> None:
+        self.output = output
+        self.root = root
+        self.stack = stack
+        self.locals = locals
+        self.emitter = Emitter(root, {}, rebuild)
+        cells = [cell.contents for cell in self._own_new_cells().values() if cell.contents is not None]
+        handled = [item.exception for item in stack if isinstance(item, HandledMark)]
+        roots = [*stack, *handled, *locals.values(), *cells, *effects.needs(output.side_effects, self.emitter)]
+        alive = reachable(roots)
+        self.alive = alive
+        outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
+        by_node: dict[torch.fx.Node, int] = {}
+        for tracker in outputs:
+            self.emitter.outputs[tracker] = by_node.setdefault(tracker.node, len(by_node))
+        self.output_nodes = list(by_node)
+
+    def _own_new_cells(self) -> dict[str, CellVariable]:
+        """Cells that the root frame itself made."""
+        return {name: cell for name, cell in self.root.cells.items() if cell.source is None}
+
+    def call_graph(self, function: Any | None, otherwise: Instruction) -> list[Instruction]:
+        """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
+
+        Returns:
+            Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original
+            code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
+        """
+        emitter = self.emitter
+        recovery: list[Instruction] = []
+        if function is not None:
+            emitter.emit("PUSH_NULL")
+            emitter.const(function)
+            for argument in self.output.inputs:
+                emitter.load_source(argument.source)
+            call = emitter.emit("CALL", CallShape(len(self.output.inputs)))
+            if can_run_again(self.output):
+                recovery = recovery_code(otherwise, self.output.grad_mode_at_start)
+                call.handler = Handler(recovery[0], 0, False)
+            emitter.emit("STORE_FAST", OUTPUTS)
+        if torch.is_grad_enabled() != self.output.grad_mode_at_start:
+            emitter.call_const(torch._C._set_grad_enabled, lambda: emitter.const(torch.is_grad_enabled()))
+            emitter.emit("POP_TOP")
+        return recovery
+
+    def restore(self) -> None:
+        """Write back side effects, set cells, push the stack, set locals."""
+        emitter = self.emitter
+        effects_log = self.output.side_effects
+        cells = {name: cell for name, cell in self._own_new_cells().items() if _is_set(name, cell)}
+        if effects_log.changed or effects_log.globals_ or effects_log.calls or cells:
+            self._load_before_changes()
+        effects.write_back(self.output.side_effects, emitter)
+        for name, cell in cells.items():
+            assert cell.contents is not None
+            emitter.load(cell.contents)
+            emitter.emit("STORE_DEREF", name)
+        for depth, item in enumerate(self.stack):
+            self._push(depth, item)
+        for value in self.locals.values():
+            emitter.load(value)
+        for name in reversed(self.locals):
+            emitter.emit("STORE_FAST", name)
+
+    def _load_before_changes(self) -> None:
+        """Keep what is found through places that the side effects may change."""
+        emitter = self.emitter
+        for tracker in self.alive:
+            source = tracker.source
+            if source is None or isinstance(tracker, (ConstantVariable, CellVariable)) or tracker in emitter.where:
+                continue
+            if isinstance(source, LocalSource) and not source.free:
+                continue
+            if isinstance(tracker, LazyVariable) and tracker.realized is not None:
+                continue
+            emitter.load(tracker)
+            emitter.where[tracker] = emitter.store_new()
+
+    def _push(self, depth: int, item: VariableTracker) -> None:
+        if isinstance(item, HandledMark):
+            self.emitter.load(item.exception)
+            self.emitter.instructions.extend(raise_and_catch(depth))
+        else:
+            self.emitter.load(item)
+
+
+def _is_set(name: str, cell: CellVariable) -> bool:
+    """Whether a cell of the frame holds something else than the argument it was made with."""
+    return cell.contents is not None and not as_it_came(name, cell.contents)

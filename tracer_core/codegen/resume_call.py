@@ -1,0 +1,113 @@
+"""The call of a resume function: what is handed to it, and how."""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+
+from tracer_core.bytecode import CallShape, Instruction, Program, make
+from tracer_core.codegen.alive import alive_before
+from tracer_core.codegen.frame_end import FrameEnd
+from tracer_core.codegen.resume import (
+    FIRST_ARGUMENT,
+    Point,
+    Resume,
+    TailCall,
+    asks_first_argument,
+    go_on,
+    make_resume,
+    resume_of,
+    stack_parameter,
+)
+from tracer_core.codegen.stack_after import stack_after
+from tracer_core.interpreter.frame import Frame, decoded
+from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.variables.constant import NULL
+
+
+def call_resume(
+    end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool
+) -> tuple[list[Instruction], Resume]:
+    """Instructions that hand the stack and the live locals to a resume function and return what it returns."""
+    root = end.root
+    left = stack_after(root.stack, broken, jumped)
+    depth = len(left)
+    handled = tuple(d for d, item in enumerate(left) if isinstance(item, HandledMark))
+    live = alive_before(root, target)
+    bound = {*root.locals, *_stored_by(broken)}
+    original, program, at = _in_original(root, target)
+    names = tuple(name for name in program.varnames if name in live and name in bound)
+    empty = tuple(d for d, item in enumerate(left) if item is NULL)
+    point = Point(at, depth, names, empty, handled, _first_argument(root, original, bound))
+    resume = make_resume(original, program, point)
+    made: list[Instruction] = []
+    temporaries = {d: f"___pass{d}" for d in range(depth)}
+    for d in reversed(range(depth)):
+        made.append(make("STORE_FAST", temporaries[d]))
+    made.extend(_stop_handling([temporaries[d] for d in handled]))
+    # In loops, resume functions hand the next one back rather than call it; whoever called the first goes on.
+    through = (TailCall if resume_of(root.code) else go_on) if decoded(original).has_loop else None
+    made.append(make("PUSH_NULL"))
+    if through is not None:
+        made.append(make("LOAD_CONST", through))
+    made.extend(_make_function(root, resume.code))
+    places = {stack_parameter(d): make("LOAD_FAST", name) for d, name in temporaries.items()}
+    if FIRST_ARGUMENT not in root.program.varnames:
+        places[FIRST_ARGUMENT] = make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")
+    parameters = point.parameters()
+    made.extend(places.get(name) or make("LOAD_FAST", name) for name in parameters)
+    made.append(make("CALL", CallShape(len(parameters) + (through is not None))))
+    made.append(make("RETURN_VALUE"))
+    for instruction in made:
+        instruction.span = broken.span
+    return made, resume
+
+
+def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | None:
+    """What to hand over as the first argument, if the code may ask for it without naming it."""
+    if not asks_first_argument(original):
+        return None
+    name = original.co_varnames[0]
+    if name in original.co_cellvars:
+        return FIRST_ARGUMENT
+    return name if name in bound else None
+
+
+def _stop_handling(marks: list[str]) -> list[Instruction]:
+    """Leave all `except` blocks: each mark's temporary gets the exception handled there, to be passed on.
+
+    A mark on the stack holds the exception handled before it, so the one handled at a mark is what lies at the next
+    mark, and the innermost is the one that Python has at hand.
+    """
+    if not marks:
+        return []
+    made = [make("PUSH_NULL"), make("LOAD_CONST", _being_handled), make("CALL", CallShape(0))]
+    for name in reversed(marks):
+        # The exception handled here stays on the stack until its mark has been used to restore the one before.
+        made += [make("LOAD_FAST", name), make("COPY", 1), make("POP_EXCEPT"), make("SWAP", 2)]
+        made += [make("STORE_FAST", name)]
+    return [*made, make("POP_TOP")]
+
+
+def _being_handled() -> BaseException | None:
+    return sys.exc_info()[1]
+
+
+def _stored_by(broken: Instruction) -> list[str]:
+    return [broken.arg] if broken.op == "STORE_FAST" else []
+
+
+def _in_original(root: Frame, target: Instruction) -> tuple[CodeType, Program, int]:
+    """Where `target` is in the code the user wrote, if the root is itself a resume function."""
+    at = root.decoded.index[target]
+    known = resume_of(root.code)
+    if known is None:
+        return root.code, root.program, at
+    return known.original, decoded(known.original).program, at - known.shift
+
+
+def _make_function(root: Frame, code: CodeType) -> list[Instruction]:
+    cells = [make("LOAD_CLOSURE", name) for name in code.co_freevars]
+    if not cells:
+        return [make("LOAD_CONST", code), make("MAKE_FUNCTION", 0)]
+    return [*cells, make("BUILD_TUPLE", len(cells)), make("LOAD_CONST", code), make("MAKE_FUNCTION", 8)]

@@ -1,0 +1,42 @@
+"""Indices and slices as plain numbers."""
+
+from __future__ import annotations
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.registry import method
+from tracer_core.variables.sequences import SliceVariable
+from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
+    """`operator.index(key)`; raises TypeError with `message` for what is no index."""
+    key = key.realize()
+    if isinstance(key, SymNodeVariable):
+        return int(key.specialize(tx, int))
+    if isinstance(key, TensorVariable):
+        raise Unsupported("tensor-index", what=key.describe())
+    if has_special(key, "__index__"):
+        assert isinstance(key, UserObjectVariable)
+        key = call_special(tx, key, "__index__", [], "")
+    value = constant_or(key, None)
+    if not isinstance(value, int):
+        tx.raise_(TypeError, message)
+    return int(value)
+
+
+def slice_value(tx: Tracing, key: SliceVariable) -> slice:
+    """The slice with plain numbers."""
+    message = "slice indices must be integers or None or have an __index__ method"
+    bounds = [None if constant_or(p.realize(), 0) is None else index_value(tx, p, message) for p in key.items]
+    return slice(*bounds)
+
+
+# --- methods ------------------------------------------------------------------------------------------------
+
+
+@method(SliceVariable, "indices")
+def slice_indices(tx: Tracing, self: SliceVariable, length: VariableTracker) -> VariableTracker:
+    return tx.constant(slice_value(tx, self).indices(index_value(tx, length, "an integer is required")))

@@ -1,0 +1,107 @@
+"""Functions that the trace made: `def` and `lambda` inside it."""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any
+
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.functions import FunctionVariable, InlineTarget
+from tracer_core.variables.methods import BuiltinMethodVariable
+
+# What a function keeps beside its `__dict__`.
+_FIXED_ATTRIBUTES = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
+
+
+class NestedFunctionVariable(FunctionVariable):
+    """A function that the trace made (`def` or `lambda` inside it)."""
+
+    __slots__ = ("annotations", "attributes", "closure", "code", "defaults", "globals", "kwdefaults", "qualname")
+    kind = "inner function"
+
+    def __init__(
+        self,
+        code: CodeType,
+        globals: dict[str, Any],
+        closure: list[CellVariable],
+        defaults: VariableTracker | None,
+        kwdefaults: VariableTracker | None,
+        annotations: VariableTracker | None,
+    ) -> None:
+        super().__init__()
+        self.code = code
+        self.qualname = code.co_qualname
+        self.globals = globals
+        self.closure = closure
+        self.defaults = defaults
+        self.kwdefaults = kwdefaults
+        self.annotations = annotations
+        self.attributes: dict[str, VariableTracker] = {}
+
+    def python_type(self) -> type:
+        return FunctionType
+
+    def describe(self) -> str:
+        return f"function {self.qualname}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(name, cell) for name, cell in zip(self.code.co_freevars, self.closure, strict=True)]
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def target(self, tx: Tracing) -> InlineTarget:
+        defaults = items_of(tx, self.defaults)
+        kwdefaults: dict[str, VariableTracker] = {}
+        if self.kwdefaults is not None:
+            given = self.kwdefaults.realize()
+            if isinstance(given, DictVariable):
+                kwdefaults = {key.realize().value(): value for key, value in given.entries(tx)}
+        return InlineTarget(self.code, self.globals, self.closure, defaults, kwdefaults, self.qualname)
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name in self.attributes:
+            return self.attributes[name]
+        simple = {
+            "__name__": self.code.co_name,
+            "__qualname__": self.qualname,
+            "__module__": self.globals.get("__name__"),
+        }
+        if name in simple:
+            return tx.constant(simple[name])
+        if name == "__doc__":
+            consts = self.code.co_consts
+            return tx.constant(consts[0] if consts and isinstance(consts[0], str) else None)
+        parts = {"__defaults__": self.defaults, "__kwdefaults__": self.kwdefaults}
+        if name in parts:
+            return parts[name] or tx.constant(None)
+        if name in ("__get__", "__call__"):
+            return BuiltinMethodVariable(self, name)
+        if name == "__dict__":
+            own = [(tx.constant(key), v) for key, v in self.attributes.items() if key not in _FIXED_ATTRIBUTES]
+            return DictVariable(own)
+        if name == "__annotations__":
+            flat = items_of(tx, self.annotations)
+            self.attributes[name] = DictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
+            self.annotations = None
+            return self.attributes[name]
+        return None
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        if name in ("__closure__", "__code__", "__globals__"):
+            return False
+        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        if name == "__defaults__":
+            self.defaults = value
+        elif name == "__kwdefaults__":
+            self.kwdefaults = value
+        else:
+            self.attributes[name] = value
+        return True
+
+
+def items_of(tx: Tracing, tracker: VariableTracker | None) -> list[VariableTracker]:
+    """The items of a tuple that may be missing or None."""
+    return [] if tracker is None else tracker.realize().items_or_none(tx) or []

@@ -1,0 +1,71 @@
+"""`functools.partial` objects."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from tracer_core.sources import Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.sequences import TupleVariable
+
+
+class PartialVariable(VariableTracker):
+    """A `functools.partial`."""
+
+    __slots__ = ("args", "attributes", "function", "keywords")
+    kind = "partial"
+    mutable = True
+
+    def __init__(
+        self,
+        function: VariableTracker,
+        args: list[VariableTracker],
+        keywords: dict[str, VariableTracker],
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(source)
+        self.function = function
+        self.args = args
+        self.keywords = keywords
+        self.attributes: dict[str, VariableTracker] = {}
+
+    def python_type(self) -> type:
+        return functools.partial
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        if name in ("func", "args", "keywords") or value is DELETED:
+            return False
+        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        self.attributes[name] = value
+        return True
+
+    def describe(self) -> str:
+        return f"partial of {self.function.realize().describe()}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        positional = [(f"argument {i}", arg) for i, arg in enumerate(self.args)]
+        return [("function", self.function), *positional, *self.keywords.items()]
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def value(self) -> Any:
+        args = [arg.realize().value() for arg in self.args]
+        return functools.partial(
+            self.function.realize().value(), *args, **{k: v.realize().value() for k, v in self.keywords.items()}
+        )
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name == "func":
+            return self.function
+        if name == "args":
+            return TupleVariable(list(self.args))
+        if name == "keywords":
+            return DictVariable([(tx.constant(key), value) for key, value in self.keywords.items()])
+        return self.attributes.get(name)
+
+    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+        return tx.call(self.function, [*self.args, *args], {**self.keywords, **kwargs})

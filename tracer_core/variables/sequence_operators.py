@@ -1,0 +1,206 @@
+"""Operators of lists, tuples, ranges and deques."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.indices import index_value, slice_value
+from tracer_core.variables.iteration import unpack
+from tracer_core.variables.operators import compare, equal_items
+from tracer_core.variables.registry import handles
+from tracer_core.variables.sequence_methods import list_extend
+from tracer_core.variables.sequences import (
+    DequeVariable,
+    ListVariable,
+    RangeVariable,
+    SequenceVariable,
+    SizeVariable,
+    SliceVariable,
+    TupleVariable,
+    refuse_long,
+)
+from tracer_core.variables.tensor import SymNodeVariable
+from tracer_core.variables.truth_and_length import truth
+
+
+def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTracker:
+    """A new sequence of the kind that slicing `sequence` gives."""
+    if isinstance(sequence, SizeVariable):
+        return SizeVariable(items)
+    return TupleVariable(items) if isinstance(sequence, TupleVariable) else ListVariable(items)
+
+
+@handles(operator.getitem, SequenceVariable, VariableTracker)
+def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> VariableTracker | None:
+    if isinstance(sequence, SliceVariable):
+        return None
+    if isinstance(sequence, RangeVariable):
+        return _range_item(tx, sequence, key)
+    if isinstance(key, SliceVariable):
+        if isinstance(sequence, DequeVariable):
+            tx.raise_(TypeError, "sequence index must be integer, not 'slice'")
+        return like(sequence, sequence.items[slice_value(tx, key)])
+    name = "tuple" if isinstance(sequence, TupleVariable) else sequence.python_type_name()
+    wanted = f"{name} indices must be integers or slices, not {key.python_type_name()}"
+    if isinstance(sequence, DequeVariable):
+        wanted = f"sequence index must be integer, not {key.python_type_name()!r}"
+    index = index_value(tx, key, wanted)
+    try:
+        return sequence.items[index]
+    except IndexError:
+        message = "deque index out of range" if name == "deque" else f"{name} index out of range"
+        return tx.raise_(IndexError, message)  # type: ignore[no-any-return]
+
+
+def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> VariableTracker:
+    whole = sequence.range(tx)
+    if isinstance(key, SliceVariable):
+        return tx.constant(whole[slice_value(tx, key)])
+    index = index_value(tx, key, f"range indices must be integers or slices, not {key.python_type_name()}")
+    try:
+        return ConstantVariable(whole[index])
+    except IndexError:
+        return tx.raise_(IndexError, "range object index out of range")  # type: ignore[no-any-return]
+
+
+@handles(operator.setitem, ListVariable, VariableTracker)
+def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+    if isinstance(key, SliceVariable):
+        where = slice_value(tx, key)
+        items = unpack(tx, value)
+        try:
+            trial = list(sequence.items)
+            trial[where] = items
+        except ValueError as error:
+            tx.raise_(ValueError, *error.args)
+        sequence.changes(tx, "a slice is set")
+        sequence.items[where] = items
+        return NONE
+    index = index_value(tx, key, f"list indices must be integers or slices, not {key.python_type_name()}")
+    if not -len(sequence.items) <= index < len(sequence.items):
+        tx.raise_(IndexError, "list assignment index out of range")
+    sequence.changes(tx, f"item {index} is set")
+    sequence.items[index] = value
+    return NONE
+
+
+@handles(operator.setitem, DequeVariable, VariableTracker)
+def deque_setitem(
+    tx: Tracing, sequence: DequeVariable, key: VariableTracker, value: VariableTracker
+) -> VariableTracker:
+    index = index_value(tx, key, f"sequence index must be integer, not {key.python_type_name()!r}")
+    if not -len(sequence.items) <= index < len(sequence.items):
+        tx.raise_(IndexError, "deque index out of range")
+    sequence.changes(tx, f"item {index} is set")
+    sequence.items[index] = value
+    return NONE
+
+
+@handles(operator.delitem, ListVariable, VariableTracker)
+def delitem(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> VariableTracker:
+    if isinstance(key, SliceVariable):
+        where: Any = slice_value(tx, key)
+    else:
+        where = index_value(tx, key, f"list indices must be integers or slices, not {key.python_type_name()}")
+        if not -len(sequence.items) <= where < len(sequence.items):
+            tx.raise_(IndexError, "list assignment index out of range")
+    sequence.changes(tx, "an item is deleted")
+    del sequence.items[where]
+    return NONE
+
+
+@handles(operator.add, ListVariable, ListVariable)
+def add_lists(tx: Tracing, a: ListVariable, b: ListVariable) -> VariableTracker:
+    return ListVariable([*a.items, *b.items])
+
+
+@handles(operator.add, TupleVariable, TupleVariable)
+def add_tuples(tx: Tracing, a: TupleVariable, b: TupleVariable) -> VariableTracker:
+    items = [*a.items, *b.items]
+    return SizeVariable(items) if isinstance(a, SizeVariable) else TupleVariable(items)
+
+
+@handles(operator.iadd, ListVariable, VariableTracker)
+def extend_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> VariableTracker | None:
+    if b.items_or_none(tx) is None and not hasattr(b.python_type(), "__iter__"):
+        return None
+    list_extend(tx, a, b)
+    return a
+
+
+@handles(operator.mul, SequenceVariable, VariableTracker)
+def repeat(tx: Tracing, a: SequenceVariable, b: VariableTracker) -> VariableTracker | None:
+    if not isinstance(a, (ListVariable, TupleVariable)) or not issubclass(b.python_type(), int):
+        return None
+    count = index_value(tx, b, "")
+    refuse_long(len(a.items) * count)
+    return like(a, a.items * count)
+
+
+@handles(operator.mul, ConstantVariable, SequenceVariable)
+def repeat_reversed(tx: Tracing, a: ConstantVariable, b: SequenceVariable) -> VariableTracker | None:
+    return repeat(tx, b, a)
+
+
+@handles(operator.mul, SymNodeVariable, SequenceVariable)
+def repeat_symbolic(tx: Tracing, a: SymNodeVariable, b: SequenceVariable) -> VariableTracker | None:
+    return repeat(tx, b, a)
+
+
+@handles(operator.imul, ListVariable, VariableTracker)
+def repeat_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> VariableTracker | None:
+    if not issubclass(b.python_type(), int):
+        return None
+    count = index_value(tx, b, "")
+    refuse_long(len(a.items) * count)
+    a.changes(tx, "it is repeated")
+    a.items *= count
+    return a
+
+
+def _comparable(a: SequenceVariable, b: SequenceVariable) -> bool:
+    for cls in (ListVariable, TupleVariable, DequeVariable):
+        if isinstance(a, cls) and isinstance(b, cls):
+            return True
+    return False
+
+
+@handles(operator.eq, SequenceVariable, SequenceVariable)
+def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
+    if isinstance(a, RangeVariable) and isinstance(b, RangeVariable):
+        return ConstantVariable(a.range(tx) == b.range(tx))
+    if not _comparable(a, b):
+        return None
+    if len(a.items) != len(b.items):
+        return ConstantVariable(False)
+    return ConstantVariable(all(equal_items(tx, x, y) for x, y in zip(a.items, b.items, strict=True)))
+
+
+@handles(operator.ne, SequenceVariable, SequenceVariable)
+def ne(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
+    equal = eq(tx, a, b)
+    return None if equal is None else ConstantVariable(not truth(tx, equal))
+
+
+def _order(symbol: str) -> Any:
+    def handler(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
+        if not _comparable(a, b):
+            return None
+        for x, y in zip(a.items, b.items, strict=False):
+            if not equal_items(tx, x, y):
+                return compare(tx, symbol, x, y)
+        return compare(tx, symbol, ConstantVariable(len(a.items)), ConstantVariable(len(b.items)))
+
+    return handler
+
+
+for _symbol, _function in (("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge)):
+    handles(_function, SequenceVariable, SequenceVariable)(_order(_symbol))
+
+
+@handles(operator.contains, RangeVariable, ConstantVariable)
+def range_contains(tx: Tracing, a: RangeVariable, b: ConstantVariable) -> VariableTracker:
+    return ConstantVariable(b.value() in a.range(tx))

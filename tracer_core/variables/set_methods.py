@@ -1,0 +1,157 @@
+"""Operators and methods of sets."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dicts import SetVariable, raise_key
+from tracer_core.variables.iteration import unpack
+from tracer_core.variables.registry import handles, method
+
+
+@handles(operator.contains, SetVariable, VariableTracker)
+def set_contains(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
+    return ConstantVariable(self.has(tx, item))
+
+
+@handles(operator.eq, SetVariable, SetVariable)
+def set_eq(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
+    return ConstantVariable(a._items.keys() == b._items.keys())
+
+
+@handles(operator.ne, SetVariable, SetVariable)
+def set_ne(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
+    return ConstantVariable(a._items.keys() != b._items.keys())
+
+
+for _function in (operator.lt, operator.le, operator.gt, operator.ge):
+
+    @handles(_function, SetVariable, SetVariable)
+    def set_order(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function) -> VariableTracker:
+        return ConstantVariable(function(a._items.keys(), b._items.keys()))
+
+
+def _combined(tx: Tracing, a: SetVariable, keys: set[Any], *others: SetVariable) -> SetVariable:
+    """A new set of the kind of `a` with the items that `keys` names."""
+    known: dict[Any, VariableTracker] = {}
+    for each in (a, *others):
+        for key, item in each._items.items():
+            known.setdefault(key, item)
+    return SetVariable([item for key, item in known.items() if key in keys], a.cls)
+
+
+_SET_OPERATORS: dict[Any, Any] = {
+    operator.and_: lambda a, b: a & b,
+    operator.or_: lambda a, b: a | b,
+    operator.sub: lambda a, b: a - b,
+    operator.xor: lambda a, b: a ^ b,
+}
+
+
+for _function, _combine in _SET_OPERATORS.items():
+
+    @handles(_function, SetVariable, SetVariable)
+    def set_operator(tx: Tracing, a: SetVariable, b: SetVariable, combine: Any = _combine) -> VariableTracker:
+        return _combined(tx, a, combine(set(a._items), set(b._items)), b)
+
+    @handles(getattr(operator, "i" + _function.__name__.rstrip("_")), SetVariable, SetVariable)
+    def set_operator_in_place(
+        tx: Tracing, a: SetVariable, b: SetVariable, combine: Any = _combine
+    ) -> VariableTracker | None:
+        if a.cls is not set:
+            return None
+        a.replace(tx, _combined(tx, a, combine(set(a._items), set(b._items)), b).keys())
+        return a
+
+
+_SET_METHODS: dict[str, Any] = {
+    "union": operator.or_,
+    "intersection": operator.and_,
+    "difference": operator.sub,
+    "symmetric_difference": operator.xor,
+}
+
+
+def _set_method(function: Any) -> Any:
+    def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
+        result: VariableTracker = SetVariable(self.keys(), self.cls)
+        for other in others:
+            assert isinstance(result, SetVariable)
+            result = set_operator(tx, result, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
+        return result
+
+    return handler
+
+
+def _set_update_method(function: Any) -> Any:
+    def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
+        for other in others:
+            set_operator_in_place(tx, self, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
+        return NONE
+
+    return handler
+
+
+for _name, _function in _SET_METHODS.items():
+    method(SetVariable, _name)(_set_method(_function))
+    method(SetVariable, "update" if _name == "union" else f"{_name}_update")(_set_update_method(_function))
+
+
+@method(SetVariable, "issubset")
+def issubset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
+    return ConstantVariable(self._items.keys() <= SetVariable(unpack(tx, other))._items.keys())
+
+
+@method(SetVariable, "issuperset")
+def issuperset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
+    return ConstantVariable(self._items.keys() >= SetVariable(unpack(tx, other))._items.keys())
+
+
+@method(SetVariable, "isdisjoint")
+def isdisjoint(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
+    return ConstantVariable(self._items.keys().isdisjoint(SetVariable(unpack(tx, other))._items.keys()))
+
+
+@method(SetVariable, "add")
+def set_add(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
+    self.add(tx, item)
+    return NONE
+
+
+@method(SetVariable, "discard")
+def discard(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
+    self.remove(tx, item)
+    return NONE
+
+
+@method(SetVariable, "remove")
+def set_remove(tx: Tracing, self: SetVariable, item: VariableTracker) -> VariableTracker:
+    if not self.remove(tx, item):
+        raise_key(tx, item)
+    return NONE
+
+
+@method(SetVariable, "pop")
+def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
+    if not len(self):
+        tx.raise_(KeyError, "pop from an empty set")
+    if len(self) > 1:
+        raise Unsupported("set-order", what=self.describe())
+    item = self.keys()[0]
+    self.remove(tx, item)
+    return item
+
+
+@method(SetVariable, "clear")
+def set_clear(tx: Tracing, self: SetVariable) -> VariableTracker:
+    self.replace(tx, [])
+    return NONE
+
+
+@method(SetVariable, "copy")
+def set_copy(tx: Tracing, self: SetVariable) -> VariableTracker:
+    return SetVariable(self.keys(), self.cls)
