@@ -1,20 +1,15 @@
-"""Imports every module that registers instruction handlers, and those that register behaviour of values."""
+"""Imports every module that registers handlers, so that the tables are full."""
 
 from __future__ import annotations
 
+import pkgutil
 from importlib import import_module
 
-from tracer_core.variables.load import load_handlers as load_value_handlers
-
-MODULES = (
-    "tracer_core.interpreter.ops_build",
-    "tracer_core.interpreter.ops_flow",
-    "tracer_core.interpreter.ops_values",
-)
+PACKAGES = ("tracer_core.polyfills", "tracer_core.variables", "tracer_core.interpreter")
 
 
 def load_handlers() -> None:
-    """Import them all; doing so again changes nothing."""
-    load_value_handlers()
-    for name in MODULES:
-        import_module(name)
+    """Import all modules of the packages in which handlers register; doing so again changes nothing."""
+    for package in PACKAGES:
+        for found in pkgutil.iter_modules(import_module(package).__path__):
+            import_module(f"{package}.{found.name}")

@@ -7,17 +7,7 @@ module they stand in for.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from tracer_core.polyfills.protocols import CallIterator, iterate_by_index
 from tracer_core.polyfills.registry import polyfills, stand_in_for
 
-__all__ = ["CallIterator", "iterate_by_index", "load_polyfills", "polyfills", "stand_in_for"]
-
-_MODULES = ("collections", "copy", "functools", "heapq", "itertools", "itertools_counted", "operator")
-
-
-def load_polyfills() -> None:
-    """Import every module that registers stand-ins; doing so again changes nothing."""
-    for name in _MODULES:
-        import_module(f"tracer_core.polyfills.{name}")
+__all__ = ["CallIterator", "iterate_by_index", "polyfills", "stand_in_for"]
