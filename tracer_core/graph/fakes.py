@@ -34,6 +34,10 @@ class _NamedForTorch(TorchSource):
         return self._text
 
 
+# Where torch notes on a tensor which of its sizes a person wants as symbols.
+_MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices")
+
+
 @dataclass(slots=True)
 class TrackedFake:
     """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, the fake's
@@ -54,7 +58,7 @@ class TrackedFake:
         return self.version is None or version_of(self.fake) != self.version
 
     def history_guards(self) -> list[Guard]:
-        """What autograd asks before the tensor is changed in place: whether it, and what it is a view of, are leaves."""
+        """What autograd asks before a change in place: whether the tensor, and what it is a view of, are leaves."""
         if not (self.mutated and self.requires_grad):
             return []
         base = AttrSource(self.source, "_base")
@@ -66,12 +70,14 @@ class TrackedFake:
 
 @dataclass(slots=True)
 class SymbolBinding:
-    """A symbol, and every source known to give its value (the first is the one it is read from)."""
+    """A symbol, and every source known to give its value (the first is the one it is read from). The code made is
+    for values from `least` on, whatever was learnt of it."""
 
     name: str
     value: torch.SymInt | torch.SymFloat
     hint: int | float
     sources: list[Source] = field(default_factory=list)
+    least: int | None = None
 
 
 def version_of(fake: torch.Tensor) -> int | None:
@@ -126,8 +132,9 @@ class Fakes:
     def tensor(self, real: torch.Tensor, source: Source) -> TrackedFake:
         """A fake for `real`, found at `source`."""
         wants = self._dynamic_dims(real, source)
+        unbacked = getattr(real, "_dynamo_unbacked_indices", ())
         sizes = [
-            self.symbol(int(n), SizeSource(source, dim)) if want else int(n)
+            self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
             for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
         ]
 
@@ -145,21 +152,24 @@ class Fakes:
         self.tracked.append(tracked)
         return tracked
 
-    def symbol(self, value: int, source: Source) -> int | torch.SymInt:
-        """A symbol for `value` read from `source`; 0 and 1 stay numbers. Equal values share one where all sizes are
-        asked to be symbols; those that vary have one each."""
-        kind = DimDynamic.DUCK if self.dynamic else DimDynamic.DYNAMIC
-        expr = self.shape_env.create_symbol(value, source=_NamedForTorch(source.name), dynamic_dim=kind)
+    def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> int | torch.SymInt:
+        """A symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one. Equal
+        values share one where all sizes are asked to be symbols; those that vary have one each."""
+        kind = DimDynamic.DUCK if self.dynamic and not may_be_one else DimDynamic.DYNAMIC
+        named, general = _NamedForTorch(source.name), may_be_one and value > 0
+        expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind, do_not_specialize_zero_one=general)
         if expr.is_number:
             return int(expr)
         name = str(expr)
         binding = self.symbols.get(name)
         if binding is None:
-            made = self.shape_env.create_symintnode(expr, hint=value, source=_NamedForTorch(source.name))
+            made = self.shape_env.create_symintnode(expr, hint=value, source=named)
             assert isinstance(made, torch.SymInt)
             binding = self.symbols[name] = SymbolBinding(name, made, value)
         binding.sources.append(source)
         assert isinstance(binding.value, torch.SymInt)
+        if may_be_one:
+            binding.least = 1
         return binding.value
 
     def number(self, value: int | float, source: Source) -> torch.SymInt | torch.SymFloat:
@@ -184,7 +194,7 @@ class Fakes:
         return self.history[source.name] is None
 
     def _dynamic_dims(self, real: torch.Tensor, source: Source) -> list[bool]:
-        marked = getattr(real, "_dynamo_dynamic_indices", ())
+        marked = {dim for marks in _MARKS for dim in getattr(real, marks, ())}
         static = getattr(real, "_dynamo_static_indices", ())
         varied = self._varied(real, source)
         return [

@@ -175,6 +175,8 @@ class OutputGraph:
         else:
             with self.graph.inserting_after(self._last_placeholder):
                 node = self.graph.placeholder(name)
+        # The graph's function calls its parameters by their targets.
+        node.target = node.name
         self._last_placeholder = node
         node.meta["example_value"] = fake
         node.meta["source"] = source
@@ -193,6 +195,9 @@ class OutputGraph:
         return result
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> torch.fx.Node:
+        if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
+            # A graph writes `operator.pow` as `**`, and a number's sign before it comes last.
+            target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
         if self.observer is not None:

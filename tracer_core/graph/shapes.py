@@ -59,7 +59,9 @@ class ShapeGuards:
     def _range_guard(self, binding: SymbolBinding, range_: Any) -> Guard | None:
         if isinstance(binding.value, torch.SymFloat):
             return None
-        low = int(range_.lower) if range_.lower.is_Integer else None
+        low = int(range_.lower) if range_.lower.is_Integer else binding.least
+        if low is not None and binding.least is not None:
+            low = max(low, binding.least)
         high = int(range_.upper) if range_.upper.is_Integer else None
         text = "{0}"
         if low is not None and (low > 0 or not _is_size(binding)):

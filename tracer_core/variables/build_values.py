@@ -98,7 +98,8 @@ def graph_name(source: Source) -> str:
         text = text.removeprefix(prefix)
     words = "".join(c if c.isalnum() else " " for c in text).split()
     name = "_".join(words) or "arg"
-    return name if not name[0].isdigit() else f"arg_{name}"
+    # A graph's function takes its module as `self`.
+    return name if not name[0].isdigit() and name != "self" else f"arg_{name}"
 
 
 @builds(torch.finfo, torch.iinfo)

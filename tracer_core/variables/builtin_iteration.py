@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.iterators import make_enumerate, make_filter, make_map, make_zip
 from tracer_core.variables.operators import binary, compare
 from tracer_core.variables.registry import handles
-from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable
+from tracer_core.variables.sequences import ListVariable, RangeVariable, TupleVariable
 from tracer_core.variables.sorting import sorted_items
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.stand_ins import call_stand_in
@@ -104,12 +105,23 @@ def sum_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = Consta
     if kind in (str, bytes, bytearray):
         hint = "''.join(seq)" if kind is str else "b''.join(seq)"
         tx.raise_(TypeError, f"sum() can't sum {'strings' if kind is str else kind.__name__} [use {hint} instead]")
-    if isinstance(iterable, SequenceVariable) and constant_or(start) == 0 and _symbolic_ints(iterable.items):
-        return call_in_graph(tx, "call_function", torch.sym_sum, [ListVariable(list(iterable.items))], {})
+    items = iterable.items if isinstance(iterable, (ListVariable, TupleVariable)) else []
+    if items and constant_or(start) == 0 and _symbolic_ints(items):
+        return call_in_graph(tx, "call_function", torch.sym_sum, [ListVariable(list(items))], {})
     total = start
     iterator = iterate(tx, iterable)
     while (item := next_item(tx, iterator)) is not None:
         total = binary(tx, "+", total, item)
+    return total
+
+
+@handles(math.prod, VariableTracker)
+def prod(
+    tx: Tracing, iterable: VariableTracker, /, *, start: VariableTracker = ConstantVariable(1)
+) -> VariableTracker:
+    total, iterator = start, iterate(tx, iterable)
+    while (item := next_item(tx, iterator)) is not None:
+        total = binary(tx, "*", total, item)
     return total
 
 

@@ -29,7 +29,8 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     ):
         tx.guard(make.not_duplicate([a.source, b.source]))
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
-        if isinstance(a, SymNodeVariable) and isinstance(b, (SymNodeVariable, ConstantVariable)):
+        numbers = (SymNodeVariable, ConstantVariable)
+        if isinstance(a, numbers) and isinstance(b, numbers) and a.python_type() is b.python_type():
             raise Unsupported("identity", a=a.describe(), b=b.describe())
         return False
     if a.is_constant() and b.is_constant() and not a.mutable and not b.mutable:

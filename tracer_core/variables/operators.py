@@ -17,6 +17,7 @@ from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.registry import handlers_for, matches
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable
+from tracer_core.variables.settled import settled
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
@@ -116,6 +117,8 @@ def by_table(
     if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
         return None
     if not a.mutable and not b.mutable:
+        if isinstance(a, ConstantVariable) or isinstance(b, ConstantVariable):
+            a, b = settled(tx, a), settled(tx, b)
         return fold(tx, function, [a, b], {})
     return None
 
@@ -182,6 +185,8 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     """`-a`, `+a`, `~a`."""
     a = a.realize()
     function, name, symbol = UNARY[op]
+    if isinstance(a, SymNodeVariable) and op == "UNARY_INVERT" and a.python_type() is int:
+        return binary(tx, "-", unary(tx, "UNARY_NEGATIVE", a), ConstantVariable(1))
     if isinstance(a, InGraphVariable):
         return call_in_graph(tx, "call_function", function, [a], {})
     if has_special(a, name):

@@ -1,0 +1,43 @@
+"""Symbolic numbers where only a plain one will do: from there on the code is for that number (a guard)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.folding import fold
+from tracer_core.variables.registry import handles, method
+from tracer_core.variables.tensor import SymNodeVariable
+
+
+def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    """A symbolic number as the number it is now; anything else as it is."""
+    if isinstance(tracker, SymNodeVariable):
+        return tx.constant(tracker.specialize(tx, tracker.python_type()))
+    return tracker
+
+
+def _of_the_number(function: Any) -> None:
+    def handler(tx: Tracing, number: SymNodeVariable, /, *rest: VariableTracker) -> VariableTracker | None:
+        return fold(tx, function, [settled(tx, each) for each in (number, *rest)], {})
+
+    handles(function, SymNodeVariable)(handler)
+
+
+for _function in (hash, complex, bytes):
+    _of_the_number(_function)
+
+
+@method(SymNodeVariable, ".real", ".numerator")
+def itself(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return self
+
+
+@method(SymNodeVariable, ".imag")
+def imaginary(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return tx.constant(self.python_type()(0))
+
+
+@method(SymNodeVariable, ".denominator")
+def denominator(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return tx.constant(1)
