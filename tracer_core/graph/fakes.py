@@ -240,7 +240,7 @@ def _like(
 def _with_history(fake: torch.Tensor, *, leaf: bool) -> torch.Tensor:
     """`fake` as a tensor that requires a gradient: as one the user made, or as the result of an operation."""
     with torch.enable_grad():
-        return fake.requires_grad_() if leaf else _Result.apply(fake.detach().requires_grad_(), fake)
+        return fake.requires_grad_() if leaf else _as_result(fake.detach().requires_grad_(), fake)
 
 
 class _Result(torch.autograd.Function):
@@ -251,8 +251,11 @@ class _Result(torch.autograd.Function):
         return result.detach()
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
         return gradient, None
+
+
+_as_result: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = _Result.apply
 
 
 def _strides(
