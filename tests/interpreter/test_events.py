@@ -10,6 +10,7 @@ import torch
 import tracer_core
 from tests.codegen.forced_programs import PROGRAMS, arguments_of
 from tracer_core.bytecode import stack_depths, stack_effect
+from tracer_core.codegen.resume import name_of
 from tracer_core.observer import Observer, observing
 
 
@@ -110,7 +111,7 @@ class Events(Observer):
         self.lines.append("graph")
 
     def on_generated(self, code: Any, new_code: Any, listing: str, resumes: list[Any]) -> None:
-        self.lines.append(f"generated, resumes in {[resume.co_name.split('_at_')[0] for resume in resumes]}")
+        self.lines.append(f"generated, resumes in {[name_of(resume).split('_at_')[0] for resume in resumes]}")
 
 
 def _told(fn: Any, *args: Any) -> list[str]:

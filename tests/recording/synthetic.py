@@ -294,6 +294,7 @@ def resume_origins() -> Iterator[None]:
     assert jump.origin is not None
     module = ModuleType("tracer_core.codegen.resume")
     module.origin_of = lambda code: (model, jump.origin.offset) if code is resume else None  # type: ignore[attr-defined,union-attr]
+    module.name_of = lambda code: code.co_name  # type: ignore[attr-defined]
     before = sys.modules.get(module.__name__)
     sys.modules[module.__name__] = module
     try:

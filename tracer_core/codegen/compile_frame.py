@@ -218,7 +218,7 @@ class _Attempt:
     def _finished(self, end: FrameEnd, new: NewCode) -> CompiledFrame:
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
-            self.observer.on_generated(self.input.code, new.code, python_listing(new.code), resumes)
+            self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
     def _guard_distinct(self, end: FrameEnd) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, is_terminal, make
 from tracer_core.codegen.alive import looks_at_namespace
+from tracer_core.codegen.constants import hashable_constants
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.resume import Resume
-from tracer_core.codegen.resume_call import call_resume
+from tracer_core.codegen.resume_call import call_resume, leaving_out_this_frame
 from tracer_core.interpreter.frame import Frame
 
 
@@ -76,8 +77,10 @@ def _go_on_after(
     instructions = end.root.decoded.instructions
     broken = instructions[position]
     copy = moved[broken]
+    leave_out = leaving_out_this_frame()
+    body.instructions.extend(leave_out)
     if not is_terminal(broken.op):
-        stub, resume = call_resume(end, instructions[position + 1], broken, jumped=False)
+        stub, resume = call_resume(end, instructions[position + 1], broken, False, leave_out)
         at = body.instructions.index(copy) + 1
         if broken.op == "LOAD_METHOD":
             # Whether it leaves an empty slot is decided when it runs; reading the attribute always does.
@@ -86,7 +89,7 @@ def _go_on_after(
         body.instructions[at:at] = stub
         resumes.append(resume)
     if broken.target is not None:
-        stub, resume = call_resume(end, broken.target, broken, jumped=True)
+        stub, resume = call_resume(end, broken.target, broken, True, leave_out)
         body.instructions.extend(stub)
         copy.target = stub[0]
         resumes.append(resume)
@@ -106,4 +109,5 @@ def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
         list(program.cellvars),
         list(program.freevars),
     )
+    hashable_constants(made)
     return assemble(made)

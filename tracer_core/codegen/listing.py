@@ -13,6 +13,7 @@ from tracer_core.bytecode import OPS, Instruction, decode, pops
 
 # The modules of rules fill the table when they are imported.
 from tracer_core.codegen import listing_calls, listing_values, listing_variables  # noqa: F401
+from tracer_core.codegen.constants import unboxed
 from tracer_core.codegen.listing_rules import RULES
 from tracer_core.codegen.listing_state import State
 from tracer_core.codegen.resume import resume_of
@@ -23,8 +24,9 @@ MAX_DEPTH = 20
 """Deeper nested branches are only pointed at."""
 
 
-def python_listing(code: CodeType) -> str:
-    """What the code does, one statement a line, as Python text; what has no Python text stands in a comment."""
+def python_listing(code: CodeType, replaced: CodeType | None = None) -> str:
+    """What the code does, one statement a line, as Python text; what has no Python text stands in a comment. It is
+    called as the code that it has `replaced`."""
     writer = _Writer(code)
     writer.walk(0)
     declared = [
@@ -33,7 +35,7 @@ def python_listing(code: CodeType) -> str:
         if names
     ]
     body = [*declared, *writer.lines] or ["    pass"]
-    return "\n".join([f"def {code_name(code)}({writer.parameters()}):", *body]) + "\n"
+    return "\n".join([f"def {code_name(replaced or code)}({writer.parameters()}):", *body]) + "\n"
 
 
 class _Writer:
@@ -41,7 +43,7 @@ class _Writer:
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
-        self.instructions = decode(code).instructions
+        self.instructions = unboxed(decode(code).instructions)
         self.index = {instruction: position for position, instruction in enumerate(self.instructions)}
         self.lines: list[str] = []
         self.indent = 1

@@ -7,6 +7,7 @@ it, loops, `try` and `with` blocks around the point work as they stand.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
@@ -44,14 +45,22 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. `parameters` are names of its arguments in order, `shift` how many instructions it
-    has before those of the original."""
+    """A resume function's code. It is called in Python as the function it goes on with; `name` tells it from that.
+    `shift` is how many instructions it has before those of the original."""
 
+    name: str
     code: CodeType
-    original: CodeType
+    _original: weakref.ref[CodeType]
     point: Point
     offset: int
     shift: int
+
+    @property
+    def original(self) -> CodeType:
+        """The code it goes on with, which lives while one of its frames does."""
+        original = self._original()
+        assert original is not None, "a resume function runs without the function it goes on with"
+        return original
 
 
 _made: dict[int, dict[Point, Resume]] = {}
@@ -61,7 +70,14 @@ _by_code: dict[int, Resume] = {}
 def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
     """The original code that a resume function's code goes on with, and the offset in it; None for other codes."""
     resume = _by_code.get(id(code))
-    return None if resume is None else (resume.original, resume.offset)
+    original = None if resume is None else resume._original()
+    return None if resume is None or original is None else (original, resume.offset)
+
+
+def name_of(code: CodeType) -> str:
+    """The code's name, for a resume function one that tells where it goes on."""
+    resume = _by_code.get(id(code))
+    return code.co_name if resume is None else resume.name
 
 
 def resume_of(code: CodeType) -> Resume | None:
@@ -82,12 +98,23 @@ def forget() -> None:
 
 def make_resume(original: CodeType, program: Program, point: Point) -> Resume:
     """The resume function of `original` (decoded: `program`) at `point`; the same one each time it is asked for."""
-    known = _made.setdefault(id(original), {})
+    known = _made.get(id(original))
+    if known is None:
+        known = _made[id(original)] = {}
+        weakref.finalize(original, _original_died, id(original), known).atexit = False
     resume = known.get(point)
     if resume is None:
         resume = known[point] = _build(original, program, point)
         _by_code[id(resume.code)] = resume
     return resume
+
+
+def _original_died(key: int, known: dict[Point, Resume]) -> None:
+    if _made.get(key) is known:
+        del _made[key]
+    for resume in known.values():
+        if _by_code.get(id(resume.code)) is resume:
+            del _by_code[id(resume.code)]
 
 
 FIRST_ARGUMENT = "___first"
@@ -115,8 +142,6 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     others = [name for name in program.varnames if name not in parameters and name not in cells]
     name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"
     template = original.replace(
-        co_name=name,
-        co_qualname=name,
         co_argcount=len(parameters),
         co_posonlyargcount=0,
         co_kwonlyargcount=0,
@@ -129,7 +154,7 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     )
     made = Program(template, [*beginning, *body.instructions], [*parameters, *others], [], list(cells))
     offset = target_old.origin.offset if target_old.origin is not None else 0
-    return Resume(assemble(made), original, point, offset, len(beginning))
+    return Resume(name, assemble(made), weakref.ref(original), point, offset, len(beginning))
 
 
 def _line(instruction: Instruction, code: CodeType) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import CodeType
 
-from tracer_core.bytecode import CallShape, Instruction, Program, make
+from tracer_core.bytecode import CallShape, Handler, Instruction, Program, make
 from tracer_core.codegen.alive import alive_before
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.resume import (
@@ -26,9 +26,10 @@ from tracer_core.variables.constant import NULL
 
 
 def call_resume(
-    end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool
+    end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool, leave_out: list[Instruction]
 ) -> tuple[list[Instruction], Resume]:
-    """Instructions that hand the stack and the live locals to a resume function and return what it returns."""
+    """Instructions that hand the stack and the live locals to a resume function and return what it returns. Its
+    exceptions go through `leave_out`."""
     root = end.root
     left = stack_after(root.stack, broken, jumped)
     depth = len(left)
@@ -56,11 +57,44 @@ def call_resume(
         places[FIRST_ARGUMENT] = make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")
     parameters = point.parameters()
     made.extend(places.get(name) or make("LOAD_FAST", name) for name in parameters)
-    made.append(make("CALL", CallShape(len(parameters) + (through is not None))))
-    made.append(make("RETURN_VALUE"))
+    call = make("CALL", CallShape(len(parameters) + (through is not None)))
+    call.handler = Handler(leave_out[0], 0, False)
+    made += [call, make("RETURN_VALUE")]
     for instruction in made:
         instruction.span = broken.span
     return made, resume
+
+
+def leaving_out_this_frame() -> list[Instruction]:
+    """Where the exception of a resume function goes: on its way, but that its traceback does not go through here, so
+    that it has one entry for the user's one frame."""
+    return [
+        make("PUSH_EXC_INFO"),
+        make("PUSH_NULL"),
+        make("LOAD_CONST", _leave_out_callers),
+        make("CALL", CallShape(0)),
+        make("POP_TOP"),
+        make("SWAP", 2),
+        make("POP_EXCEPT"),
+        make("RERAISE", 0),
+    ]
+
+
+def _leave_out_callers() -> None:
+    """Take the calling frame, and what called the resume function for it, out of the exception's traceback."""
+    error = sys.exc_info()[1]
+    if error is None or error.__traceback__ is None:
+        return
+    caller = error.__traceback__.tb_frame.f_code
+    inner = error.__traceback__.tb_next
+    while inner is not None and inner.tb_frame.f_code is go_on.__code__:
+        inner = inner.tb_next
+    if inner is not None and _of_one_function(caller, inner.tb_frame.f_code):
+        error.__traceback__ = inner
+
+
+def _of_one_function(a: CodeType, b: CodeType) -> bool:
+    return (a.co_filename, a.co_firstlineno, a.co_name) == (b.co_filename, b.co_firstlineno, b.co_name)
 
 
 def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | None:

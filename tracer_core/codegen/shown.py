@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from tracer_core.codegen.resume import name_of as resume_name_of
+
 ATOM, POSTFIX, POWER, UNARY = 100, 90, 80, 70
 COMPARISON, NOT, TERNARY, LOOSE = 30, 25, 10, 0
 OPERATORS = {
@@ -115,7 +117,7 @@ def _plain(value: Any) -> str:
 
 def code_name(code: CodeType) -> str:
     """The function's name, as a name can be written (`<lambda>` cannot)."""
-    name = code.co_name.strip("<>")
+    name = resume_name_of(code).strip("<>")
     return f"{name}_" if keyword.iskeyword(name) else name
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections import OrderedDict
+import weakref
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,8 @@ class Decoded:
     def __init__(self, code: CodeType) -> None:
         from tracer_core.interpreter.ops import handler_of
 
-        self.program: Program = decode(code)
+        # A copy of the code stays in the program: what is kept for a code must not keep it alive.
+        self.program: Program = decode(code.replace())
         self.instructions: list[Instruction] = self.program.instructions
         self.index: dict[Instruction, int] = {ins: i for i, ins in enumerate(self.instructions)}
         self.handlers: list[OpHandler] = [handler_of(ins.op) for ins in self.instructions]
@@ -38,19 +39,16 @@ class Decoded:
         return any(i.target is not None and self.index[i.target] <= at for i, at in self.index.items())
 
 
-_MAX_DECODED = 4096
-_decoded: OrderedDict[int, tuple[CodeType, Decoded]] = OrderedDict()
+_decoded: dict[int, tuple[weakref.ref[CodeType], Decoded]] = {}
 
 
 def decoded(code: CodeType) -> Decoded:
-    """The decoded form of `code`, kept for the next time."""
+    """The decoded form of `code`, kept as long as the code."""
     found = _decoded.get(id(code))
     if found is not None:
         return found[1]
-    made = Decoded(code)
-    _decoded[id(code)] = (code, made)
-    if len(_decoded) > _MAX_DECODED:
-        _decoded.popitem(last=False)
+    made, key = Decoded(code), id(code)
+    _decoded[key] = (weakref.ref(code, lambda _: _decoded.pop(key, None)), made)
     return made
 
 

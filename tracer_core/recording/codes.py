@@ -103,6 +103,7 @@ class CodeTable:
         original, offset = origin
         target = self.with_instructions(original).record
         record.kind = "resume"
+        record.name = record.qualname = clean(module.name_of(code))
         record.resumes = target.id
         record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
 
