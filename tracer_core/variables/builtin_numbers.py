@@ -17,6 +17,7 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -89,7 +90,9 @@ def _number(cls: type, special: str) -> Any:
         if isinstance(a, TensorVariable):
             raise Unsupported("tensor-data", name=special, what=a.describe())
         if isinstance(a, SymNodeVariable):
-            if issubclass(a.python_type(), cls) or (cls is int and a.python_type() is bool):
+            if a.python_type() is bool:
+                return tx.constant(cls(truth(tx, a)))
+            if a.python_type() is cls:
                 return a
             return call_in_graph(tx, "call_function", {int: torch.sym_int, float: torch.sym_float}[cls], [a], {})
         if has_special(a, special):

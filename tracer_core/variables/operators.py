@@ -185,6 +185,8 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     """`-a`, `+a`, `~a`."""
     a = a.realize()
     function, name, symbol = UNARY[op]
+    if isinstance(a, SymNodeVariable) and a.python_type() is bool:
+        a = tx.constant(a.specialize(tx, bool))
     if isinstance(a, SymNodeVariable) and op == "UNARY_INVERT" and a.python_type() is int:
         return binary(tx, "-", unary(tx, "UNARY_NEGATIVE", a), ConstantVariable(1))
     if isinstance(a, InGraphVariable):

@@ -147,3 +147,19 @@ def cell_made_after_a_break_is_deleted(x, n, items):
     items.append(n)
     del y
     return z
+
+
+@program("I2 I11", lambda: [(t(3), 2), (t(3), 3), (t(3), 1)])
+def numbers_of_a_comparison_that_varies(x, n):
+    above = n > 2
+    return x + n, int(n > n), int(above), [int(above), above]
+
+
+@program(
+    "I2",
+    lambda: [(t(3), 2), (t(3), 3), (t(3), 1)],
+    differs="torch_differs",
+    why="it cannot negate a symbolic bool and raises",
+)
+def a_comparison_that_varies_is_negated(x, n):
+    return x + n, -(n > 2), ~(n > 2), +(n > 2)
