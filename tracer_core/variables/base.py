@@ -97,6 +97,15 @@ class VariableTracker:
         """The Python value, where it is known for sure. Raises NotConstant elsewhere."""
         raise NotConstant(self.describe())
 
+    def key(self, tx: Tracing | None) -> Any:
+        """What dicts and sets look it up by; ask `keys.key_of`, which knows the types without a hash."""
+        try:
+            value = self.value()
+            hash(value)
+        except (NotConstant, TypeError):
+            return ByIdentity(self)
+        return value
+
     def is_constant(self) -> bool:
         try:
             self.value()
@@ -105,7 +114,7 @@ class VariableTracker:
         return True
 
     def truth(self, tx: Tracing) -> bool | None:
-        """Truth value; None when only `__bool__`/`__len__` or the graph can tell."""
+        """Truth value; None where the type decides (`truth_and_length.truth` asks it), or only the graph can tell."""
         return None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
@@ -125,6 +134,21 @@ class VariableTracker:
     ) -> VariableTracker | None:
         """Call it; None if this kind of value does not know how."""
         return None
+
+
+class ByIdentity:
+    """A key that equals only itself: for values whose equality is identity."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: VariableTracker) -> None:
+        self.of = of
+
+    def __hash__(self) -> int:
+        return hash(id(self.of))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByIdentity) and self.of is other.of
 
 
 # What a call is made with.

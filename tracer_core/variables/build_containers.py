@@ -12,7 +12,8 @@ from tracer_core.guards import make
 from tracer_core.sources import AttrSource, DictKeySource, DictValueSource, ItemSource, Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable, SetVariable, key_of
+from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.keys import key_of
 from tracer_core.variables.nn_module import member_source
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import (

@@ -24,9 +24,9 @@ from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import key_of
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.iterators import OpaqueIterator
+from tracer_core.variables.keys import key_of
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of
 from tracer_core.variables.registry import builds

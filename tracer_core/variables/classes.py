@@ -34,9 +34,6 @@ class KnownVariable(VariableTracker):
     def value(self) -> Any:
         return self.known
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def origin(self) -> Source:
         return self.source if self.source is not None else ConstSource.of_object(self.known)
 
@@ -164,9 +161,6 @@ class SuperVariable(VariableTracker):
     def describe(self) -> str:
         return f"super of {self.after.__qualname__}"
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("object", self.of)]
 
@@ -227,9 +221,6 @@ class SuperMethodVariable(VariableTracker):
 
     def describe(self) -> str:
         return f"method {self.owner.__name__}.{self.name}"
-
-    def truth(self, tx: Tracing) -> bool:
-        return True
 
 
 def _is_slot_wrapper(found: Any) -> bool:

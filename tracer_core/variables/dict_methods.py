@@ -9,8 +9,9 @@ from typing import Any
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable, key_of, raise_key
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.iteration import unpack
+from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.operators import binary, equal_items
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of

@@ -4,110 +4,12 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
-from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-
-if TYPE_CHECKING:
-    from tracer_core.variables.user_objects import UserObjectVariable
-
-
-class _ByIdentity:
-    """A key that equals only itself: for values whose equality is identity."""
-
-    __slots__ = ("of",)
-
-    def __init__(self, of: Any) -> None:
-        self.of = of
-
-    def __hash__(self) -> int:
-        return hash(id(self.of))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByIdentity) and self.of is other.of
-
-
-class AskedKey:
-    """A key that hashes and compares by the methods of its class, walked where a real dict would call them."""
-
-    __slots__ = ("_hash", "of", "tx")
-
-    def __init__(self, tx: Tracing, of: UserObjectVariable) -> None:
-        self.tx = tx
-        self.of = of
-        hashed = tx.call(tx.constant(hash), [of])
-        self._hash = hash(hashed.value())
-
-    @staticmethod
-    def of_object(tx: Tracing | None, of: UserObjectVariable) -> AskedKey:
-        """The key of `of`; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
-        if tx is not None:
-            of.key = AskedKey(tx, of)
-        if not isinstance(of.key, AskedKey):
-            raise Unsupported("hash-user-object", cls=of.python_type_name())
-        return of.key
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        from tracer_core.variables.operators import compare
-        from tracer_core.variables.truth_and_length import truth
-
-        mate = other.of if isinstance(other, (AskedKey, _ByIdentity)) else self.tx.constant(other)
-        return self.of is mate or truth(self.tx, compare(self.tx, "==", self.of, mate))
-
-
-def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
-    """Something that hashes and compares as the value does.
-
-    Raises:
-        Unsupported: the value is unhashable or decides by code of its own.
-    """
-    from tracer_core.variables.constant import ConstantVariable
-    from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable, SliceVariable
-    from tracer_core.variables.tensor import SymNodeVariable
-    from tracer_core.variables.user_objects import UserObjectVariable
-
-    tracker = tracker.realize()
-    if isinstance(tracker, ConstantVariable):
-        return tracker.value()
-    if isinstance(tracker, SymNodeVariable) and tx is not None:
-        return tracker.specialize(tx, tracker.python_type())
-    if isinstance(tracker, (ListVariable, DequeVariable, DictVariable, SliceVariable)) or (
-        isinstance(tracker, SetVariable) and tracker.cls is set
-    ):
-        if tx is not None:
-            tx.raise_(TypeError, f"unhashable type: '{tracker.python_type_name()}'")
-        raise NotConstant(tracker.describe())
-    if isinstance(tracker, SetVariable):
-        return frozenset(key_of(tx, item) for item in tracker.keys())  # noqa: SIM118
-    if isinstance(tracker, SequenceVariable):
-        return tuple(key_of(tx, item) for item in tracker.items)
-    if isinstance(tracker, UserObjectVariable):
-        cls = tracker.python_type()
-        if cls.__hash__ is None:
-            if tx is not None:
-                tx.raise_(TypeError, f"unhashable type: '{cls.__name__}'")
-            raise NotConstant(tracker.describe())
-        part = tracker.part
-        if (
-            part is not None
-            and cls.__hash__ is part.python_type().__hash__
-            and cls.__eq__ is part.python_type().__eq__
-        ):
-            return key_of(tx, part)
-        if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return AskedKey.of_object(tx, tracker)
-        return _ByIdentity(tracker)
-    try:
-        value = tracker.value()
-        hash(value)
-    except (NotConstant, TypeError):
-        return _ByIdentity(tracker)
-    return value
+from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.keys import AskedKey, key_of
 
 
 class DictVariable(VariableTracker):
@@ -302,6 +204,9 @@ class SetVariable(VariableTracker):
     def value(self) -> Any:
         return self.cls(item.realize().value() for item in self._items.values())
 
+    def key(self, tx: Tracing | None) -> Any:
+        return frozenset(self._items)
+
     def truth(self, tx: Tracing) -> bool:
         return bool(self._items)
 
@@ -325,11 +230,6 @@ class SetVariable(VariableTracker):
     def _by_hash(self) -> list[VariableTracker]:
         """The order that the keys' hashes give, where no two are the same (comparing would run code again)."""
         hashes = {hash(key) for key in self._items}
-        if len(hashes) < len(self._items) or any(isinstance(key, _ByIdentity) for key in self._items):
+        if len(hashes) < len(self._items) or any(isinstance(key, ByIdentity) for key in self._items):
             raise Unsupported("set-order", what=self.describe())
         return [self._items[key] for key in self.cls(self._items)]
-
-
-def raise_key(tx: Tracing, key: VariableTracker) -> Any:
-    """Raise KeyError for `key` in the traced program."""
-    return tx.raise_(KeyError, key.realize())

@@ -35,9 +35,6 @@ class ExceptionVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [(f"args[{i}]", arg) for i, arg in enumerate(self.args)] + list(self.attributes.items())
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
             return self.attributes[name]
@@ -114,9 +111,6 @@ class TracebackVariable(VariableTracker):
 
     def python_type(self) -> type:
         return types.TracebackType
-
-    def truth(self, tx: Tracing) -> bool:
-        return True
 
 
 class ObservedException(Exception):

@@ -69,9 +69,6 @@ class UserFunctionVariable(FunctionVariable):
     def value(self) -> Any:
         return self.function
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def origin(self) -> Source:
         """Where its defaults and cells are found."""
         return self.source if self.source is not None else ConstSource.of_object(self.function)
@@ -147,9 +144,6 @@ class SkippedFunctionVariable(VariableTracker):
 
     def value(self) -> Any:
         return self.function
-
-    def truth(self, tx: Tracing) -> bool:
-        return True
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         from tracer_core.variables.replayed import replay_skipped

@@ -10,7 +10,8 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
-from tracer_core.variables.dicts import DictVariable, raise_key
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.user_objects import InstanceDictVariable
 

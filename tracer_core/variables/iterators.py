@@ -25,9 +25,6 @@ class IteratorVariable(VariableTracker):
         """The next item, or None at the end."""
         raise NotImplementedError
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
 
 class SequenceIterator(IteratorVariable):
     """Over a list, tuple, range or string. Looks at a list's state at each step, as Python does."""

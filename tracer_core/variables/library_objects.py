@@ -171,9 +171,6 @@ class WeakReferenceVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("to", self.to)]
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         if args or kwargs:
             tx.raise_(TypeError, f"weakref expected 0 arguments, got {len(args) + len(kwargs)}")

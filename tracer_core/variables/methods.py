@@ -29,9 +29,6 @@ class MethodVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("self", self.self_), ("function", self.function)]
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__self__":
             return self.self_
@@ -62,9 +59,6 @@ class BuiltinMethodVariable(VariableTracker):
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("self", self.self_)]
-
-    def truth(self, tx: Tracing) -> bool:
-        return True
 
     def value(self) -> Any:
         return getattr(self.self_.value(), self.name)

@@ -49,9 +49,6 @@ class NestedFunctionVariable(FunctionVariable):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [(name, cell) for name, cell in zip(self.code.co_freevars, self.closure, strict=True)]
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def target(self, tx: Tracing) -> InlineTarget:
         defaults = items_of(tx, self.defaults)
         kwdefaults: dict[str, VariableTracker] = {}

@@ -15,7 +15,7 @@ from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iteration import iterate, next_item
-from tracer_core.variables.registry import handlers_for, matches
+from tracer_core.variables.registry import answered
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable
 from tracer_core.variables.settled import settled
 from tracer_core.variables.special_methods import call_special, has_special
@@ -80,11 +80,9 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
 def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     inplace = INPLACE[symbol]
     function, name = BINARY[symbol[:-1]]
-    for kinds, handler in handlers_for(inplace):
-        if matches(kinds, [a, b]):
-            result = handler(tx, a, b)
-            if result is not None:
-                return result.realize()
+    done = answered(tx, inplace, a, b)
+    if done is not None:
+        return done
     if isinstance(a, TensorVariable):
         return call_in_graph(tx, "call_function", inplace, [a, b], {})
     if has_special(a, f"__i{name}__"):
@@ -107,11 +105,9 @@ def by_methods(
 def by_table(
     tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
 ) -> VariableTracker | None:
-    for kinds, handler in handlers_for(function):
-        if matches(kinds, [a, b]):
-            result = handler(tx, a, b)
-            if result is not None:
-                return result.realize()
+    done = answered(tx, function, a, b)
+    if done is not None:
+        return done
     if (isinstance(a, InGraphVariable) and _numeric(b)) or (isinstance(b, InGraphVariable) and _numeric(a)):
         return call_in_graph(tx, "call_function", function, [a, b], {})
     if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
@@ -193,11 +189,9 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
         return call_in_graph(tx, "call_function", function, [a], {})
     if has_special(a, name):
         return call_special(tx, a, name, [], "")
-    for kinds, handler in handlers_for(function):
-        if matches(kinds, [a]):
-            result = handler(tx, a)
-            if result is not None:
-                return result.realize()
+    done = answered(tx, function, a)
+    if done is not None:
+        return done
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded
@@ -208,11 +202,9 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
     """`a symbol b` for the six comparisons."""
     a, b = a.realize(), b.realize()
     function, name, reflected = COMPARE[symbol]
-    for kinds, handler in handlers_for(function):
-        if matches(kinds, [a, b]):
-            result = handler(tx, a, b)
-            if result is not None:
-                return result.realize()
+    done = answered(tx, function, a, b)
+    if done is not None:
+        return done
     if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
         if _numeric(a) and _numeric(b):
             return call_in_graph(tx, "call_function", function, [a, b], {})
@@ -270,11 +262,9 @@ def _dunder_compare(
 def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> bool:
     """`item in container`."""
     container, item = container.realize(), item.realize()
-    for kinds, handler in handlers_for(operator.contains):
-        if matches(kinds, [container, item]):
-            result = handler(tx, container, item)
-            if result is not None:
-                return truth(tx, result)
+    done = answered(tx, operator.contains, container, item)
+    if done is not None:
+        return truth(tx, done)
     if has_special(container, "__contains__"):
         return truth(tx, call_special(tx, container, "__contains__", [item], ""))
     if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):
@@ -340,11 +330,9 @@ def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
 def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> VariableTracker:
     """`container[key]`."""
     container, key = container.realize(), key.realize()
-    for kinds, handler in handlers_for(operator.getitem):
-        if matches(kinds, [container, key]):
-            result = handler(tx, container, key)
-            if result is not None:
-                return result.realize()
+    done = answered(tx, operator.getitem, container, key)
+    if done is not None:
+        return done
     if isinstance(container, TensorVariable):
         if isinstance(key, SymNodeVariable) and isinstance(key.fake, torch.SymInt):
             # Indexing would fix the number; this does the same and leaves it open.
@@ -365,9 +353,8 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
 def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, value: VariableTracker) -> None:
     """`container[key] = value`."""
     container, key = container.realize(), key.realize()
-    for kinds, handler in handlers_for(operator.setitem):
-        if matches(kinds, [container, key]) and handler(tx, container, key, value) is not None:
-            return
+    if answered(tx, operator.setitem, container, key, value) is not None:
+        return
     if isinstance(container, TensorVariable):
         call_in_graph(tx, "call_function", operator.setitem, [container, key, value], {})
         return
@@ -383,9 +370,8 @@ def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, valu
 def del_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> None:
     """`del container[key]`."""
     container, key = container.realize(), key.realize()
-    for kinds, handler in handlers_for(operator.delitem):
-        if matches(kinds, [container, key]) and handler(tx, container, key) is not None:
-            return
+    if answered(tx, operator.delitem, container, key) is not None:
+        return
     if isinstance(container, UserObjectVariable):
         missing = f"{container.python_type_name()!r} object doesn't support item deletion"
         call_special(tx, container, "__delitem__", [key], missing)

@@ -49,9 +49,6 @@ class PartialVariable(VariableTracker):
         positional = [(f"argument {i}", arg) for i, arg in enumerate(self.args)]
         return [("function", self.function), *positional, *self.keywords.items()]
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def value(self) -> Any:
         args = [arg.realize().value() for arg in self.args]
         return functools.partial(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
 
 Handler = Callable[..., VariableTracker | None]
 H = TypeVar("H", bound=Callable[..., Any])
@@ -70,6 +70,17 @@ def handlers_for(function: Any) -> list[tuple[tuple[type, ...], Handler]]:
 
 def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:
     return len(kinds) <= len(args) and all(isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=False))
+
+
+def answered(tx: Tracing, function: Any, *args: VariableTracker) -> VariableTracker | None:
+    """What the first handler of `function` that knows these arguments gives; None where none does."""
+    given = list(args)
+    for kinds, handler in handlers_for(function):
+        if matches(kinds, given):
+            result = handler(tx, *args)
+            if result is not None:
+                return result.realize()
+    return None
 
 
 def method_for(kind: type, name: str) -> Handler | None:

@@ -12,6 +12,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.keys import key_of
 
 # Sequences longer than this are left for Python to lay out.
 MAX_ITEMS = 1 << 20
@@ -53,6 +54,9 @@ class SequenceVariable(VariableTracker):
 
     def value(self) -> Any:
         return self.make([item.realize().value() for item in self.items])
+
+    def key(self, tx: Tracing | None) -> Any:
+        return tuple(key_of(tx, item) for item in self.items)
 
     def truth(self, tx: Tracing) -> bool:
         return bool(self.items)
@@ -162,9 +166,6 @@ class SliceVariable(SequenceVariable):
     def describe(self) -> str:
         return f"slice({', '.join(item.realize().describe() for item in self.items)})"
 
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         return None
 
@@ -185,6 +186,9 @@ class RangeVariable(SequenceVariable):
 
     def describe(self) -> str:
         return f"range({', '.join(item.realize().describe() for item in self.items)})"
+
+    def key(self, tx: Tracing | None) -> Any:
+        return self.value() if tx is None else self.range(tx)
 
     def truth(self, tx: Tracing) -> bool:
         return bool(self.range(tx))

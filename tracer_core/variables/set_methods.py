@@ -8,8 +8,9 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dicts import SetVariable, raise_key
+from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.iteration import unpack
+from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
 
 

@@ -69,6 +69,9 @@ class SymNodeVariable(InGraphVariable):
     def describe(self) -> str:
         return str(self._fake)
 
+    def key(self, tx: Tracing | None) -> Any:
+        return super().key(tx) if tx is None else self.specialize(tx, self.python_type())
+
     def truth(self, tx: Tracing) -> bool:
         return bool(self.specialize(tx, bool))
 

@@ -9,9 +9,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
-from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import MethodVariable
 
 _ABSENT = object()
@@ -37,7 +38,7 @@ class UserObjectVariable(VariableTracker):
     `attributes` holds what the trace set (or `DELETED`); anything else is read from the real object when asked.
     """
 
-    __slots__ = ("attributes", "cls", "key", "part", "real")
+    __slots__ = ("asked_key", "attributes", "cls", "part", "real")
     kind = "object"
     mutable = True
 
@@ -47,7 +48,7 @@ class UserObjectVariable(VariableTracker):
         self.real = real
         self.attributes: dict[str, VariableTracker] = {}
         # What it was last looked up by in a dict, for classes with a hash of their own.
-        self.key: Any = None
+        self.asked_key: AskedKey | None = None
         # For classes that inherit from a builtin type: that part of it (see `parts`).
         self.part: VariableTracker | None = None
 
@@ -63,6 +64,17 @@ class UserObjectVariable(VariableTracker):
 
     def value(self) -> Any:
         raise NotConstant(f"a {self.cls.__name__} object")
+
+    def key(self, tx: Tracing | None) -> Any:
+        cls, part = self.python_type(), self.part
+        if part is not None and (cls.__hash__, cls.__eq__) == (
+            part.python_type().__hash__,
+            part.python_type().__eq__,
+        ):
+            return key_of(tx, part)
+        if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
+            return AskedKey.of_object(tx, self)
+        return ByIdentity(self)
 
     # --- reading ------------------------------------------------------------------------------------------
 

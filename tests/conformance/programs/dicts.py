@@ -116,6 +116,26 @@ def unhashable_key(x):
         return x + 1, str(error)
 
 
+@program("I11", differs="torch_differs", why="equal ranges of other bounds are other keys")
+def ranges_as_keys(x):
+    d = {range(0, 3): 1, (0, 5, 1): 2}
+    return x + d.get((0, 3, 1), 5), range(3) in d, range(5) in d, range(0, 6, 2) in {range(0, 5, 2)}
+
+
+@program("I11 I5")
+def unhashable_keys_of_every_kind(x):
+    class Plain:
+        pass
+
+    d, log = {}, []
+    for key in ([], {}, set(), d.keys(), d.items(), Plain().__dict__, (1, [])):
+        try:
+            d[key] = x
+        except TypeError as error:
+            log.append(str(error))
+    return x + len(d), log
+
+
 @program("I11")
 def dict_comparisons(x):
     return x + 1, {"a": 1, "b": 2} == {"b": 2, "a": 1}, {} == {}, {"a": 1} != {"a": 2}
