@@ -7,7 +7,7 @@ this is asked before the next frame of the code is traced again.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -21,6 +21,17 @@ _MAX_OBJECTS = 1000
 def tensors_in_sight(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
     """Whether a tensor, a module, something of torch, or what may give tensors (an iterator, a Python function) can
     be reached from the frame's variables or stands among the globals that its code names."""
+    return _any_reached(code, locals, globals, _has_to_do_with_tensors)
+
+
+def holds_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
+    """Whether a tensor or a module itself can be reached from there."""
+    return _any_reached(code, locals, globals, lambda value: isinstance(value, _TENSORS))
+
+
+def _any_reached(
+    code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any], wanted: Callable[[Any], bool]
+) -> bool:
     waiting = list(locals.values())
     waiting.extend(globals[name] for name in code.co_names if name in globals)
     seen: set[int] = set()
@@ -28,18 +39,19 @@ def tensors_in_sight(code: types.CodeType, locals: Mapping[str, Any], globals: M
         value = waiting.pop()
         if isinstance(value, _PLAIN) or id(value) in seen:
             continue
-        if _has_to_do_with_tensors(value) or len(seen) > _MAX_OBJECTS:
+        if wanted(value) or len(seen) > _MAX_OBJECTS:
             return True
         seen.add(id(value))
         waiting.extend(_inside(value))
     return False
 
 
+_TENSORS = (torch.Tensor, torch.nn.Module)
 _MAY_GIVE_TENSORS = (types.FunctionType, types.MethodType, Iterator)
 
 
 def _has_to_do_with_tensors(value: Any) -> bool:
-    if isinstance(value, (torch.Tensor, torch.nn.Module, *_MAY_GIVE_TENSORS)):
+    if isinstance(value, (*_TENSORS, *_MAY_GIVE_TENSORS)):
         return True
     module = value.__name__ if isinstance(value, types.ModuleType) else getattr(type(value), "__module__", "")
     if isinstance(value, (type, types.BuiltinFunctionType)):

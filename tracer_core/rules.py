@@ -12,6 +12,7 @@ import functools
 import inspect
 import math
 import operator
+import os
 import sys
 import types
 import weakref
@@ -58,7 +59,9 @@ SKIPPED_MODULES: dict[str, str] = {
     "multiprocessing": "it starts processes",
     "subprocess": "it starts processes",
     "asyncio": "it runs an event loop",
-    "os": "it talks to the operating system",
+    "posix": "it talks to the operating system",
+    "nt": "it talks to the operating system",
+    "_io": "it reads or writes files",
     "io": "it reads or writes files",
     "pathlib": "it talks to the operating system",
     "pickle": "it reads or writes bytes of objects",
@@ -85,6 +88,7 @@ _FOLDED: set[Any] = {
     str, len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
+    os.fspath,
     sys.intern, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
 }  # fmt: skip
 for _module in (math, operator):
@@ -216,18 +220,22 @@ def _decide(function: Any) -> Rule:
             return Rule("skip", "it is marked as not to be compiled")
         return _by_module(function)
     if isinstance(function, types.BuiltinFunctionType) or inspect.isbuiltin(function):
-        return Rule("skip", "it is implemented in C and has no rule here")
+        why = _why_skip_module(getattr(function, "__module__", None) or "")
+        return Rule("skip", why or "it is implemented in C and has no rule here")
     return INLINE
 
 
 def _by_module(function: types.FunctionType) -> Rule:
     module = function.__globals__.get("__name__") or function.__module__ or ""
-    if module.startswith(INLINED_MODULES):
-        return INLINE
-    prefix = module
-    while prefix:
-        why = SKIPPED_MODULES.get(prefix)
+    why = None if module.startswith(INLINED_MODULES) else _why_skip_module(module)
+    return INLINE if why is None else Rule("skip", why)
+
+
+def _why_skip_module(module: str) -> str | None:
+    """Why functions of the module, or of one it is part of, are left to Python."""
+    while module:
+        why = SKIPPED_MODULES.get(module)
         if why is not None:
-            return Rule("skip", why)
-        prefix = prefix.rpartition(".")[0]
-    return INLINE
+            return why
+        module = module.rpartition(".")[0]
+    return None

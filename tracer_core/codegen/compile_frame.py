@@ -25,7 +25,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards import Guard, make
-from tracer_core.in_sight import tensors_in_sight
+from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
 from tracer_core.variables.base import VariableTracker
@@ -196,8 +196,14 @@ class _Attempt:
 
     def _without_tensors(self) -> SkippedFrame:
         """For ever only where what might have changed it, a tensor among its values, is there already."""
-        unsupported = Unsupported("no-tensor-work", name=self.input.code.co_qualname)
-        return SkippedFrame("no-tensor-work", unsupported.message, forever=self._in_sight())
+        given = self.input
+        unsupported = Unsupported("no-tensor-work", name=given.code.co_qualname)
+        forever = not self._leaves_by_exception() and holds_tensors(given.code, given.locals, given.globals)
+        return SkippedFrame("no-tensor-work", unsupported.message, forever=forever)
+
+    def _leaves_by_exception(self) -> bool:
+        """Whether nothing comes after the break."""
+        return self.failure is not None and self.failure.unsupported.reason_id == "exception-leaves"
 
     def _is_idle(self) -> bool:
         """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
@@ -213,7 +219,7 @@ class _Attempt:
             # A resume function that cannot put back the state it was given, in traced form: only Python can.
             assert self.failure is not None
             return SkippedFrame(self.failure.unsupported.reason_id, self.failure.unsupported.message)
-        if self._is_idle():
+        if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
             return self._without_tensors()
         alive = alive_at(root, position)
         end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))

@@ -9,6 +9,7 @@ import traceback
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib import import_module
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -104,11 +105,14 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
             _tracing.active = False
 
 
+# After so many frames that had nothing to do with tensors, one traced in vain counting for several, nobody asks any
+# more.
 _IDLE_LIMIT = 256
+_IDLE_TRACE = 16
 
 
 def _idle(code: CodeType, state: CodeState) -> c_frame.FrameResult:
-    """Another frame that has nothing to do with tensors; after many of them nobody asks any more."""
+    """Another frame that has nothing to do with tensors."""
     state.idle += 1
     message = REASONS["no-tensor-work"].sentence.format(name=code.co_qualname)
     return _leave(code, SkippedFrame("no-tensor-work", message, forever=state.idle > _IDLE_LIMIT))
@@ -153,7 +157,9 @@ def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
         result = _tracer()(given)
         if isinstance(result, SkippedFrame):
             outcome = "skipped"
-            state.idle += result.reason_id == "no-tensor-work" and not result.forever
+            if result.reason_id == "no-tensor-work" and not result.forever:
+                state.idle += _IDLE_TRACE
+                result = replace(result, forever=state.idle > _IDLE_LIMIT)
             return _leave(code, result)
         guards = compile_guards(result.guards, frame.f_globals, frame.f_builtins)
         version = Version(number, guards, result.code)

@@ -22,7 +22,6 @@ for _function, _reason in {
     builtins.open: "open-file",
     builtins.breakpoint: "breakpoint",
     builtins.exec: "exec",
-    builtins.eval: "exec",
     builtins.compile: "exec",
     builtins.id: "object-id",
     builtins.locals: "frame-namespace",

@@ -44,11 +44,20 @@ class InGraphVariable(VariableTracker):
 
 
 class TensorVariable(InGraphVariable):
-    """A tensor: its node and its fake."""
+    """A tensor: its node and its fake. `new_grad` is the gradient that the trace set, if it did."""
 
-    __slots__ = ()
+    __slots__ = ("new_grad",)
     kind = "tensor"
     mutable = True
+
+    def __init__(self, node: torch.fx.Node, fake: Any, source: Source | None = None) -> None:
+        super().__init__(node, fake, source)
+        self.new_grad: VariableTracker | None = None
+
+    @property
+    def attributes(self) -> dict[str, VariableTracker]:
+        """What is to be written back to it."""
+        return {} if self.new_grad is None else {"grad": self.new_grad}
 
     def python_type(self) -> type:
         return torch.nn.Parameter if isinstance(self._fake, torch.nn.Parameter) else torch.Tensor

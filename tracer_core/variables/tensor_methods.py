@@ -148,12 +148,35 @@ def data(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 @method(TensorVariable, ".grad")
 def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    if self.new_grad is not None:
+        return self.new_grad
     if self.source is None:
         if self.fake.grad is None:
             return NONE
         raise Unsupported("attribute", name="grad", type="Tensor")
     real = tx.output.real_value(self)
     return tx.build(real.grad, AttrSource(self.source, "grad"))
+
+
+@method(TensorVariable, ".grad=")
+def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> VariableTracker:
+    """Done on the real tensor when the graph has run, where it is one that outlives the trace."""
+    if self.source is None or not _may_be_grad(self, value):
+        raise Unsupported("set-attribute", name="grad", type="Tensor")
+    tx.output.side_effects.changes(self, "attributes", "its gradient is set")
+    self.new_grad = value
+    return NONE
+
+
+def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
+    """Whether torch will take `value` without a word."""
+    if not isinstance(value, TensorVariable):
+        return isinstance(value, ConstantVariable) and value.value() is None
+    if value is self or not self.fake.is_leaf:
+        return False
+    described = [(fake.dtype, fake.device, fake.layout, list(fake.shape)) for fake in (self.fake, value.fake)]
+    symbolic = any(isinstance(size, torch.SymInt) for size in (*self.fake.shape, *value.fake.shape))
+    return described[0] == described[1] and not symbolic
 
 
 @method(TensorVariable, ".grad_fn")

@@ -23,7 +23,11 @@ def in_nested_calls(x):
     return p(p(x + 1) + p(2)) * p(p(3))
 
 
-@program("O6 I14")
+@program(
+    "O6 I14",
+    differs="stricter",
+    why="torch takes the index for a number that varies: functions made for other breaks share its memory of names",
+)
 def in_a_subscript_and_a_slice(x):
     a = [x, x + 1, x + 2, 7]
     return a[p(1)], a[p(0) : p(3) : p(2)], x[p(0)]
@@ -72,7 +76,11 @@ def in_a_conditional_expression(x):
     return y, z + (p(1) if p(0) else p(2))
 
 
-@program("O6 I14 I3")
+@program(
+    "O6 I14 I3",
+    differs="stricter",
+    why="torch puts the comparison of two constants in a graph: it takes them for numbers that vary",
+)
 def in_a_chained_comparison(x):
     ok = 0 < p(1) < p(2) < p(2) < p(9)
     return x + ok, p(1) in p([1, 2]), p(None) is None

@@ -221,7 +221,7 @@ def len_of_an_int_raises(x):
         return x + 1, str(error)
 
 
-@program("I12")
+@program("I12", differs="fewer_breaks", why="torch does not know pow of a tensor and a number")
 def abs_round_pow(x):
     return abs(x), abs(-3), abs(3 + 4j), round(2.5), round(3.5), round(1.25, 1), pow(2, 3), pow(x, 2), divmod(7, 2)
 

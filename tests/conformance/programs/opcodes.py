@@ -296,7 +296,11 @@ def with_targets_of_every_kind(x):
     return x + a + b, box.v, items
 
 
-@program("I1 I8 I15")
+@program(
+    "I1 I8 I15",
+    differs="stricter",
+    why="torch compiles a coroutine for the values there when it is made; they may be others when it runs",
+)
 def coroutine_driven_by_hand(x):
     async def double(v):
         return v * 2

@@ -1,0 +1,202 @@
+"""Numbers that differ from call to call, wherever they hang from the arguments; and symbolic answers."""
+
+import dataclasses
+import functools
+
+import torch
+
+from tests.conformance.program import program, t
+
+
+class Holder:
+    def __init__(self, n):
+        self.n = n
+
+    def add_to(self, v):
+        return v + self.n
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self, n):
+        self.n = n
+
+
+@dataclasses.dataclass
+class Record:
+    n: int
+    scale: float = 2.5
+
+
+class Module(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+
+    def forward(self, x):
+        return x + self.n
+
+
+def in_a_cell(n):
+    return lambda: n
+
+
+def in_a_default(n):
+    return lambda a=n: a
+
+
+@program("B4 B8", lambda: [(t(2), Holder(n)) for n in (5, 6, 7, 0, 1)])
+def attribute_of_an_argument(x, holder):
+    return x + holder.n
+
+
+@program("B4 B8", lambda: [(t(2), Slotted(n)) for n in (5, 6, 7)])
+def slot_of_an_argument(x, holder):
+    return x * holder.n
+
+
+@program("B4 B8", lambda: [(t(2), Record(3, f)) for f in (2.5, 3.5, 4.5)])
+def float_of_a_dataclass(x, record):
+    return x * record.scale + record.n
+
+
+@program("B4 B8", lambda: [(t(2), (h := Holder(4))), (t(2), h), (t(2), h), (t(2), h)])
+def attribute_counted_up(x, holder):
+    holder.n += 1
+    return x + holder.n
+
+
+@program("B4 F2", lambda: [(t(2), Holder(n).add_to) for n in (5, 6, 7)])
+def attribute_through_a_bound_method(x, method):
+    return method(x)
+
+
+@program("B4 I7", lambda: [(t(2), in_a_cell(n)) for n in (5, 6, 7)])
+def cell_of_an_argument(x, f):
+    return x + f()
+
+
+@program("B4 F1", lambda: [(t(2), in_a_default(n)) for n in (5, 6, 7)])
+def default_of_an_argument_stays_a_number(x, f):
+    return x + f()
+
+
+@program("B4 B11", lambda: [(t(2), Module(n)) for n in (5, 6, 7)])
+def attribute_of_a_module_stays_a_number(x, module):
+    return module(x)
+
+
+@program("B4 F8", lambda: [(t(2), functools.partial(torch.add, alpha=n)) for n in (5, 6, 7)])
+def keyword_of_a_partial(x, f):
+    return f(x, x)
+
+
+@program("B4 F8", lambda: [(t(2), functools.partial(lambda a, b: a * b, n)) for n in (5, 6, 7)])
+def argument_of_a_partial(x, f):
+    return f(x)
+
+
+@program("B4 B8", lambda: [(t(2), {"o": Holder(n), "l": [Holder(n + 10)]}) for n in (5, 6, 7)])
+def attributes_deep_inside(x, given):
+    return x + given["o"].n + given["l"][0].n
+
+
+@program("I2 B8", lambda: [(t(2), n) for n in (2, 7, 8, 3)])
+def in_known_numbers(x, n):
+    return x + 1, n in (2, 3)
+
+
+@program(
+    "I2 B8",
+    lambda: [(t(2), n) for n in (2, 7, 8, 3)],
+    differs="fewer_breaks",
+    why="torch compiles anew for what `not` says",
+)
+def not_in_known_numbers(x, n):
+    return x + 1, n not in (2, 3)
+
+
+@program(
+    "I2 B8", lambda: [(t(2), n) for n in (2, 7, 8, 3)], differs="torch_differs", why="torch forgets that n may be 3"
+)
+def known_number_in_varying_ones(x, n):
+    return x + 1, 3 in (n, 4), n in (n, 4)
+
+
+@program("I2 B8", lambda: [(t(2), n) for n in (2, 7, 8, 5)])
+def branch_on_membership(x, n):
+    if n in (5, 7):
+        return x + 1
+    return x - 1
+
+
+@program(
+    "I2 B8",
+    lambda: [(t(2), n) for n in (2, 7, 3, 3)],
+    differs="fewer_breaks",
+    why="torch compiles anew for what `not` says",
+)
+def negation_of_a_symbolic_comparison(x, n):
+    return x + 1, not n == 3, not n != 7
+
+
+@program("B8 I3", lambda: [t(2, 3), t(4, 3), t(6, 3)])
+def one_size_many_times(x):
+    b, c = x.shape
+    return x.reshape(b * c) * (b * c), b * c, c * b
+
+
+@program("F10", lambda: [t(2, 3)])
+def dunder_methods_by_name(x):
+    return x.__add__(2), x.__mul__(x), torch.Tensor.__sub__(x, 1), torch.Tensor.abs(x)
+
+
+@program("O7 F10", lambda: [(t(3, grad=True), t(3)), (t(3, grad=True), None)])
+def grad_set_and_read_back(x, g):
+    x.grad = g
+    seen = x.grad
+    return x * 2, seen is g
+
+
+@program("O7 F10", lambda: [(t(3, grad=True), t(3))])
+def grad_set_to_what_the_graph_makes(x, g):
+    x.grad = g * 2
+    x.grad.add_(1)
+    return x + x.grad
+
+
+@program("I5 O7 F10", lambda: [(t(3, grad=True), t(4))], differs="torch_differs", why="the error is not caught there")
+def grad_of_another_shape(x, g):
+    y = x + 1
+    try:
+        x.grad = g
+    except RuntimeError as error:
+        return y, type(error).__name__
+
+
+@program("I12 I7", lambda: [(t(2), 3)], differs="torch_differs", why="the text does not see the variables there")
+def evaluated_text(x, n):
+    k = n + 1
+
+    def use():
+        return k
+
+    return eval("x * k + n"), eval(" [n, k][0] "), use(), eval("len('abc') if n else None")
+
+
+@program("I12 I5", differs="fewer_breaks", why="torch leaves what evaluates a text with names to Python")
+def evaluated_text_that_fails(x):
+    try:
+        eval("x + nowhere")
+    except NameError as error:
+        return x + 1, str(error)
+
+
+@program("I12", differs="fewer_breaks", why="torch leaves what evaluates a text with names to Python")
+def evaluated_scope_of_its_own(x):
+    y = 3
+    try:
+        return x + y, eval("[y for _ in range(2)]")
+    except NameError as error:
+        return x - y, str(error)
