@@ -10,7 +10,7 @@ import torch
 import torch.fx
 
 from tracer_core.graph.output import NUMBERS, SYMBOLIC, OutputGraph
-from tracer_core.sources import FloatTensorSource
+from tracer_core.sources import NumberTensorSource
 
 
 def clean_up(output: OutputGraph) -> None:
@@ -18,7 +18,7 @@ def clean_up(output: OutputGraph) -> None:
     _drop_grad_switches(output)
     _merge_equal_numbers(output)
     for node in reversed(output.graph.nodes):
-        if not node.users and (_is_item(node) or _is_arithmetic(node)):
+        if not node.users and not node.meta.get("may_raise") and (_is_item(node) or _is_arithmetic(node)):
             output.graph.erase_node(node)
     _drop_inputs(output)
 
@@ -34,7 +34,7 @@ def _is_arithmetic(node: torch.fx.Node) -> bool:
     """Whether it only computes a number from numbers (sizes asked about in Python, answered while tracing)."""
     if node.op == "call_method":
         base = node.args[0]
-        return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), FloatTensorSource)
+        return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), NumberTensorSource)
     if node.op != "call_function" or not isinstance(node.meta.get("example_value"), NUMBERS):
         return False
     return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes)
@@ -45,7 +45,7 @@ def _merge_equal_numbers(output: OutputGraph) -> None:
     first: dict[Any, torch.fx.Node] = {}
     for node in list(output.graph.nodes):
         number = node.meta.get("example_value")
-        if not isinstance(number, SYMBOLIC):
+        if not isinstance(number, SYMBOLIC) or node.meta.get("may_raise"):
             continue
         earlier = first.setdefault(number.node.expr, node)
         if earlier is not node and node.op != "placeholder":

@@ -182,6 +182,14 @@ class Fakes:
         self.symbols[str(expr)] = SymbolBinding(str(expr), made, value, [source])
         return made
 
+    def unknown(self, cls: type) -> Any:
+        """A symbol for a bool, int or float of which only the running program knows anything: no guard can be made
+        on it, and asking for its value fails."""
+        env = self.shape_env
+        create = {bool: env.create_unbacked_symbool, int: env.create_unbacked_symint, float: env.create_unbacked_symfloat}
+        with env.ignore_fresh_unbacked_symbols():
+            return create[cls]()
+
     def wants_symbol(self, value: int | float, source: Source) -> bool:
         """Whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
         if self.dynamic is False:

@@ -13,13 +13,14 @@ import torch.fx
 
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
+from tracer_core.graph.draws import Draw
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.libraries import LibraryReads, module_of
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
-from tracer_core.sources import ConstSource, FloatTensorSource, Scope, Source
+from tracer_core.sources import ConstSource, DrawnSource, FloatTensorSource, IntTensorSource, Scope, Source
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -73,9 +74,13 @@ class OutputGraph:
         self.libraries = LibraryReads(where)
         # Generators that the trace started.
         self.generators: list[Any] = []
+        # Calls of random generators, which the generated code makes in this order before it calls the graph.
+        self.draws: list[Draw] = []
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
         self._symbol_nodes: dict[str, torch.fx.Node] = {}
+        # Nodes that only take a number out of the tensor that carries it into the graph.
+        self._carried = 0
 
     # --- guards -----------------------------------------------------------------------------------------
 
@@ -133,13 +138,30 @@ class OutputGraph:
         """The node for the float symbol `value`: the item of an input tensor that carries it."""
         symbol = str(value.node.expr)
         binding = self.fakes.symbols[symbol]
-        with self.fakes.mode:
-            carrier = torch.empty((), dtype=torch.float64)
-        placeholder = self._placeholder(FloatTensorSource(binding.sources[0]), name, carrier)
-        node = self._symbol_nodes[symbol] = self.add_node("call_method", "item", (placeholder,), {}, value)
+        node = self._symbol_nodes[symbol] = self._carry(FloatTensorSource(binding.sources[0]), name, value)
         if self.observer is not None:
             self.observer.on_symbol(symbol, binding.hint, binding.sources[0].name)
         return node
+
+    def draw(self, draw: Draw) -> DrawnSource:
+        """Have the generated code make this call after those drawn before; the source of its result."""
+        self.draws.append(draw)
+        return DrawnSource(len(self.draws) - 1, draw.label)
+
+    def drawn_number(self, source: Source, cls: type) -> tuple[torch.fx.Node, torch.SymInt | torch.SymFloat]:
+        """The node and the symbol of a number that a draw gives: nothing is known of it but its type."""
+        value = self.fakes.unknown(cls)
+        carrier = FloatTensorSource(source) if cls is float else IntTensorSource(source)
+        return self._carry(carrier, f"drawn_{len(self.draws) - 1}", value), value
+
+    def _carry(self, source: FloatTensorSource | IntTensorSource, name: str, value: Any) -> torch.fx.Node:
+        """The node of a number that enters in a tensor: an input and the reading of its item."""
+        with self.fakes.mode:
+            dtype = torch.float64 if isinstance(source, FloatTensorSource) else torch.int64
+            carrier = torch.empty((), dtype=dtype, device="cpu")
+        placeholder = self._placeholder(source, name, carrier)
+        self._carried += 1
+        return self.add_node("call_method", "item", (placeholder,), {}, value)
 
     def _bind_symbols(self, value: torch.SymInt) -> None:
         for symbol in sorted(value.node.expr.free_symbols, key=str):
@@ -206,8 +228,8 @@ class OutputGraph:
 
     @property
     def operations(self) -> int:
-        """How many nodes there are besides the inputs."""
-        return len(self.graph.nodes) - len(self.inputs)
+        """How many nodes there are besides the inputs and what reads numbers out of them."""
+        return len(self.graph.nodes) - len(self.inputs) - self._carried
 
     @property
     def works_on_tensors(self) -> bool:

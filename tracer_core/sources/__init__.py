@@ -6,7 +6,8 @@ instructions that load it again (`rebuild`). Sources compare by value, so that o
 """
 
 from tracer_core.sources.base import ById, Scope, Source, Step
-from tracer_core.sources.numbers import FloatTensorSource
+from tracer_core.sources.draws import DrawnSource
+from tracer_core.sources.numbers import FloatTensorSource, IntTensorSource, NumberTensorSource
 from tracer_core.sources.parts import (
     AttrSource,
     CellContentsSource,
@@ -52,17 +53,20 @@ __all__ = [
     "DictKeysSource",
     "DictValueSource",
     "DictValuesSource",
+    "DrawnSource",
     "FloatTensorSource",
     "FunctionPartSource",
     "GlobalSource",
     "GlobalStateSource",
     "GradSource",
     "InstanceDictSource",
+    "IntTensorSource",
     "ItemSource",
     "KwDefaultsSource",
     "LenSource",
     "LocalSource",
     "MemberSource",
+    "NumberTensorSource",
     "ObjectAttrSource",
     "OffsetSource",
     "ReferentSource",

@@ -1,9 +1,11 @@
-"""Numbers as tensors: how a float that varies between calls enters a graph."""
+"""Numbers as tensors: how a number that only the running program knows enters a graph, so that back ends that take
+tensors alone can compile it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.sources.base import Const, Load, Scope, Step
@@ -16,19 +18,43 @@ def float_tensor(value: float) -> Any:
     return torch.tensor(value, dtype=torch.float64, device="cpu")
 
 
+def int_tensor(value: int) -> Any:
+    """`value` as a tensor of one 64-bit integer without dimensions, on the CPU."""
+    import torch
+
+    return torch.tensor(value, dtype=torch.int64, device="cpu")
+
+
 @dataclass(frozen=True, eq=False)
-class FloatTensorSource(Step):
-    """The Python float at `of` as a tensor."""
+class NumberTensorSource(Step):
+    """The Python number at `of` as a tensor; subclasses say of which type."""
+
+    convert: ClassVar[Callable[[Any], Any]]
 
     @property
     def name(self) -> str:
         return f"torch.tensor({self.of.name})"
 
     def step(self, base: Any, scope: Scope) -> Any:
-        return float_tensor(base)
+        return type(self).convert(base)
 
     def expr(self, base: str, const: Const) -> str:
-        return f"{const(float_tensor)}({base})"
+        return f"{const(type(self).convert)}({base})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("PUSH_NULL"), make("LOAD_CONST", float_tensor), *load(self.of), make("CALL", CallShape(1))]
+        convert = make("LOAD_CONST", type(self).convert)
+        return [make("PUSH_NULL"), convert, *load(self.of), make("CALL", CallShape(1))]
+
+
+@dataclass(frozen=True, eq=False)
+class FloatTensorSource(NumberTensorSource):
+    """The Python float at `of` as a tensor."""
+
+    convert = staticmethod(float_tensor)
+
+
+@dataclass(frozen=True, eq=False)
+class IntTensorSource(NumberTensorSource):
+    """The Python int at `of`, which fits in 64 bits, as a tensor."""
+
+    convert = staticmethod(int_tensor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
 import torch.fx
 
 from tracer_core.errors import Unsupported
-from tracer_core.sources import Source
+from tracer_core.sources import DrawnSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 
@@ -66,6 +67,9 @@ class TensorVariable(InGraphVariable):
         return describe_fake(self._fake)
 
 
+_PYTHON_TYPES: dict[type, type] = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+
+
 class SymNodeVariable(InGraphVariable):
     """A symbolic int, float or bool."""
 
@@ -73,10 +77,10 @@ class SymNodeVariable(InGraphVariable):
     kind = "symbolic number"
 
     def python_type(self) -> type:
-        return {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(self._fake)]
+        return _PYTHON_TYPES[type(self._fake)]
 
     def describe(self) -> str:
-        return str(self._fake)
+        return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
     def key(self, tx: Tracing | None) -> Any:
         return super().key(tx) if tx is None else self.specialize(tx, self.python_type())
@@ -86,7 +90,9 @@ class SymNodeVariable(InGraphVariable):
 
     def specialize(self, tx: Tracing, to: type) -> Any:
         """The number itself; from here on the code is right for that number only (a shape guard)."""
-        if isinstance(self._fake, torch.SymInt) and self._fake.node.expr.free_symbols & unbacked(tx):
+        if self._fake.node.expr.free_symbols & unbacked(tx):
+            if tx.output.draws:
+                raise Unsupported("random-number", what=self.describe())
             raise Unsupported("data-dependent-number", what=str(self._fake))
         result = to(self._fake)
         tx.output.note_shape_guards()
@@ -124,8 +130,6 @@ def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
 
 
 def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch.fx.Node:
-    import operator
-
     if not isinstance(item, (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, tuple, list)):
         return node
     return tx.output.add_node("call_function", operator.getitem, (node, index), {}, item)
@@ -133,6 +137,8 @@ def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch
 
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
     """A number that may be symbolic: a constant where its symbols say exactly one value."""
+    if node is not None and tx.output.draws and _is_of_unknown(tx, node, number):
+        return SymNodeVariable(node, tx.output.fakes.unknown(_PYTHON_TYPES[type(number)]))
     if isinstance(number, (int, float)):
         return ConstantVariable(number)
     expr = number.node.expr
@@ -141,3 +147,24 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
     if node is None:
         node = tx.output.symbol_node(number)
     return SymNodeVariable(node, number)
+
+
+def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
+    """Whether `number` was computed with a number that is not known, in a way that symbols do not follow: they are
+    real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
+
+    Marks the node where running it may raise.
+    """
+    unknown = unbacked(tx)
+    inputs = [each.meta.get("example_value") for each in node.all_input_nodes]
+    drawn = [n for n in inputs if type(n) in _PYTHON_TYPES and n.node.expr.free_symbols & unknown]
+    if drawn and node.target not in _NEVER_RAISES:
+        node.meta["may_raise"] = True
+    inexact = isinstance(number, torch.SymFloat) or any(isinstance(n, torch.SymFloat) for n in drawn)
+    return bool(drawn) and type(number) in _PYTHON_TYPES and inexact
+
+
+_NEVER_RAISES = (
+    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, operator.eq, operator.ne,
+    operator.lt, operator.le, operator.gt, operator.ge,
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""Values that the generated code draws from a random generator before it calls the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracer_core.bytecode import Instruction, make
+from tracer_core.sources.base import Const, Load, Scope, Source
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSource(Source):
+    """The result of draw number `index` of the frame. It exists only in the generated code, so nothing can be guarded
+    on it. `label` is the call as people read it."""
+
+    index: int
+    label: str = field(compare=False)
+
+    @property
+    def variable(self) -> str:
+        """The temporary of the generated code that holds it."""
+        return f"___drawn{self.index}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.label} [draw {self.index}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        raise TypeError(f"{self.name} is drawn when the generated code runs: it has no value before")
+
+    def expr(self, base: str, const: Const) -> str:
+        raise TypeError(f"{self.name} is drawn after the guards are checked: it cannot be guarded")
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [make("LOAD_FAST", self.variable)]
