@@ -182,6 +182,18 @@ _reason(
     "Seed generators before the compiled function runs.",
 )
 _reason(
+    "random-number",
+    "The code needs to know {what}, which is drawn when the compiled code runs.",
+    "A random number differs from call to call, so nothing that is done now may hang on it.",
+    "Use the number in arithmetic and tensor operations only, or draw it outside the compiled function.",
+)
+_reason(
+    "random-choice",
+    "The code draws from a list whose items are not all ints or all floats.",
+    "Which object comes out is known only when the code runs, and what follows may hang on it.",
+    "Draw the position with random.randrange outside the compiled function, or draw before it is called.",
+)
+_reason(
     "unknown-object",
     "{source} is a {type} object, of which the tracer knows nothing.",
     "It is implemented in C, or keeps state that Python code cannot see.",

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from tracer_core.bytecode import CallShape, Handler, Instruction
+from tracer_core.bytecode import CallShape, Handler, Instruction, make
 from tracer_core.codegen import effects
-from tracer_core.codegen.alive import as_it_came
+from tracer_core.codegen.alive import as_it_came, looks_at_namespace
+from tracer_core.codegen.draws import draw_all, giving_back, temporaries
 from tracer_core.codegen.emitter import OUTPUTS, Emitter
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_needs import needs
@@ -77,8 +78,13 @@ class FrameEnd:
             Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original
             code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
         """
-        emitter = self.emitter
-        recovery: list[Instruction] = []
+        emitter, draws = self.emitter, self.output.draws
+        if draws and looks_at_namespace(self.root.code):
+            # The original code, should it run after all, shall not find them among its locals: all must be bound.
+            for name in temporaries(draws):
+                emitter.const(None)
+                emitter.emit("STORE_FAST", name)
+        recovered = draw_all(emitter, draws)
         if function is not None:
             emitter.emit("PUSH_NULL")
             emitter.const(function)
@@ -86,13 +92,22 @@ class FrameEnd:
                 emitter.load_source(argument.source)
             call = emitter.emit("CALL", CallShape(len(self.output.inputs)))
             if can_run_again(self.output):
-                recovery = recovery_code(otherwise, self.output.grad_mode_at_start)
-                call.handler = Handler(recovery[0], 0, False)
+                recovered.append(call)
             emitter.emit("STORE_FAST", OUTPUTS)
+        recovery = self._recovery(otherwise) if recovered else []
+        for instruction in recovered:
+            instruction.handler = Handler(recovery[0], 0, False)
         if torch.is_grad_enabled() != self.output.grad_mode_at_start:
             emitter.call_const(torch._C._set_grad_enabled, lambda: emitter.const(torch.is_grad_enabled()))
             emitter.emit("POP_TOP")
         return recovery
+
+    def _recovery(self, otherwise: Instruction) -> list[Instruction]:
+        """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs."""
+        back = giving_back() if self.output.draws else []
+        if back and looks_at_namespace(self.root.code):
+            back.extend(make("DELETE_FAST", name) for name in temporaries(self.output.draws))
+        return recovery_code(otherwise, self.output.grad_mode_at_start, back)
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""

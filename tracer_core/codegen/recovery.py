@@ -29,8 +29,9 @@ def can_run_again(output: OutputGraph) -> bool:
     return not any(word in name for name in names for word in _DRAWS)
 
 
-def recovery_code(otherwise: Instruction, grad_mode: bool) -> list[Instruction]:
-    """Where the graph's exception goes: an ordinary one is dropped and plain Python runs instead."""
+def recovery_code(otherwise: Instruction, grad_mode: bool, back: list[Instruction]) -> list[Instruction]:
+    """Where the graph's exception goes: an ordinary one is dropped, the grad mode put back, `back` done, and plain
+    Python runs instead."""
     again = make("RERAISE", 0)
     return [
         make("LOAD_CONST", Exception),
@@ -42,6 +43,7 @@ def recovery_code(otherwise: Instruction, grad_mode: bool) -> list[Instruction]:
         make("LOAD_CONST", grad_mode),
         make("CALL", CallShape(1)),
         make("POP_TOP"),
+        *back,
         make("JUMP", target=otherwise),
         again,
     ]

@@ -128,6 +128,8 @@ class Fakes:
         self.dynamic = dynamic
         self.symbols: dict[str, SymbolBinding] = {}
         self.tracked: list[TrackedFake] = []
+        # Symbols of numbers that only the running program knows.
+        self.unknowns: set[Any] = set()
 
     def tensor(self, real: torch.Tensor, source: Source) -> TrackedFake:
         """A fake for `real`, found at `source`."""
@@ -186,9 +188,15 @@ class Fakes:
         """A symbol for a bool, int or float of which only the running program knows anything: no guard can be made
         on it, and asking for its value fails."""
         env = self.shape_env
-        create = {bool: env.create_unbacked_symbool, int: env.create_unbacked_symint, float: env.create_unbacked_symfloat}
+        create: dict[type, Callable[[], Any]] = {
+            bool: env.create_unbacked_symbool,
+            int: env.create_unbacked_symint,
+            float: env.create_unbacked_symfloat,
+        }
         with env.ignore_fresh_unbacked_symbols():
-            return create[cls]()
+            value = create[cls]()
+        self.unknowns |= value.node.expr.free_symbols
+        return value
 
     def wants_symbol(self, value: int | float, source: Source) -> bool:
         """Whether the plain number at `source` is to be a symbol: it differed in an earlier call."""

@@ -152,7 +152,7 @@ class OutputGraph:
         """The node and the symbol of a number that a draw gives: nothing is known of it but its type."""
         value = self.fakes.unknown(cls)
         carrier = FloatTensorSource(source) if cls is float else IntTensorSource(source)
-        return self._carry(carrier, f"drawn_{len(self.draws) - 1}", value), value
+        return self._carry(carrier, f"drawn_{self._carried}", value), value
 
     def _carry(self, source: FloatTensorSource | IntTensorSource, name: str, value: Any) -> torch.fx.Node:
         """The node of a number that enters in a tensor: an input and the reading of its item."""

@@ -29,7 +29,7 @@ def int_tensor(value: int) -> Any:
 class NumberTensorSource(Step):
     """The Python number at `of` as a tensor; subclasses say of which type."""
 
-    convert: ClassVar[Callable[[Any], Any]]
+    convert: ClassVar[Callable[..., Any]]
 
     @property
     def name(self) -> str:
@@ -50,11 +50,11 @@ class NumberTensorSource(Step):
 class FloatTensorSource(NumberTensorSource):
     """The Python float at `of` as a tensor."""
 
-    convert = staticmethod(float_tensor)
+    convert: ClassVar[Callable[..., Any]] = staticmethod(float_tensor)
 
 
 @dataclass(frozen=True, eq=False)
 class IntTensorSource(NumberTensorSource):
     """The Python int at `of`, which fits in 64 bits, as a tensor."""
 
-    convert = staticmethod(int_tensor)
+    convert: ClassVar[Callable[..., Any]] = staticmethod(int_tensor)

@@ -74,6 +74,8 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
         return any(_has_unbacked_size(tx, item) for item in fake)
     sizes = fake.shape if isinstance(fake, torch.Tensor) else (fake,)
     symbols = {s for n in sizes if isinstance(n, torch.SymInt) for s in n.node.expr.free_symbols}
+    if not isinstance(fake, torch.Tensor):
+        symbols -= tx.output.fakes.unknowns
     return bool(symbols) and not symbols.isdisjoint(unbacked(tx))
 
 

@@ -92,7 +92,8 @@ class SymNodeVariable(InGraphVariable):
         """The number itself; from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
             if tx.output.draws:
-                raise Unsupported("random-number", what=self.describe())
+                what = self.describe() if self.source is not None else "what was computed from a random number"
+                raise Unsupported("random-number", what=what)
             raise Unsupported("data-dependent-number", what=str(self._fake))
         result = to(self._fake)
         tx.output.note_shape_guards()
@@ -156,7 +157,7 @@ def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
     Marks the node where running it may raise.
     """
     unknown = unbacked(tx)
-    inputs = [each.meta.get("example_value") for each in node.all_input_nodes]
+    inputs: list[Any] = [each.meta.get("example_value") for each in node.all_input_nodes]
     drawn = [n for n in inputs if type(n) in _PYTHON_TYPES and n.node.expr.free_symbols & unknown]
     if drawn and node.target not in _NEVER_RAISES:
         node.meta["may_raise"] = True

@@ -1,0 +1,91 @@
+"""Code that draws random numbers before the graph, and gives the streams back if the graph cannot run after all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.codegen.emitter import Emitter
+from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.graph.draws import Draw
+from tracer_core.sources import DrawnSource
+from tracer_core.variables.random_streams import RandomStreamVariable
+
+STREAMS = "___streams"
+"""The temporary that holds how the generators stood before the first draw."""
+
+States = list[tuple[Callable[[Any], Any], Any]]
+
+
+def states_of(*streams: Any) -> States:
+    """For each generator, what puts it back and the state to put it back to."""
+    return [(stream.setstate, stream.getstate()) for stream in streams]
+
+
+def give_back(states: States) -> None:
+    """Put generators back, so that plain Python draws the same numbers."""
+    for put_back, state in states:
+        put_back(state)
+
+
+def draw_all(emitter: Emitter, draws: list[Draw]) -> list[Instruction]:
+    """Make the draws, in order.
+
+    Returns:
+        The instructions that draw: when one of them raises, the streams are to be given back.
+    """
+    if not draws:
+        return []
+    streams = dict.fromkeys(draw.stream for draw in draws)
+    emitter.call_const(states_of, *(lambda stream=stream: emitter.load(stream) for stream in streams))
+    emitter.emit("STORE_FAST", STREAMS)
+    start = len(emitter.instructions)
+    for index, draw in enumerate(draws):
+        _call(emitter, draw)
+        emitter.emit("STORE_FAST", DrawnSource(index, draw.label).variable)
+    return emitter.instructions[start:]
+
+
+def _call(emitter: Emitter, draw: Draw) -> None:
+    emitter.emit("PUSH_NULL")
+    if draw.function is not None:
+        emitter.const(draw.function)
+        emitter.load(draw.stream)
+    else:
+        emitter.load(draw.stream)
+        emitter.emit("LOAD_ATTR", draw.method)
+    for value in (*draw.args, *draw.kwargs.values()):
+        emitter.load(value)
+    count = len(draw.args) + len(draw.kwargs) + (draw.function is not None)
+    emitter.emit("CALL", CallShape(count, tuple(draw.kwargs)))
+
+
+def giving_back() -> list[Instruction]:
+    """Instructions that give the streams back."""
+    return [
+        make("PUSH_NULL"),
+        make("LOAD_CONST", give_back),
+        make("LOAD_FAST", STREAMS),
+        make("CALL", CallShape(1)),
+        make("POP_TOP"),
+    ]
+
+
+def temporaries(draws: list[Draw]) -> list[str]:
+    """The variables that the draws set."""
+    return [STREAMS, *(DrawnSource(i, draw.label).variable for i, draw in enumerate(draws))] if draws else []
+
+
+def stream_at(cls: type[random.Random], state: Any) -> random.Random:
+    """A generator in this state."""
+    stream = cls(0)
+    stream.setstate(state)
+    return stream
+
+
+@rebuilds(RandomStreamVariable)
+def _stream(emitter: Emitter, tracker: RandomStreamVariable) -> None:
+    emitter.call_const(stream_at, lambda: emitter.const(tracker.cls), lambda: emitter.const(tracker.known.getstate()))
+    emitter.keep(tracker)
