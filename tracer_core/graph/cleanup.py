@@ -41,13 +41,16 @@ def _is_arithmetic(node: torch.fx.Node) -> bool:
 
 
 def _merge_equal_numbers(output: OutputGraph) -> None:
-    """Numbers that are the same arithmetic on the same symbols are computed once."""
+    """Numbers that are the same arithmetic on the same symbols are computed once. (Floats only where they are the
+    same operation on the same operands: symbols are real numbers, of which more is equal than of floats.)"""
     first: dict[Any, torch.fx.Node] = {}
     for node in list(output.graph.nodes):
         number = node.meta.get("example_value")
         if not isinstance(number, SYMBOLIC) or node.meta.get("may_raise"):
             continue
-        earlier = first.setdefault(number.node.expr, node)
+        exact = isinstance(number, torch.SymInt) or node.op == "placeholder"
+        key = number.node.expr if exact else (node.op, node.target, node.args)
+        earlier = first.setdefault(key, node)
         if earlier is not node and node.op != "placeholder":
             node.replace_all_uses_with(earlier)
             output.graph.erase_node(node)

@@ -139,7 +139,8 @@ def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
     """A number that may be symbolic: a constant where its symbols say exactly one value."""
     if node is not None and tx.output.draws and _is_of_unknown(tx, node, number):
-        return SymNodeVariable(node, tx.output.fakes.unknown(_PYTHON_TYPES[type(number)]))
+        number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):
         return ConstantVariable(number)
     expr = number.node.expr
