@@ -48,7 +48,8 @@ def _merge_equal_numbers(output: OutputGraph) -> None:
         number = node.meta.get("example_value")
         if not isinstance(number, SYMBOLIC) or node.meta.get("may_raise"):
             continue
-        exact = isinstance(number, torch.SymInt) or node.op == "placeholder"
+        symbols = number.node.expr.free_symbols
+        exact = not isinstance(number, torch.SymFloat) and all(symbol.is_integer for symbol in symbols)
         key = number.node.expr if exact else (node.op, node.target, node.args)
         earlier = first.setdefault(key, node)
         if earlier is not node and node.op != "placeholder":
