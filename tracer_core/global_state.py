@@ -12,20 +12,36 @@ import torch
 @dataclass(frozen=True, slots=True)
 class Property:
     """`text` names it for people, `read` gives its value now (compared with `==`), `advice` says how a user keeps
-    it the same."""
+    it the same, `write` puts a value back (None where that is done by leaving a block). Every graph depends on those
+    with `always`; on the others only a program that asks."""
 
     text: str
     read: Callable[[], Any]
     advice: str
+    write: Callable[[Any], object] | None = None
+    always: bool = True
 
 
 def _deterministic() -> tuple[bool, bool]:
     return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
 
 
-def _autocast() -> tuple[tuple[str, torch.dtype], ...]:
-    """(device, dtype) for each device whose autocast is on."""
-    return tuple((d, torch.get_autocast_dtype(d)) for d in ("cpu", "cuda") if torch.is_autocast_enabled(d))
+def _set_deterministic(value: tuple[bool, bool]) -> None:
+    torch.use_deterministic_algorithms(value[0], warn_only=value[1])
+
+
+_AUTOCAST_DEVICES = ("cpu", "cuda")
+
+
+def _autocast() -> tuple[tuple[str, bool, torch.dtype], ...]:
+    """(device, enabled, dtype) for each device."""
+    return tuple((d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in _AUTOCAST_DEVICES)
+
+
+def _set_autocast(value: tuple[tuple[str, bool, torch.dtype], ...]) -> None:
+    for device, enabled, dtype in value:
+        torch.set_autocast_enabled(device, enabled)
+        torch.set_autocast_dtype(device, dtype)
 
 
 def _torch_function_modes() -> tuple[type, ...]:
@@ -46,11 +62,39 @@ def _default_device() -> torch.device:
 _CPU = torch.device("cpu")
 
 
+def _set_device() -> torch.device | None:
+    context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    return None if context is None else context.device
+
+
+_FP32 = (
+    ("generic", "all"), ("cuda", "all"), ("cuda", "conv"), ("cuda", "rnn"), ("cuda", "matmul"),
+    ("mkldnn", "all"), ("mkldnn", "conv"), ("mkldnn", "rnn"), ("mkldnn", "matmul"),
+)  # fmt: skip
+
+
+def _fp32_precision() -> tuple[tuple[str, str, str], ...]:
+    return tuple((*place, torch._C._get_fp32_precision_getter(*place)) for place in _FP32)
+
+
+def _set_fp32_precision(value: tuple[tuple[str, str, str], ...]) -> None:
+    for backend, operation, precision in value:
+        torch._C._set_fp32_precision_setter(backend, operation, precision)
+
+
+def _set_saved_tensors_hooks(disabled_why: str | None) -> None:
+    if disabled_why is None:
+        torch._C._autograd._saved_tensors_hooks_enable()
+    else:
+        torch._C._autograd._saved_tensors_hooks_disable(disabled_why)
+
+
 PROPERTIES: dict[str, Property] = {
     "grad_mode": Property(
         "torch.is_grad_enabled()",
         torch.is_grad_enabled,
         "call it always inside, or always outside, torch.no_grad()",
+        torch._C._set_grad_enabled,
     ),
     "inference_mode": Property(
         "torch.is_inference_mode_enabled()",
@@ -61,11 +105,13 @@ PROPERTIES: dict[str, Property] = {
         "deterministic algorithms (enabled, warn only)",
         _deterministic,
         "call torch.use_deterministic_algorithms() once, before the first call",
+        _set_deterministic,
     ),
     "default_dtype": Property(
         "torch.get_default_dtype()",
         torch.get_default_dtype,
         "call torch.set_default_dtype() once, before the first call",
+        torch.set_default_dtype,
     ),
     "default_device": Property(
         "torch.get_default_device()",
@@ -73,14 +119,16 @@ PROPERTIES: dict[str, Property] = {
         "call torch.set_default_device() once, before the first call",
     ),
     "autocast": Property(
-        "autocast (device, dtype)",
+        "autocast (device, enabled, dtype)",
         _autocast,
         "call it always inside, or always outside, the same torch.autocast()",
+        _set_autocast,
     ),
     "autocast_cache": Property(
         "torch.is_autocast_cache_enabled()",
         torch.is_autocast_cache_enabled,
         "keep the same cache_enabled= for torch.autocast()",
+        torch.set_autocast_cache_enabled,
     ),
     "torch_function": Property(
         "torch function overrides enabled",
@@ -102,9 +150,105 @@ PROPERTIES: dict[str, Property] = {
         _functorch_depth,
         "call it always inside, or always outside, the same torch.func transforms",
     ),
+    "anomaly": Property(
+        "torch.autograd's anomaly detection (enabled, checks for NaN)",
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        "call it always inside, or always outside, torch.autograd.detect_anomaly()",
+        lambda value: torch.set_anomaly_enabled(*value),
+        always=False,
+    ),
+    "device_context": Property(
+        "the argument of torch.set_default_device()",
+        _set_device,
+        "call torch.set_default_device() once, before the first call",
+        torch.set_default_device,
+        always=False,
+    ),
+    "fp32_precision": Property(
+        "the precisions of float32 by back end and operation",
+        _fp32_precision,
+        "set them once, before the first call",
+        _set_fp32_precision,
+        always=False,
+    ),
+    "sdp_priority_order": Property(
+        "the order in which attention's back ends are tried",
+        lambda: tuple(torch._C._get_sdp_priority_order()),
+        "set it once, before the first call",
+        lambda order: torch._C._set_sdp_priority_order(list(order)),
+        always=False,
+    ),
+    "saved_tensors_hooks": Property(
+        "why hooks on saved tensors are disabled",
+        torch._C._autograd._saved_tensors_hooks_get_disabled_error_message,
+        "call it always inside, or always outside, torch.autograd.graph.disable_saved_tensors_hooks()",
+        _set_saved_tensors_hooks,
+        always=False,
+    ),
     "threads": Property(
         "torch.get_num_threads()",
         torch.get_num_threads,
         "call torch.set_num_threads() once, before the first call",
     ),
 }
+
+
+def _flag(name: str, getter: Any, setter: Any) -> None:
+    """A setting that one function tells and one sets from what that tells."""
+    PROPERTIES[name] = Property(
+        f"torch's setting {name}", getter, "set it once, before the first call", setter, always=False
+    )
+    QUESTIONS[getter] = name
+    COMMANDS[setter] = name
+
+
+# By function: the setting that it tells, and the setting that it sets.
+QUESTIONS: dict[Any, str] = {
+    torch.is_grad_enabled: "grad_mode",
+    torch.is_inference_mode_enabled: "inference_mode",
+    torch.are_deterministic_algorithms_enabled: "deterministic",
+    torch._C._get_deterministic_algorithms: "deterministic",
+    torch._C._get_deterministic_algorithms_warn_only: "deterministic",
+    torch.is_deterministic_algorithms_warn_only_enabled: "deterministic",
+    torch.get_default_dtype: "default_dtype",
+    torch.get_default_device: "default_device",
+    torch.is_autocast_enabled: "autocast",
+    torch.get_autocast_dtype: "autocast",
+    torch.is_autocast_cache_enabled: "autocast_cache",
+    torch._C._is_torch_function_enabled: "torch_function",
+    torch.is_anomaly_enabled: "anomaly",
+    torch.is_anomaly_check_nan_enabled: "anomaly",
+    torch._C._autograd._saved_tensors_hooks_get_disabled_error_message: "saved_tensors_hooks",
+    torch._C._get_fp32_precision_getter: "fp32_precision",
+    torch._C._get_sdp_priority_order: "sdp_priority_order",
+    torch.get_num_threads: "threads",
+}
+COMMANDS: dict[Any, str] = {
+    torch._C._set_grad_enabled: "grad_mode",
+    torch._C._set_deterministic_algorithms: "deterministic",
+    torch._C._set_default_dtype: "default_dtype",
+    torch.set_default_dtype: "default_dtype",
+    torch.set_autocast_enabled: "autocast",
+    torch.set_autocast_dtype: "autocast",
+    torch.set_autocast_cache_enabled: "autocast_cache",
+    torch.set_anomaly_enabled: "anomaly",
+    torch._C._set_sdp_priority_order: "sdp_priority_order",
+    torch._C._set_fp32_precision_setter: "fp32_precision",
+    torch._C._autograd._saved_tensors_hooks_disable: "saved_tensors_hooks",
+    torch._C._autograd._saved_tensors_hooks_enable: "saved_tensors_hooks",
+}
+
+for _name in (
+    "cudnn_enabled cudnn_benchmark cudnn_deterministic cudnn_allow_tf32 cudnn_depthwise_kernel "
+    "mkldnn_enabled mkldnn_deterministic onednn_allow_tf32 cublas_allow_tf32 nnpack_enabled "
+    "cublas_allow_fp16_accumulation math_sdp_allow_fp16_bf16_reduction float32_matmul_precision "
+    "deterministic_fill_uninitialized_memory graph_executor_optimize"
+).split():
+    _flag(_name, getattr(torch._C, f"_get_{_name}"), getattr(torch._C, f"_set_{_name}"))
+for _name in "flash mem_efficient math cudnn overrideable fa3".split():
+    _flag(f"{_name}_sdp", getattr(torch._C, f"_get_{_name}_sdp_enabled"), getattr(torch._C, f"_set_sdp_use_{_name}"))
+for _name in ("multithreading_enabled", "view_replay_enabled"):
+    _flag(_name, getattr(torch._C, f"_is_{_name}"), getattr(torch._C, f"_set_{_name}"))
+
+ALWAYS = tuple(_name for _name, _property in PROPERTIES.items() if _property.always)
+ON_DEMAND = tuple(_name for _name, _property in PROPERTIES.items() if not _property.always)

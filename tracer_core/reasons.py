@@ -353,6 +353,18 @@ _reason(
     "Enter it outside the compiled function.",
 )
 _reason(
+    "left-elsewhere",
+    "The code leaves a {type} that was not the last one entered since the graph began.",
+    "What it goes back to is known only to the object itself.",
+    "Enter and leave it by a with block.",
+)
+_reason(
+    "left-open",
+    "The graph ends while the code is in a {type} that it has not entered by a with block of its own.",
+    "Such a block cannot be entered by the graph and left by other code, so it is entered between two graphs.",
+    "Enter it by a with block in the function where the graph ends.",
+)
+_reason(
     "instance-dict-key",
     "The code uses {what} as a key of an object's __dict__.",
     "Only names known while tracing can be followed there.",

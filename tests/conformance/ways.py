@@ -246,7 +246,9 @@ def reset_world() -> None:
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
     torch.use_deterministic_algorithms(False)
+    torch.set_default_device(None)
     torch.set_autocast_enabled("cpu", False)
+    torch.set_autocast_cache_enabled(True)
     torch.utils.hooks.RemovableHandle.next_id = 0
     logging.getLogger().handlers.clear()
     logging.getLogger().setLevel(logging.WARNING)

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from types import CellType
 from typing import Any
 
-import torch
-
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, stack_for_break
 from tracer_core.codegen.emitter import CannotRebuild
@@ -23,12 +21,15 @@ from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.resume import starts_at
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
-from tracer_core.global_state import PROPERTIES
+from tracer_core.global_state import ALWAYS
+from tracer_core.graph.cleanup import is_empty
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
+from tracer_core.interpreter.with_blocks import leave_blocks
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.generators import GeneratorVariable
 
 load_handlers()
 
@@ -119,13 +120,12 @@ class _Attempt:
         self.number = number
         self.failure = failure
         self.observer = observers.current()
-        self.settings = [make.global_state(setting) for setting in PROPERTIES]
+        self.settings = [make.global_state(setting) for setting in ALWAYS]
 
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
-        grad_mode = torch.is_grad_enabled()
         outcome, message = "fault", "our own code failed"
+        self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
         try:
-            self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
             with self.interpreter.output.libraries.noting():
@@ -141,7 +141,7 @@ class _Attempt:
             message = f"{type(error).__name__}: {error}"
             raise
         finally:
-            torch._C._set_grad_enabled(grad_mode)
+            self.interpreter.output.state.restore()
             if self.observer is not None:
                 self.observer.on_attempt_end(outcome, message)
 
@@ -158,6 +158,7 @@ class _Attempt:
             return failure
         except GraphEnds:
             self._stopped()
+            leave_blocks(interpreter, root, root.pc)
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
@@ -169,10 +170,20 @@ class _Attempt:
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
             return MustRestart(stale.root_step, Unsupported("print"), root, root.decoded.instructions[0])
+        state = interpreter.output.state
+        left_open = next((entered for entered in state.entered if not entered.may_stay), None)
+        if left_open is not None:
+            reason = Unsupported("left-open", type=left_open.manager.python_type_name())
+            return MustRestart(left_open.root_step, reason, root, root.decoded.instructions[0])
+        state.finish()
         try:
             return self._at_break() if value is None else self._at_return(value)
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
+            if isinstance(error.tracker, GeneratorVariable) and error.tracker.made_at >= starts_at(root.code):
+                # Python can make it: end the graph before that. (A context manager's lives as long as its block;
+                # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
+                return MustRestart(error.tracker.made_at, unsupported, root, root.decoded.instructions[0])
             if self.observer is not None:
                 position = root.pc if value is None else root.pc - 1
                 self.observer.on_break(unsupported, root, root.decoded.instructions[position])
@@ -231,10 +242,12 @@ class _Attempt:
         if not output.operations and not end.output_nodes:
             return None
         module = finish_graph(output, end.output_nodes)
+        if not end.output_nodes and is_empty(module.graph):
+            return None
         name = f"graph_{next(_graph_names)}"
         if self.observer is not None:
             self.observer.on_graph(module, name)
-        return untraced(call_backend(output, module), name)
+        return untraced(call_backend(output, module), name, output.state.start)
 
     def _finished(self, end: FrameEnd, new: NewCode) -> CompiledFrame:
         if self.observer is not None:

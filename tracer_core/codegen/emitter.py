@@ -20,6 +20,7 @@ class CannotRebuild(Exception):
 
     def __init__(self, tracker: VariableTracker) -> None:
         super().__init__(f"a {tracker.kind} ({tracker.describe()})")
+        self.tracker = tracker
 
 
 class Emitter:

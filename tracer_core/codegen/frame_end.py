@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,10 +16,11 @@ from tracer_core.codegen.emitter import OUTPUTS, Emitter
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_needs import needs
 from tracer_core.codegen.recovery import can_run_again, recovery_code
-from tracer_core.codegen.resume import raise_and_catch
+from tracer_core.codegen.resume import enter_block, make_and_enter_block, manager_of, raise_and_catch
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.interpreter.with_blocks import ReenteredMark
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
@@ -58,7 +60,9 @@ class FrameEnd:
         self.emitter = Emitter(root, {}, rebuild)
         cells = [cell.contents for cell in self._own_new_cells().values() if cell.contents is not None]
         handled = [item.exception for item in stack if isinstance(item, HandledMark)]
-        roots = [*stack, *handled, *locals.values(), *cells, *effects.needs(output.side_effects, self.emitter)]
+        managers = [item.manager for item in stack if isinstance(item, ReenteredMark)]
+        changed = effects.needs(output.side_effects, self.emitter)
+        roots = [*stack, *handled, *managers, *locals.values(), *cells, *changed]
         alive = reachable(roots)
         self.alive = alive
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
@@ -97,8 +101,8 @@ class FrameEnd:
         recovery = self._recovery(otherwise) if recovered else []
         for instruction in recovered:
             instruction.handler = Handler(recovery[0], 0, False)
-        if torch.is_grad_enabled() != self.output.grad_mode_at_start:
-            emitter.call_const(torch._C._set_grad_enabled, lambda: emitter.const(torch.is_grad_enabled()))
+        for change in self.output.state.left:
+            emitter.call_const(change.write, partial(emitter.const, change.value))
             emitter.emit("POP_TOP")
         return recovery
 
@@ -107,7 +111,7 @@ class FrameEnd:
         back = giving_back() if self.output.draws else []
         if back and looks_at_namespace(self.root.code):
             back.extend(make("DELETE_FAST", name) for name in temporaries(self.output.draws))
-        return recovery_code(otherwise, self.output.grad_mode_at_start, back)
+        return recovery_code(otherwise, back)
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""
@@ -146,6 +150,11 @@ class FrameEnd:
         if isinstance(item, HandledMark):
             self.emitter.load(item.exception)
             self.emitter.instructions.extend(raise_and_catch(depth))
+        elif isinstance(item, ReenteredMark):
+            self.emitter.load(item.manager)
+            self.emitter.emit("STORE_FAST", manager_of(depth))
+            enter = make_and_enter_block if item.remade else enter_block
+            self.emitter.instructions.extend(enter(manager_of(depth)))
         else:
             self.emitter.load(item)
 

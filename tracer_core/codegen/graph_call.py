@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 
 from tracer_core.errors import BackendError
+from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.output import OutputGraph
 
@@ -61,8 +63,9 @@ def _unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -
     return call
 
 
-def untraced(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """`function` with the frame hook off while it runs."""
+def untraced(function: Callable[..., Any], name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:
+    """`function` with the frame hook off while it runs. Should it raise, torch's `settings` (those that it changes)
+    are put back as they were: what it had entered is not left by anyone else."""
 
     def call(*args: Any) -> Any:
         previous = set_eval_frame(None)
@@ -71,6 +74,32 @@ def untraced(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         finally:
             set_eval_frame(previous)
 
-    call.__name__ = call.__qualname__ = name
-    call._tracewalk_disable = True  # type: ignore[attr-defined]
+    made = _putting_back(call, settings) if settings else call
+    made.__name__ = made.__qualname__ = name
+    made._tracewalk_disable = True  # type: ignore[attr-defined]
+    return made
+
+
+def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> Callable[..., Any]:
+    writes = [(write, value) for name, value in settings.items() if (write := PROPERTIES[name].write) is not None]
+
+    def call(*args: Any) -> Any:
+        nested = _autocast_depth()
+        try:
+            return function(*args)
+        except BaseException as error:
+            # Inference mode lasts as long as the object that the graph's frame holds.
+            traceback.clear_frames(error.__traceback__)
+            for write, value in writes:
+                write(value)
+            for _ in range(_autocast_depth() - nested):
+                torch.autocast_decrement_nesting()
+            raise
+
     return call
+
+
+def _autocast_depth() -> int:
+    depth = torch.autocast_increment_nesting()
+    torch.autocast_decrement_nesting()
+    return depth - 1

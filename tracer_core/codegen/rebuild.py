@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 # The modules of rules fill the table when they are imported.
-from tracer_core.codegen import rebuild_containers, rebuild_functions, rebuild_iterators, rebuild_objects  # noqa: F401
+from tracer_core.codegen import (  # noqa: F401
+    rebuild_containers,
+    rebuild_functions,
+    rebuild_iterators,
+    rebuild_managers,
+    rebuild_objects,
+)
 from tracer_core.codegen.emitter import OUTPUTS, CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_registry import rule_for
 from tracer_core.sources import Source

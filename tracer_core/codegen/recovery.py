@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
-from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.bytecode import Instruction, make
 from tracer_core.graph.output import OutputGraph
 
 _DRAWS = (
@@ -29,19 +27,13 @@ def can_run_again(output: OutputGraph) -> bool:
     return not any(word in name for name in names for word in _DRAWS)
 
 
-def recovery_code(otherwise: Instruction, grad_mode: bool, back: list[Instruction]) -> list[Instruction]:
-    """Where the graph's exception goes: an ordinary one is dropped, the grad mode put back, `back` done, and plain
-    Python runs instead."""
+def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instruction]:
+    """Where the graph's exception goes: an ordinary one is dropped, `back` done, and plain Python runs instead."""
     again = make("RERAISE", 0)
     return [
         make("LOAD_CONST", Exception),
         make("CHECK_EXC_MATCH"),
         make("POP_JUMP_IF_FALSE", target=again),
-        make("POP_TOP"),
-        make("PUSH_NULL"),
-        make("LOAD_CONST", torch._C._set_grad_enabled),
-        make("LOAD_CONST", grad_mode),
-        make("CALL", CallShape(1)),
         make("POP_TOP"),
         *back,
         make("JUMP", target=otherwise),

@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from tracer_core.bytecode import Handler, Instruction, Program, assemble, copy_program_with_map, decode, make
+from tracer_core.bytecode import (
+    CallShape,
+    Handler,
+    Instruction,
+    Program,
+    assemble,
+    copy_program_with_map,
+    decode,
+    make,
+)
 
 CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
@@ -23,13 +32,17 @@ class Point:
     """Where to go on, and with what: `at` is the index of the instruction in the original program; `empty` the depths
     of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception being handled
     (the argument there is that exception), and `first` the name of the argument that must come before all others,
-    as `super()` without arguments looks at a frame's first one."""
+    as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
+    block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
+    manager when it is called."""
 
     at: int
     stack: int
     locals: tuple[str, ...]
     empty: tuple[int, ...] = ()
     handled: tuple[int, ...] = ()
+    reentered: tuple[int, ...] = ()
+    remade: tuple[int, ...] = ()
     first: str | None = None
 
     def parameters(self) -> list[str]:
@@ -173,12 +186,40 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
         elif depth in point.handled:
             made.append(make("LOAD_FAST", stack_parameter(depth)))
             made.extend(raise_and_catch(depth))
+        elif depth in point.reentered:
+            made.extend(enter_block(stack_parameter(depth)))
+        elif depth in point.remade:
+            made.extend(make_and_enter_block(stack_parameter(depth)))
         else:
             made.append(make("LOAD_FAST", stack_parameter(depth)))
     made.append(make("JUMP", target=target))
     for instruction in made:
         instruction.span = target.span
     return made
+
+
+def enter_block(manager: str) -> list[Instruction]:
+    """Instructions that enter the manager in a variable and push its exit."""
+    return [make("LOAD_FAST", manager), make("BEFORE_WITH"), make("POP_TOP")]
+
+
+def make_and_enter_block(maker: str) -> list[Instruction]:
+    """Instructions that enter what the function in a variable makes, and push its exit."""
+    call = [make("PUSH_NULL"), make("LOAD_FAST", maker), make("CALL", CallShape(0))]
+    return [*call, make("BEFORE_WITH"), make("POP_TOP")]
+
+
+def manager_of(depth: int) -> str:
+    """The variable that holds what the block is entered by (or what makes that) whose exit stands on top of `depth`
+    items."""
+    return f"___with{depth}"
+
+
+def leave_block(exit_: str, manager: str) -> list[Instruction]:
+    """Leave a block by its exit in the variable `exit_`, and put what enters it another time there instead."""
+    nothing = [make("LOAD_CONST", None) for _ in range(3)]
+    call = [make("PUSH_NULL"), make("LOAD_FAST", exit_), *nothing, make("CALL", CallShape(3)), make("POP_TOP")]
+    return [*call, make("LOAD_FAST", manager), make("STORE_FAST", exit_)]
 
 
 def raise_and_catch(depth: int) -> list[Instruction]:

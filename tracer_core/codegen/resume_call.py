@@ -15,13 +15,16 @@ from tracer_core.codegen.resume import (
     TailCall,
     asks_first_argument,
     go_on,
+    leave_block,
     make_resume,
+    manager_of,
     resume_of,
     stack_parameter,
 )
 from tracer_core.codegen.stack_after import stack_after
 from tracer_core.interpreter.frame import Frame, decoded
 from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.interpreter.with_blocks import ReenteredMark
 from tracer_core.variables.constant import NULL
 
 
@@ -34,17 +37,21 @@ def call_resume(
     left = stack_after(root.stack, broken, jumped)
     depth = len(left)
     handled = tuple(d for d, item in enumerate(left) if isinstance(item, HandledMark))
+    again = {d: item.remade for d, item in enumerate(left) if isinstance(item, ReenteredMark)}
+    reentered, remade = (tuple(d for d in again if again[d] is each) for each in (False, True))
     live = alive_before(root, target)
     bound = {*root.locals, *_stored_by(broken)}
     original, program, at = _in_original(root, target)
     names = tuple(name for name in program.varnames if name in live and name in bound)
     empty = tuple(d for d, item in enumerate(left) if item is NULL)
-    point = Point(at, depth, names, empty, handled, _first_argument(root, original, bound))
+    point = Point(at, depth, names, empty, handled, reentered, remade, _first_argument(root, original, bound))
     resume = make_resume(original, program, point)
     made: list[Instruction] = []
     temporaries = {d: f"___pass{d}" for d in range(depth)}
     for d in reversed(range(depth)):
         made.append(make("STORE_FAST", temporaries[d]))
+    for d in reversed(again):
+        made.extend(leave_block(temporaries[d], manager_of(d)))
     made.extend(_stop_handling([temporaries[d] for d in handled]))
     # In loops, resume functions hand the next one back rather than call it; whoever called the first goes on.
     through = (TailCall if resume_of(root.code) else go_on) if decoded(original).has_loop else None

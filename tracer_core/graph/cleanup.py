@@ -23,6 +23,11 @@ def clean_up(output: OutputGraph) -> None:
     _drop_inputs(output)
 
 
+def is_empty(graph: torch.fx.Graph) -> bool:
+    """Whether a cleaned-up graph has no operations left."""
+    return all(node.op in ("placeholder", "output") for node in graph.nodes)
+
+
 def _is_item(node: torch.fx.Node) -> bool:
     """Whether it takes one of several results of a node, or, by numbers, a part of a tensor."""
     if node.op != "call_function" or node.target is not operator.getitem:

@@ -18,6 +18,7 @@ from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.libraries import LibraryReads, module_of
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
+from tracer_core.graph.state import TracedState
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
 from tracer_core.sources import ConstSource, DrawnSource, FloatTensorSource, IntTensorSource, Scope, Source
@@ -76,6 +77,7 @@ class OutputGraph:
         self.generators: list[Any] = []
         # Calls of random generators, which the generated code makes in this order before it calls the graph.
         self.draws: list[Draw] = []
+        self.state = TracedState()
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
         self._symbol_nodes: dict[str, torch.fx.Node] = {}

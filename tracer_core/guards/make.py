@@ -146,7 +146,12 @@ def not_duplicate(sources: Sequence[Source]) -> Guard:
 
 def global_state(setting: str) -> Guard:
     """A setting of torch (a key of `tracer_core.global_state.PROPERTIES`) is what it is now."""
-    return Guard(GlobalStateSource(setting), "GLOBAL_STATE", (setting, PROPERTIES[setting].read()))
+    return global_state_is(setting, PROPERTIES[setting].read())
+
+
+def global_state_is(setting: str, value: Any) -> Guard:
+    """A setting of torch has `value` when the frame starts."""
+    return Guard(GlobalStateSource(setting), "GLOBAL_STATE", (setting, value))
 
 
 def names(owner: Any, label: str, expected: dict[str, Any]) -> Guard:

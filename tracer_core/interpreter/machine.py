@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -131,7 +132,8 @@ class Interpreter:
         cells = dict(zip(target.code.co_freevars, target.closure, strict=True))
         frame = Frame(target.code, target.globals, locals, cells, self.frame)
         if target.code.co_flags & CO_GENERATOR:
-            return GeneratorVariable(frame, target.name)
+            of_manager = self.frame.globals is vars(contextlib)
+            return GeneratorVariable(frame, target.name, self.root_steps - 1 if of_manager else -1)
         return self.run_frame(frame)
 
     def run_frame(self, frame: Frame) -> VariableTracker:

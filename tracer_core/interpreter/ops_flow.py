@@ -12,12 +12,12 @@ from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, TracebackVariable, matches
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.truth_and_length import truth
-from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable
 
 
 @op("JUMP", "JUMP_NO_INTERRUPT")
@@ -212,41 +212,6 @@ def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop().realize()
     assert isinstance(exception, ExceptionVariable)
     raise ObservedException(exception)
-
-
-@op("WITH_EXCEPT_START")
-def with_except_start(tx: Any, frame: Frame, ins: Instruction) -> None:
-    exception = frame.stack[-1].realize()
-    exit_ = frame.stack[-4]
-    cls = tx.constant(exception.python_type())
-    frame.push(tx.call(exit_, [cls, exception, TracebackVariable()]))
-
-
-@op("BEFORE_WITH")
-def before_with(tx: Any, frame: Frame, ins: Instruction) -> None:
-    manager = frame.stack[-1].realize()
-    enter = _special(tx, manager, "__enter__")
-    exit_ = _special(tx, manager, "__exit__")
-    entered = tx.call(enter, [])
-    frame.stack[-1] = exit_
-    frame.push(entered)
-
-
-def _special(tx: Any, manager: VariableTracker, name: str) -> VariableTracker:
-    if isinstance(manager, UserObjectVariable):
-        found, owner = static_lookup(manager.cls, name)
-        bound = None if owner is None else manager.bind_descriptor(tx, name, found, owner)
-    elif static_lookup(manager.python_type(), name)[1] is not None:
-        raise Unsupported("context-manager", type=manager.python_type_name())
-    else:
-        bound = None
-    if bound is None:
-        more = " (missed __exit__ method)" if name == "__exit__" else ""
-        tx.raise_(
-            TypeError, f"{manager.python_type_name()!r} object does not support the context manager protocol{more}"
-        )
-    assert bound is not None
-    return bound
 
 
 # --- match --------------------------------------------------------------------------------------------------

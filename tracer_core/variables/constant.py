@@ -29,6 +29,10 @@ LITERAL_TYPES: tuple[type, ...] = (
 )
 
 
+# Enumerations of torch that are made in C.
+C_ENUMS = (torch._C._SDPBackend,)
+
+
 class ConstantVariable(VariableTracker):
     """A literal, an enum member, or a frozenset of such."""
 
@@ -42,7 +46,7 @@ class ConstantVariable(VariableTracker):
     @staticmethod
     def holds(value: Any) -> bool:
         """Whether `value` is of a kind this tracker stands for."""
-        return type(value) in LITERAL_TYPES or isinstance(value, (enum.Enum, re.Pattern, re.Match))
+        return type(value) in LITERAL_TYPES or isinstance(value, (enum.Enum, re.Pattern, re.Match, *C_ENUMS))
 
     def python_type(self) -> type:
         return type(self._value)

@@ -18,18 +18,19 @@ NONE = ConstantVariable(None)
 class GeneratorVariable(IteratorVariable):
     """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
 
-    __slots__ = ("finished", "frame", "name", "root_step", "running", "started")
+    __slots__ = ("finished", "frame", "made_at", "name", "root_step", "running", "started")
     kind = "generator"
 
-    def __init__(self, frame: Any, name: str) -> None:
+    def __init__(self, frame: Any, name: str, made_at: int) -> None:
         super().__init__()
         self.frame = frame
+        # The root frame's instructions, by number, that made it for a context manager (else -1) and that started it.
+        self.made_at = made_at
+        self.root_step = -1
         self.name = name
         self.started = False
         self.running = False
         self.finished = False
-        # The root frame's instruction, by number, that started it.
-        self.root_step = -1
 
     def python_type(self) -> type:
         return types.GeneratorType

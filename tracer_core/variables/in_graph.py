@@ -9,6 +9,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.fakes import overlap_refused, version_of
+from tracer_core.graph.state import device_to_name
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
@@ -60,6 +61,9 @@ def call_in_graph(
         named = {key: as_argument(arg) for key, arg in kwargs.items()}
     except NotConstant as error:
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
+    device = device_to_name(tx.output.state, target, kwargs)
+    if device is not None:
+        named["device"] = (device, device)
     function = run if run is not None else _runner(op, target)
     fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
     if _has_unbacked_size(tx, fake):

@@ -16,46 +16,6 @@ from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
 
 
-def set_grad_enabled(tx: Any, mode: VariableTracker) -> VariableTracker:
-    """The graph switches the mode where the program does; the trace follows, for the fakes' `requires_grad`."""
-    enabled = truth(tx, mode)
-    tx.output.add_node("call_function", torch._C._set_grad_enabled, (enabled,), {}, None)
-    torch._C._set_grad_enabled(enabled)  # put back when the attempt is over
-    return NONE
-
-
-handles(torch._C._set_grad_enabled, VariableTracker)(set_grad_enabled)
-
-
-@handles(torch.is_grad_enabled)
-def is_grad_enabled(tx: Tracing) -> VariableTracker:
-    return ConstantVariable(torch.is_grad_enabled())
-
-
-def _state_question(function: Any) -> Any:
-    def handler(tx: Tracing, *args: VariableTracker) -> VariableTracker:
-        return tx.constant(function(*(arg.realize().value() for arg in args)))
-
-    return handler
-
-
-for _function in (
-    torch.is_inference_mode_enabled,
-    torch.is_autocast_enabled,
-    torch.get_autocast_dtype,
-    torch.is_autocast_cache_enabled,
-    torch.are_deterministic_algorithms_enabled,
-    torch.get_default_dtype,
-    torch.get_default_device,
-    torch.is_anomaly_enabled,
-    torch._C._is_torch_function_enabled,
-    torch.cuda.is_available,
-    torch.cuda.device_count,
-    torch.get_num_threads,
-):
-    handles(_function)(_state_question(_function))
-
-
 @handles(torch._C._log_api_usage_once)
 def log_api_usage_once(tx: Tracing, *args: VariableTracker) -> VariableTracker:
     """Only a back end for statistics, which nobody has, would see it."""

@@ -1,0 +1,57 @@
+"""Forward-mode differentiation: levels entered and left, dual tensors made and taken apart, as nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch._functorch import predispatch
+from torch.autograd import forward_ad
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.state import Entered
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.registry import handles
+
+NONE = ConstantVariable(None)
+
+
+@handles(predispatch._enter_dual_level)
+def enter_dual_level(tx: Any) -> VariableTracker:
+    level = predispatch._enter_dual_level()
+    manager = ConstantVariable(level)
+    tx.output.add_node("call_function", predispatch._enter_dual_level, (), {}, None)
+    entered = Entered(manager, lambda: predispatch._exit_dual_level(level=level), False, tx.root_steps - 1)
+    tx.output.state.entered.append(entered)
+    return manager
+
+
+@handles(predispatch._exit_dual_level)
+def exit_dual_level(tx: Any, *, level: VariableTracker) -> VariableTracker:
+    entered = tx.output.state.entered
+    if not entered or not level.is_constant() or entered[-1].manager is not level.realize():
+        raise Unsupported("left-elsewhere", type="level of forward differentiation")
+    tx.output.add_node("call_function", predispatch._exit_dual_level, (), {"level": level.value()}, None)
+    tx.output.state.leave(entered[-1])
+    return NONE
+
+
+@handles(forward_ad._maybe_load_decompositions)
+def maybe_load_decompositions(tx: Any) -> VariableTracker:
+    """What it loads is needed when the graph runs, and here as well."""
+    forward_ad._maybe_load_decompositions()
+    tx.output.add_node("call_function", forward_ad._maybe_load_decompositions, (), {}, None)
+    return NONE
+
+
+def _node(function: Any) -> None:
+    @handles(function)
+    def call(tx: Any, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        return call_in_graph(tx, "call_function", function, list(args), kwargs)
+
+    call.__qualname__ = f"forward_ad.{function.__name__}"
+
+
+for _function in (predispatch._make_dual, predispatch._unpack_dual):
+    _node(_function)

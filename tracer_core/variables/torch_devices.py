@@ -1,0 +1,60 @@
+"""The default device: `torch.set_default_device`, and devices as context managers.
+
+The graph runs under the default device that the frame started with; where the program has another one, calls in the
+graph name it (`tracer_core.graph.state.device_to_name`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.state import Entered
+from tracer_core.guards import make
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.registry import handles, method
+
+NONE = ConstantVariable(None)
+_SETTINGS = ("default_device", "torch_function_modes")
+
+
+@handles(torch.set_default_device, VariableTracker)
+def set_default_device(tx: Any, device: VariableTracker) -> VariableTracker | None:
+    if not device.is_constant():
+        return None
+    state = tx.output.state
+    if state.entered:
+        raise Unsupported("skipped-function", what="torch.set_default_device", why="a block of torch's is open")
+    state.touch("device_context", *_SETTINGS)
+    tx.guard(make.global_state_is("device_context", state.start["device_context"]))
+    try:
+        torch.set_default_device(device.value())
+    except (RuntimeError, TypeError) as error:
+        tx.raise_(type(error), *error.args)
+    return NONE
+
+
+@method(ConstantVariable, "__enter__")
+def enter(tx: Any, self: ConstantVariable) -> VariableTracker | None:
+    device = self.value()
+    if not isinstance(device, torch.device):
+        return None
+    tx.output.state.touch(*_SETTINGS)
+    device.__enter__()  # type: ignore[attr-defined]
+    leave = lambda: device.__exit__(None, None, None)  # type: ignore[attr-defined]  # noqa: E731
+    tx.output.state.entered.append(Entered(self, leave, may_stay=False, root_step=tx.root_steps - 1))
+    return self
+
+
+@method(ConstantVariable, "__exit__")
+def leave(tx: Any, self: ConstantVariable, *exc: VariableTracker) -> VariableTracker | None:
+    if not isinstance(self.value(), torch.device):
+        return None
+    entered = tx.output.state.entered
+    if not entered or entered[-1].manager is not self:
+        raise Unsupported("left-elsewhere", type="device")
+    tx.output.state.leave(entered[-1])
+    return NONE
