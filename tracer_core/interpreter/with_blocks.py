@@ -22,7 +22,7 @@ from tracer_core.interpreter.ops import op
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.functions import BuiltinMethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 

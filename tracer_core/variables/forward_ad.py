@@ -40,7 +40,7 @@ def exit_dual_level(tx: Any, *, level: VariableTracker) -> VariableTracker:
 @handles(forward_ad._maybe_load_decompositions)
 def maybe_load_decompositions(tx: Any) -> VariableTracker:
     """What it loads is needed when the graph runs, and here as well."""
-    forward_ad._maybe_load_decompositions()
+    forward_ad._maybe_load_decompositions()  # type: ignore[no-untyped-call]
     tx.output.add_node("call_function", forward_ad._maybe_load_decompositions, (), {}, None)
     return NONE
 

@@ -43,8 +43,8 @@ def enter(tx: Any, self: ConstantVariable) -> VariableTracker | None:
     if not isinstance(device, torch.device):
         return None
     tx.output.state.touch(*_SETTINGS)
-    device.__enter__()  # type: ignore[attr-defined]
-    leave = lambda: device.__exit__(None, None, None)  # type: ignore[attr-defined]  # noqa: E731
+    device.__enter__()
+    leave = lambda: device.__exit__(None, None, None)  # noqa: E731
     tx.output.state.entered.append(Entered(self, leave, may_stay=False, root_step=tx.root_steps - 1))
     return self
 

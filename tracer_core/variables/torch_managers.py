@@ -62,7 +62,7 @@ def _leave_plainly(manager: Any) -> None:
     manager.__exit__(None, None, None)
 
 
-GRAPH_MANAGERS: dict[type, GraphManager] = {
+GRAPH_MANAGERS: dict[Any, GraphManager] = {
     torch.autocast: GraphManager(
         attributes=("device", "fast_dtype", "_enabled", "_cache_enabled"),
         enter=torch.amp.autocast_mode._enter_autocast,
@@ -115,7 +115,8 @@ def _enter(tx: Any, manager: UserObjectVariable, known: GraphManager) -> None:
     kept = {name: tx.constant(read(*values)) for name, read in known.keeps.items()}
     state = tx.output.state
     state.touch(*known.settings)
-    node, leave = None, _nothing
+    node: Any = None
+    leave: Callable[[], object] = _nothing
     if known.enter is not None and known.leave is not None:
         leave = partial(known.leave, known.enter(*values))
         if known.in_graph:
