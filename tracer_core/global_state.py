@@ -93,13 +93,13 @@ PROPERTIES: dict[str, Property] = {
     "grad_mode": Property(
         "torch.is_grad_enabled()",
         torch.is_grad_enabled,
-        "call it always inside, or always outside, torch.no_grad()",
+        "call the function always inside, or always outside, torch.no_grad()",
         torch._C._set_grad_enabled,
     ),
     "inference_mode": Property(
         "torch.is_inference_mode_enabled()",
         torch.is_inference_mode_enabled,
-        "call it always inside, or always outside, torch.inference_mode()",
+        "call the function always inside, or always outside, torch.inference_mode()",
     ),
     "deterministic": Property(
         "deterministic algorithms (enabled, warn only)",
@@ -121,7 +121,7 @@ PROPERTIES: dict[str, Property] = {
     "autocast": Property(
         "autocast (device, enabled, dtype)",
         _autocast,
-        "call it always inside, or always outside, the same torch.autocast()",
+        "call the function always inside, or always outside, the same torch.autocast()",
         _set_autocast,
     ),
     "autocast_cache": Property(
@@ -133,27 +133,27 @@ PROPERTIES: dict[str, Property] = {
     "torch_function": Property(
         "torch function overrides enabled",
         torch._C._is_torch_function_enabled,
-        "call it always inside, or always outside, torch._C.DisableTorchFunctionSubclass()",
+        "call the function always inside, or always outside, torch._C.DisableTorchFunctionSubclass()",
     ),
     "torch_function_modes": Property(
         "active TorchFunctionModes",
         _torch_function_modes,
-        "call it always inside, or always outside, the same TorchFunctionMode blocks",
+        "call the function always inside, or always outside, the same TorchFunctionMode blocks",
     ),
     "torch_dispatch_modes": Property(
         "number of active TorchDispatchModes",
         torch._C._len_torch_dispatch_stack,
-        "call it always inside, or always outside, the same TorchDispatchMode blocks",
+        "call the function always inside, or always outside, the same TorchDispatchMode blocks",
     ),
     "functorch": Property(
         "depth of torch.func transforms",
         _functorch_depth,
-        "call it always inside, or always outside, the same torch.func transforms",
+        "call the function always inside, or always outside, the same torch.func transforms",
     ),
     "anomaly": Property(
         "torch.autograd's anomaly detection (enabled, checks for NaN)",
         lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
-        "call it always inside, or always outside, torch.autograd.detect_anomaly()",
+        "call the function always inside, or always outside, torch.autograd.detect_anomaly()",
         lambda value: torch.set_anomaly_enabled(*value),
         always=False,
     ),
@@ -181,7 +181,7 @@ PROPERTIES: dict[str, Property] = {
     "saved_tensors_hooks": Property(
         "why hooks on saved tensors are disabled",
         torch._C._autograd._saved_tensors_hooks_get_disabled_error_message,
-        "call it always inside, or always outside, torch.autograd.graph.disable_saved_tensors_hooks()",
+        "call the function always inside, or always outside, torch.autograd.graph.disable_saved_tensors_hooks()",
         _set_saved_tensors_hooks,
         always=False,
     ),

@@ -40,7 +40,7 @@ class Observer:
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first
-        guard that did not hold, and `seen` says what came instead."""
+        guard that did not hold, and `seen` says what came instead, as a clause ("it is of shape [3]")."""
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         """A frame of `code` is left to plain Python, now and from now on."""

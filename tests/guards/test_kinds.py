@@ -143,7 +143,8 @@ def test_explains_what_it_refuses(guard: Guard, good: list[Any], bad: list[Any])
         failure = check.explain({"x": value})
         assert failure is not None
         assert failure.guard is guard
-        assert failure.sentence.startswith("L['x'] was ")
+        assert failure.sentence.startswith(f"L['x'] {guard.rule.verbs[0]} {failure.expected} at compile time and ")
+        assert failure.now == f"it {guard.rule.verbs[1]} {failure.seen}"
         assert failure.expected != failure.seen
         assert failure.advice
         assert failure.sentence.endswith(f"To avoid this, {failure.advice}.")
@@ -167,10 +168,43 @@ SENTENCES = [
     (
         make.dict_keys_are(x, {"a": 1}),
         {"b": 1},
-        "L['x'] was a dict with keys ['a'] at compile time and is a dict with keys ['b'] now.",
+        "L['x'] had the keys ['a'] at compile time and has the keys ['b'] now.",
     ),
     (make.is_none(x), 3, "L['x'] was None at compile time and is 3 now."),
+    (make.set_items_are(x, ["a"]), {"b"}, "L['x'] had the items ['a'] at compile time and has the items ['b'] now."),
+    (make.contains(x, "a"), {}, "L['x'] had 'a' in it at compile time and has no 'a' in it now."),
+    (make.lacks(x, "a"), {"a": 1}, "L['x'] had no 'a' in it at compile time and has 'a' in it now."),
+    (make.has_attr(x, "q"), 3, "L['x'] had an attribute 'q' at compile time and has no attribute 'q' now."),
+    (
+        make.remaining(x, 1),
+        iter([1, 2]),
+        "L['x'] was an iterator with 1 item left at compile time and is an iterator with 2 items left now.",
+    ),
 ]
+
+
+@pytest.mark.row("G3")
+def test_two_tensors_that_are_one_now() -> None:
+    one, other = torch.ones(2), torch.ones(2)
+    check = compiled(make.static_tensor(x, one), make.static_tensor(y, other))
+    failure = check.explain({"x": one, "y": one})
+    assert failure is not None
+    assert failure.sentence == (
+        "L['y'] was another object than L['x'] at compile time and is the same object as L['x'] now. To avoid this, "
+        "pass different objects, or a clone of one of them, at each call."
+    )
+
+
+@pytest.mark.row("G3")
+def test_what_came_reads_on_from_the_guard() -> None:
+    check = compiled(make.static_tensor(x, torch.ones(4, 3)))
+    for value, now in ((torch.ones(7, 3), "it is of shape [7, 3]"), (3, "it is 3")):
+        failure = check.explain({"x": value})
+        assert failure is not None and failure.now == now
+    failure = check.explain({})
+    assert failure is not None and failure.now == "it is missing (KeyError: 'x')"
+    failure = compiled(make.shape("{0} == 2", [SizeSource(x, 0)])).explain({"x": torch.ones(3)})
+    assert failure is not None and failure.now == "L['x'].size(0) == 3"
 
 
 @pytest.mark.row("G3")

@@ -52,15 +52,15 @@ def test_names_of_a_module(count: int) -> None:
     failure = check.explain({})
     assert failure is not None
     assert failure.difference == (
-        f"library was with {describe_function(names['f0'])} as its f0 at compile time and is with builtin function "
-        f"len as its f0 now"
+        f"library had {describe_function(names['f0'])} as its f0 at compile time and has builtin function len "
+        f"as its f0 now"
     )
     library.f0 = names["f0"]
     assert check.holds({})
     library.later = 1
     assert not check.holds({})
     failure = check.explain({})
-    assert failure is not None and (failure.expected, failure.seen) == ("without later", "with 1 as its later")
+    assert failure is not None and (failure.expected, failure.seen) == ("no later", "1 as its later")
     del library.later
     assert check.holds({})
 

@@ -117,7 +117,7 @@ def test_summary_tells_outcome_graphs_breaks_and_calls(trace: Trace) -> None:
     assert lines[at + 4].startswith("    Instead: The graph up to here was compiled")
     at = lines.index("  model #2: compiled version 2")
     assert lines[at + 1] == (
-        "    version 1 did not fit: expected L['x'] is a Tensor f32[4, 8]; seen: L['x'] is f32[6, 8]"
+        "    version 1 did not fit: expected: L['x'] is a Tensor f32[4, 8]; but L['x'] is f32[6, 8]"
     )
 
 

@@ -98,4 +98,4 @@ def _report(watching: observers.Observer, code: CodeType, number: int, failure: 
         del _lookups.tried[id(code)]
         watching.on_cache_check(code, number, None, "")
     else:
-        watching.on_cache_check(code, number, failure.guard, failure.seen)
+        watching.on_cache_check(code, number, failure.guard, failure.now)

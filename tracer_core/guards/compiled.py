@@ -11,6 +11,7 @@ from typing import Any
 
 from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Guard
+from tracer_core.guards.kinds.relations import ONE_OBJECT
 from tracer_core.guards.kinds.tensors import Tensor
 from tracer_core.guards.tree import generate
 from tracer_core.sources import Scope, Source
@@ -20,19 +21,26 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The first guard that did not hold, what was `expected`, what was `seen` instead, and what would avoid it."""
+    """The first guard that did not hold, what was `expected`, what was `seen` instead, and what would avoid it.
+    What is `missing` cannot be reached at all."""
 
     guard: Guard
     expected: str
     seen: str
     advice: str
+    missing: bool = False
+
+    @property
+    def now(self) -> str:
+        """What came now, as a clause that goes with the guard's text."""
+        return f"it is {self.seen}" if self.missing else self.guard.rule.now(self.seen)
 
     @property
     def difference(self) -> str:
         """What was and what is, as a clause."""
-        if self.guard.kind == "SHAPE":
-            return f"it was compiled for {self.expected}, and now {self.seen}"
-        return f"{self.guard.source.name} was {self.expected} at compile time and is {self.seen} now"
+        rule = self.guard.rule
+        verb = "is" if self.missing else rule.verbs[1]
+        return rule.difference(self.guard.source.name, self.expected, f"{verb} {self.seen}".strip())
 
     @property
     def sentence(self) -> str:
@@ -97,14 +105,28 @@ class CompiledGuards:
                 tensors[id(value)] = index
         return next(iter(tensors.values()), 0)
 
+    def _twin(self, guard: Guard, scope: Scope) -> str | None:
+        """Another tensor's name, where a tensor is right but for being that other one, too."""
+        if not isinstance(guard.rule, Tensor) or not guard.holds(scope):
+            return None
+        value = guard.look(scope)
+        others = (other for other in self.guards if isinstance(other.rule, Tensor) and other is not guard)
+        return next((other.source.name for other in others if other.look(scope) is value), None)
+
     def _explain(self, guard: Guard, scope: Scope) -> Failure:
         rule, expected = guard.rule, guard.expected
+        twin = self._twin(guard, scope)
+        if twin is not None:
+            seen = f"the same object as {twin}"
+            return Failure(guard, f"another object than {twin}", seen, ONE_OBJECT)
         try:
             value = guard.look(scope)
         except Exception as error:  # noqa: BLE001
             missing = _first_missing(guard.sources, scope)
             advice = f"have {missing} at each call"
-            return Failure(guard, rule.expected_text(expected), f"missing ({type(error).__name__}: {error})", advice)
+            return Failure(
+                guard, rule.expected_text(expected), f"missing ({type(error).__name__}: {error})", advice, True
+            )
         was = rule.expected_against(expected, value)
         try:
             seen = rule.seen_text(value, expected)

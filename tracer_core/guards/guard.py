@@ -22,6 +22,8 @@ class Kind:
 
     name = ""
     rank = 0
+    verbs = ("was", "is")
+    """What `expected_text` follows, and what `seen_text` does."""
 
     def key(self, expected: Any) -> Hashable:
         """What tells two guards of this kind on one source apart."""
@@ -41,7 +43,7 @@ class Kind:
         raise NotImplementedError
 
     def expected_text(self, expected: Any) -> str:
-        """What was seen at compile time, to follow `was`."""
+        """What was seen at compile time, to follow the first of `verbs`."""
         raise NotImplementedError
 
     def expected_against(self, expected: Any, value: Any) -> str:
@@ -49,8 +51,16 @@ class Kind:
         return self.expected_text(expected)
 
     def seen_text(self, value: Any, expected: Any) -> str:
-        """What came now, to follow `is`."""
+        """What came now, to follow the second of `verbs`."""
         raise NotImplementedError
+
+    def now(self, seen: str) -> str:
+        """What came now as a clause, the guard's text being known."""
+        return f"it {self.verbs[1]} {seen}"
+
+    def difference(self, name: str, was: str, now: str) -> str:
+        """What was and what is (`now` follows a verb), as a clause."""
+        return f"{name} {self.verbs[0]} {was} at compile time and {now} now"
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
         """What would avoid the failure, to follow `To avoid this, `."""

@@ -107,7 +107,7 @@ def _call(trace: Trace, call: schema.Call) -> str:
     text = f"  {name}: {call.outcome}{version}{f' ({call.message})' if call.message else ''}"
     failed = next((check for check in call.checks if not check.reused), None)
     if failed is not None:
-        text += f"\n    version {failed.version} did not fit: expected {failed.text}; seen: {failed.seen}"
+        text += f"\n    version {failed.version} did not fit: expected: {failed.text}; but {failed.seen}"
     return text
 
 

@@ -45,6 +45,8 @@ def _keys_text(keys: Sequence[Any]) -> str:
 class DictKeys(Kind):
     """The keys of a dict, in order: `expected` is a tuple of what `hold_key` gives."""
 
+    verbs = ("had", "has")
+
     def key(self, expected: tuple[Any, ...]) -> Hashable:
         return tuple(map(_key_of_key, expected))
 
@@ -65,10 +67,10 @@ class DictKeys(Kind):
         return f"list({name}) == {_keys_text(expected)}"
 
     def expected_text(self, expected: tuple[Any, ...]) -> str:
-        return f"a dict with keys {_keys_text(expected)}"
+        return f"the keys {_keys_text(expected)}" if expected else "no keys"
 
     def seen_text(self, value: Any, expected: tuple[Any, ...]) -> str:
-        return f"a dict with keys {_keys_text(dict_keys(value))}" if isinstance(value, dict) else describe(value)
+        return self.expected_text(tuple(dict_keys(value))) if isinstance(value, dict) else "no keys at all"
 
     def advice(self, name: str, expected: tuple[Any, ...], value: Any) -> str:
         return f"fill {name} with the same keys in the same order at each call"
@@ -77,6 +79,8 @@ class DictKeys(Kind):
 @kind("SET_ITEMS", rank=4)
 class SetItems(Kind):
     """The items of a set, in the order it iterates: `expected` is a tuple of constants."""
+
+    verbs = ("had", "has")
 
     def key(self, expected: tuple[Any, ...]) -> Hashable:
         return tuple(map(constant_key, expected))
@@ -88,10 +92,10 @@ class SetItems(Kind):
         return f"list({name}) == {_keys_text(expected)}"
 
     def expected_text(self, expected: tuple[Any, ...]) -> str:
-        return f"a set of {_keys_text(expected)}"
+        return f"the items {_keys_text(expected)}" if expected else "no items"
 
     def seen_text(self, value: Any, expected: tuple[Any, ...]) -> str:
-        return f"a set of {_keys_text(tuple(value))}"
+        return self.expected_text(tuple(value))
 
     def advice(self, name: str, expected: tuple[Any, ...], value: Any) -> str:
         return f"keep the items of {name} the same"
@@ -100,6 +104,8 @@ class SetItems(Kind):
 @kind("DICT_CONTAINS", rank=3)
 class DictContains(Kind):
     """A key is there: `expected` is what `hold_key` gives."""
+
+    verbs = ("had", "has")
 
     inside = True
 
@@ -127,10 +133,10 @@ class DictContains(Kind):
         return f"{expected!r} {'in' if self.inside else 'not in'} {name}"
 
     def expected_text(self, expected: Any) -> str:
-        return f"a container {'with' if self.inside else 'without'} {expected!r}"
+        return f"{expected!r} in it" if self.inside else f"no {expected!r} in it"
 
     def seen_text(self, value: Any, expected: Any) -> str:
-        return f"a container {'without' if self.inside else 'with'} {expected!r}"
+        return f"no {expected!r} in it" if self.inside else f"{expected!r} in it"
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
         return f"{'keep' if self.inside else 'do not put'} {expected!r} in {name}"
@@ -147,6 +153,8 @@ class DictLacks(DictContains):
 class HasAttr(Kind):
     """`hasattr(value, expected)`."""
 
+    verbs = ("had", "has")
+
     there = True
 
     def holds(self, value: Any, expected: str) -> bool:
@@ -159,10 +167,10 @@ class HasAttr(Kind):
         return f"{'' if self.there else 'not '}hasattr({name}, {expected!r})"
 
     def expected_text(self, expected: str) -> str:
-        return f"an object {'with' if self.there else 'without'} attribute {expected!r}"
+        return f"{'an' if self.there else 'no'} attribute {expected!r}"
 
     def seen_text(self, value: Any, expected: str) -> str:
-        return f"{describe(value)} {'without' if self.there else 'with'} attribute {expected!r}"
+        return f"{'no' if self.there else 'an'} attribute {expected!r}"
 
     def advice(self, name: str, expected: str, value: Any) -> str:
         return f"set or leave out {expected!r} of {name} once, before the first call"

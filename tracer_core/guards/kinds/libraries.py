@@ -42,12 +42,14 @@ class Names(Kind):
         names = names_of(value)
         return next((name for name, was in expected.items() if names.get(name, ABSENT) is not was), None)
 
+    verbs = ("had", "has")
+
     def text(self, name: str, expected: dict[str, Any]) -> str:
         first, more = list(expected)[:_SHOWN], len(expected) - _SHOWN
         return f"{name} keeps its {', '.join(first)}{f' and {more} more' if more > 0 else ''}"
 
     def expected_text(self, expected: dict[str, Any]) -> str:
-        return "as it was"
+        return "what it had"
 
     def expected_against(self, expected: dict[str, Any], value: Any) -> str:
         name = self._changed(value, expected)
@@ -58,11 +60,11 @@ class Names(Kind):
         return self.expected_text(expected) if name is None else _has(name, names_of(value).get(name, ABSENT))
 
     def advice(self, name: str, expected: dict[str, Any], value: Any) -> str:
-        return f"change {name} before the first call, or call tracewalk's reset() after it"
+        return f"change what {name} has before the first call"
 
 
 def _has(name: str, value: Any) -> str:
-    return f"without {name}" if value is ABSENT else f"with {describe(value)} as its {name}"
+    return f"no {name}" if value is ABSENT else f"{describe(value)} as its {name}"
 
 
 @kind("BASES", rank=2)

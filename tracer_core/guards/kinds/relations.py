@@ -30,9 +30,15 @@ class ShapeExpression:
         return eval(self.expression.format(*names), dict(EXPRESSION_NAMES), dict(zip(names, values, strict=True)))
 
 
+ONE_OBJECT = "pass different objects, or a clone of one of them, at each call"
+"""The advice where two things were different objects and are one now."""
+
+
 @kind("SHAPE", rank=91)
 class Shape(Relation):
     """`expected` is a `ShapeExpression`."""
+
+    verbs = ("", "")
 
     def key(self, expected: ShapeExpression) -> Hashable:
         return expected
@@ -51,6 +57,12 @@ class Shape(Relation):
 
     def expected_text(self, expected: ShapeExpression) -> str:
         return expected.text
+
+    def now(self, seen: str) -> str:
+        return seen
+
+    def difference(self, name: str, was: str, now: str) -> str:
+        return f"it was compiled for {was}, and now {now}"
 
     def seen_text(self, value: Sequence[Any], expected: ShapeExpression) -> str:
         return ", ".join(f"{source.name} == {seen}" for source, seen in zip(expected.sources, value, strict=True))
@@ -120,4 +132,4 @@ class NotDuplicate(Relation):
         return "a set of different objects"
 
     def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:
-        return "pass different objects, or a clone of one of them, at each call"
+        return ONE_OBJECT

@@ -181,7 +181,7 @@ class Tensor(Kind):
             return f"pass a tensor as {name} at each call"
         difference = first_difference(value, expected)
         if difference is None:
-            return "call it always inside, or always outside, the same modes"
+            return "call the function always inside, or always outside, the same modes"
         return difference.advice.format(name=name)
 
     def mortals(self, expected: TensorProperties) -> Sequence[weakref.ref[Any]]:

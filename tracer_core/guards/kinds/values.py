@@ -100,6 +100,10 @@ class Length(Kind):
         return f"keep the length of {name} the same: its items are traced one by one"
 
 
+def _left(count: int) -> str:
+    return f"an iterator with {count} item{'' if count == 1 else 's'} left"
+
+
 @kind("REMAINING", rank=3)
 class Remaining(Kind):
     """An iterator over a list, tuple or range has `expected` items left."""
@@ -114,10 +118,10 @@ class Remaining(Kind):
         return f"items left in {name} == {expected}"
 
     def expected_text(self, expected: int) -> str:
-        return f"an iterator with {expected} items left"
+        return _left(expected)
 
     def seen_text(self, value: Any, expected: int) -> str:
-        return f"an iterator with {operator.length_hint(value)} items left"
+        return _left(operator.length_hint(value))
 
     def advice(self, name: str, expected: int, value: Any) -> str:
         return f"give {name} as many items at each call: they are traced one by one"

@@ -11,8 +11,8 @@ function Outcome({ model, cell }: { model: Model; cell: Cell }) {
   const text = <span class="tw-code">{check.text}</span>;
   return (
     <span class="tw-failed">
-      <span class="tw-expected">expected {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
-      <span class="tw-seen">seen <span class="tw-code">{check.seen}</span></span>
+      <span class="tw-expected">expected: {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
+      <span class="tw-seen">but <span class="tw-code">{check.seen}</span></span>
     </span>
   );
 }
