@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.errors import BackendError, FaultWarning, InternalError, TracewalkError, Unsupported
+    from tracer_core.files import name_files
     from tracer_core.frame_eval.api import compile, disable, is_compiling, make_config, reset
     from tracer_core.frame_eval.hook import disabled, enabled
     from tracer_core.frame_input import Config
@@ -27,6 +28,7 @@ _HOMES = {
     "enabled": "frame_eval.hook",
     "is_compiling": "frame_eval.api",
     "make_config": "frame_eval.api",
+    "name_files": "files",
     "observing": "observer",
     "reset": "frame_eval.api",
 }
@@ -46,6 +48,7 @@ __all__ = [
     "enabled",
     "is_compiling",
     "make_config",
+    "name_files",
     "observing",
     "reset",
 ]

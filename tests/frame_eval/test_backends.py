@@ -90,10 +90,31 @@ def test_mistakes_are_told_at_once(keywords: dict[str, Any], error: type[Excepti
     assert text in str(caught.value)
 
 
-def test_modes_and_options_of_inductor_are_accepted() -> None:
-    make_config(mode="default")
-    make_config(mode="reduce-overhead")
-    make_config(options={"max_autotune": True, "cache_size_limit": 2})
+@pytest.mark.parametrize(
+    ("keywords", "patches", "ours"),
+    [
+        ({"mode": "default"}, {}, {}),
+        ({"mode": "reduce-overhead"}, {"triton.cudagraphs": True}, {}),
+        ({"options": {"max_autotune": True, "cache_size_limit": 2}}, {"max_autotune": True}, {"cache_size_limit": 2}),
+        ({"options": {"max-autotune": True}}, {"max_autotune": True}, {}),
+    ],
+)
+def test_modes_and_options_of_inductor_reach_it(
+    keywords: dict[str, Any], patches: dict[str, Any], ours: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch._inductor import compile_fx
+
+    given: list[Any] = []
+
+    def compile_fx_stand_in(gm: Any, inputs: Any, config_patches: Any = None) -> Any:
+        given.append(config_patches)
+        return gm.forward
+
+    monkeypatch.setattr(compile_fx, "compile_fx", compile_fx_stand_in)
+    config = make_config(**keywords)
+    config.backend(graph(), [torch.ones(2)])
+    assert given == [patches]
+    assert dict(config.options) == ours
 
 
 @pytest.mark.row("O8")

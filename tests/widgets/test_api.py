@@ -83,6 +83,9 @@ def test_an_exception_comes_through_with_the_recording() -> None:
     with pytest.raises(KeyError, match="mine") as caught:
         tw.trace(fails, torch.ones(1))
     assert isinstance(caught.value.__trace__, tw.Trace)  # type: ignore[attr-defined]
+    assert tw.last_trace() is caught.value.__trace__  # type: ignore[attr-defined]
+    (note,) = caught.value.__notes__
+    assert "tracewalk.last_trace()" in note
     assert len(caught.value.__trace__) > 0  # type: ignore[attr-defined]
 
 

@@ -143,6 +143,7 @@ def test_fullgraph_raises_where_the_graph_would_break(session: Session) -> None:
         ("%%trace\n", "empty"),
         ("%%trace --name a-b\ny = 1", "no name for a variable"),
         ("%%trace --nonsense\ny = 1", "unrecognized arguments"),
+        ("%%trace --backend inducto\ny = 1", "Did you mean 'inductor'?"),
     ],
 )
 def test_what_cannot_be_traced_is_said_in_a_sentence(session: Session, cell: str, said: str) -> None:
@@ -157,6 +158,44 @@ def test_a_syntax_error_points_into_the_cell(session: Session) -> None:
     assert isinstance(result.error_in_exec, SyntaxError)
     assert result.error_in_exec.lineno == 3
     assert "z = = 2" in session.printed + session.errors
+    shown = session.printed.strip()
+    session.run("# the same line\ny = 1\nz = = 2")
+    assert shown.replace("In[1]", "In[2]") == session.printed.strip(), "as the notebook shows it without the magic"
+    with pytest.raises(ZeroDivisionError):
+        session.run("1 / 0").raise_error()
+    assert "1 / 0" in session.printed
+
+
+def test_an_error_of_tracing_is_shown_without_the_engines_frames(session: Session) -> None:
+    session.run("%%trace --fullgraph\ny = x + 1\nprint(y)\n")
+    assert 'File "Cell In[1]", line 3, in cell' in session.printed
+    assert "convert.py" not in session.printed + session.errors
+
+
+def test_an_error_after_a_break_is_shown_at_its_line_once(session: Session) -> None:
+    session.run("%%trace\ndef f(x):\n    y = x + 1\n    print('a')\n    raise ValueError('v')\nf(x)")
+    assert re.findall(r"Cell In\[1\], line (\d+), in (\w+)", session.printed) == [("6", "cell"), ("5", "f")]
+    assert "Unexpected exception" not in session.printed + session.errors
+
+
+def test_cells_are_called_as_the_notebook_calls_them(session: Session) -> None:
+    session.run("def f(x):\n    return x + 1")
+    session.run("%%trace\ny = f(x)\nprint(y)\nz = y + 1")
+    trace = session["_trace"]
+    assert {code.name: code.filename for code in trace.codes if code.kind == "user"} == {
+        "f": "Cell In[1]",
+        "cell": "Cell In[2]",
+    }
+    assert "Cell In[2], line 3, in cell: The code prints." in str(trace)
+
+
+def test_what_the_notebook_does_for_a_cell_is_no_call_of_the_program(session: Session) -> None:
+    session.run("def f(x):\n    return x + 1")
+    session.run("%%trace\nimport wave, tabnanny\n%time y = f(x)\nq = !echo hi")
+    trace = session["_trace"]
+    names = {trace.codes[call.code].name.partition("_at_")[0] for call in trace.calls}
+    assert names <= {"cell", "f", "resume_in_cell", "<module>"}
+    assert {trace.codes[call.code].filename for call in trace.calls} <= {"Cell In[1]", "Cell In[2]", "<timed exec>"}
 
 
 def test_notebook_syntax_inside_the_cell(session: Session) -> None:

@@ -20,6 +20,7 @@ from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.resume import starts_at
 from tracer_core.errors import Unsupported
+from tracer_core.files import shown_file
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
@@ -84,7 +85,9 @@ def _placed(failure: MustRestart) -> Unsupported:
     code, span = failure.frame.code, failure.instruction.span
     line = code.co_firstlineno if span is None or span.line is None else span.line
     hints = "".join(f"\n  Try: {hint}" for hint in error.reason.hints)
-    error.args = (f'{error.message}\n  File "{code.co_filename}", line {line}, in {code.co_qualname}{hints}',)
+    error.args = (
+        f'{error.message}\n  File "{shown_file(code.co_filename)}", line {line}, in {code.co_qualname}{hints}',
+    )
     return error.with_traceback(None)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import importlib.util
 import inspect
 import os
@@ -16,7 +18,19 @@ from tracer_core.reasons import REASONS
 UNTRACED_PACKAGES = (
     *("torch", "functorch", "triton", "numpy", "scipy", "sympy", "pandas", "networkx", "numba", "matplotlib"),
     *("IPython", "ipykernel", "jupyter_client", "jupyter_core", "traitlets", "comm", "zmq", "tornado"),
-    *("ipywidgets", "anywidget", "msgspec", "pygments", "nbclient", "nbformat", "debugpy", "pydevd"),
+    *(
+        "ipywidgets",
+        "anywidget",
+        "msgspec",
+        "_distutils_hack",
+        "setuptools",
+        "matplotlib_inline",
+        "pygments",
+        "nbclient",
+        "nbformat",
+        "debugpy",
+        "pydevd",
+    ),
     *("pytest", "_pytest", "pluggy", "hypothesis", "xdist", "coverage"),
 )
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
@@ -60,10 +74,25 @@ def _by_kind(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     return None
 
 
+def _written_in(code: CodeType, globals: dict[str, Any]) -> str:
+    """The file of the code; for code that was made of text, as `namedtuple` and `dataclass` do, that of what made it
+    or is for."""
+    path = code.co_filename
+    if path != "<string>":
+        return path
+    name, file = globals.get("__name__"), globals.get("__file__")
+    if type(name) is str and name.startswith("namedtuple_"):
+        return str(collections.__file__)
+    return file if type(file) is str else path
+
+
 def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     path = code.co_filename
     if path.startswith("<frozen "):
-        return _skipped("frame-library", function=code.co_name, file=path)
+        skipped = _skipped("frame-library", function=code.co_name, file=path)
+        # What an import runs is done once, and is not what anyone wants to see.
+        return dataclasses.replace(skipped, recursive=path.startswith("<frozen importlib"))
+    path = _written_in(code, globals)
     if path.startswith("<"):
         return None
     path = os.path.realpath(path)

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tracer_core.files import place, shown_file
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.constants import is_constant
 from tracer_core.guards.describe import class_text, describe
@@ -106,7 +107,7 @@ def weakref_alive(source: Source, alive: bool) -> Guard:
 def function_code(source: Source, function: FunctionType) -> Guard:
     """The value is a function with the code of `function`, whatever its closure and defaults."""
     code = function.__code__
-    label = f"code {code.co_name} at line {code.co_firstlineno} of {code.co_filename}"
+    label = f"code {code.co_name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
     return Guard(source, "FUNCTION_CODE", Held(code, label))
 
 

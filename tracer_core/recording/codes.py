@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.files import shown_file
 from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
 
@@ -70,7 +71,7 @@ class CodeTable:
             id=len(self.records),
             name=clean(code.co_name),
             qualname=clean(code.co_qualname),
-            filename=clean(code.co_filename, 1000),
+            filename=clean(shown_file(code.co_filename), 1000),
             first_line=code.co_firstlineno,
             source="",
             locals=[clean(name) for name in code.co_varnames],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tracer_core.files import place
 from tracer_core.recording.steps import Step, Value
-from tracer_core.recording.summary import count, place
+from tracer_core.recording.summary import count
 from tracer_core.recording.words import (
     MOST,
     Said,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tracer_core.files import place
 from tracer_core.recording import schema
 
 if TYPE_CHECKING:
@@ -118,9 +119,3 @@ def _faults(trace: Trace) -> Iterator[str]:
     if lines:
         yield "Faults of the engine (please report them)"
         yield from _shown(lines)
-
-
-def place(filename: str, line: int | None) -> str:
-    """`model.py:12`."""
-    short = filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return short if line is None else f"{short}:{line}"

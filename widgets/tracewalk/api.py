@@ -7,11 +7,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core import recording
+from tracer_core import name_files, recording
 from tracewalk.shown import Trace
+
+
+def _cell_or_file(filename: str) -> str:
+    """A notebook's cell by its number, other files as they are."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    described = None if shell is None else shell.compile.format_code_name(filename)
+    return filename if described is None else " ".join(described)
+
+
+name_files(_cell_or_file)
 
 
 class record:
@@ -50,6 +62,7 @@ class record:
             hook.__exit__(None, None, None)
             watch.__exit__(None, None, None)
             trace.fill(recorder.finish())
+            _last[:] = [trace]
 
         self._leave = leave
         watch.__enter__()
@@ -67,7 +80,7 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
 
     Nothing that was compiled before is reused, so that every step is there, however often `fn` is traced.
     What `fn` returns is left aside; to have that too, or to choose a back end, use `record` and `compile`.
-    An exception of `fn` comes through, and what was recorded until then is its attribute `__trace__`.
+    An exception of `fn` comes through with a note that `last_trace()` is what was recorded until then.
     """
     compiled = compile(fn, backend=_run_as_it_is())
     with record(_label(fn)) as recorded:
@@ -76,8 +89,24 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
         except BaseException as error:
             with contextlib.suppress(AttributeError):
                 error.__trace__ = recorded  # type: ignore[attr-defined]
+            error.add_note("tracewalk recorded the run up to here: tracewalk.last_trace() gives the recording.")
             raise
     return recorded
+
+
+_last: list[Trace] = []
+
+
+def last_trace() -> Trace:
+    """The recording that ended last, of a `trace`, a `record` block or a `%%trace` cell, whether or not it ended by
+    an exception.
+
+    Raises:
+        LookupError: nothing has been recorded yet.
+    """
+    if not _last:
+        raise LookupError("Nothing has been recorded yet: call tracewalk.trace(fn, ...), or use tracewalk.record().")
+    return _last[0]
 
 
 def _run_as_it_is() -> Callable[..., Any]:

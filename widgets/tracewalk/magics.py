@@ -20,6 +20,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
+from tracer_core.errors import Unsupported
 from tracewalk import api
 from tracewalk.cell import Cell, CellError, compile_cell
 from tracewalk.shown import Trace
@@ -77,13 +78,22 @@ class TraceMagics(Magics):
         """The cell's function; the one it had before where the same text is run with the same options."""
         text = "# %%trace\n" + self._shell.transform_cell(cell)
         key = (text, options.backend, options.dynamic, options.fullgraph)
+        filename = self._shell.compile.cache(text, self._number(), raw_code=text)
         known = self._cells.get(key)
         if known is None:
-            filename = self._shell.compile.cache(text, self._shell.execution_count, raw_code=text)
-            try:
-                made = compile_cell(text, filename, self._shell.user_ns)
-            except CellError as error:
-                raise UsageError(str(error)) from None
+            known = self._cells[key] = self._compile(text, filename, options)
+        self._cells.move_to_end(key)
+        while len(self._cells) > _CELLS_KEPT:
+            self._cells.popitem(last=False)
+        return known
+
+    def _number(self) -> int:
+        """The number of the cell that runs. The shell counts on when a cell begins that goes into its history."""
+        return self._shell.displayhook.prompt_count
+
+    def _compile(self, text: str, filename: str, options: Any) -> _Compiled:
+        try:
+            made = compile_cell(text, filename, self._shell.user_ns)
             # `dynamic` is left to what the calls show unless it is asked for, as torch.compile does.
             run = api.compile(
                 made.function,
@@ -91,11 +101,12 @@ class TraceMagics(Magics):
                 dynamic=True if options.dynamic else None,
                 fullgraph=options.fullgraph,
             )
-            known = self._cells[key] = _Compiled(made, filename, run)
-        self._cells.move_to_end(key)
-        while len(self._cells) > _CELLS_KEPT:
-            self._cells.popitem(last=False)
-        return known
+        except SyntaxError as error:
+            _show_plainly(self._shell, error)
+            raise
+        except (CellError, TypeError, ValueError) as error:
+            raise UsageError(str(error)) from None
+        return _Compiled(made, filename, run)
 
     def _present(self, trace: Trace, options: Any) -> None:
         """Bind, save and show what was recorded, also when the cell ended by an exception."""
@@ -123,14 +134,31 @@ def _label(cell: str) -> str:
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
 
 
+def _show_plainly(shell: InteractiveShell, error: SyntaxError) -> None:
+    """Let the shell show this error, which is about to leave a magic, as it does for cells without one: what is wrong
+    where, and none of the code that found out."""
+    kinds, handler = shell.custom_exceptions, shell.CustomTB
+
+    def show(
+        shell: InteractiveShell, kind: type, raised: Exception, trace: Any, tb_offset: int | None = None
+    ) -> None:
+        shell.custom_exceptions, shell.CustomTB = kinds, handler
+        if raised is error:
+            shell.showsyntaxerror()
+        else:
+            shell.showtraceback((kind, raised, trace), tb_offset=tb_offset)
+
+    shell.set_custom_exc((type(error),), show)
+
+
 def _show_from(error: BaseException, filename: str) -> None:
-    """Let the notebook show `error` from the cell's own frame on, as it would without the magic."""
-    start: TracebackType | None = error.__traceback__
-    while start is not None and start.tb_frame.f_code.co_filename != filename:
-        start = start.tb_next
-    if start is None:
+    """Let the notebook show `error` from the cell's own frame on, as it would without the magic; an error that is not
+    of the cell's making, by what it says alone."""
+    shown: TracebackType | None = error.__traceback__
+    while shown is not None and shown.tb_frame.f_code.co_filename != filename:
+        shown = shown.tb_next
+    if shown is None and not isinstance(error, Unsupported):
         return
-    shown = start
 
     def render() -> list[str]:
         from IPython.core.getipython import get_ipython

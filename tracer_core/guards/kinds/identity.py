@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from tracer_core.files import place, shown_file
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
@@ -86,7 +87,7 @@ class FunctionCode(_Holds):
         code = getattr(value, "__code__", None)
         if code is None:
             return describe(value)
-        return f"a function with code {code.co_name} at line {code.co_firstlineno} of {code.co_filename}"
+        return f"a function with code {code.co_name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
 
     def advice(self, name: str, expected: Held, value: Any) -> str:
         return f"let {name} be the same function at each call"
