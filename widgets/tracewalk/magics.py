@@ -89,7 +89,7 @@ class TraceMagics(Magics):
 
     def _number(self) -> int:
         """The number of the cell that runs. The shell counts on when a cell begins that goes into its history."""
-        return self._shell.displayhook.prompt_count
+        return int(self._shell.displayhook.prompt_count)
 
     def _compile(self, text: str, filename: str, options: Any) -> _Compiled:
         try:
