@@ -122,6 +122,12 @@ _reason(
     "Call it outside the compiled function.",
 )
 _reason(
+    "shared-instance-dict",
+    "The __dict__ of {source} is that of another object, too, or is used as a dict of its own.",
+    "An attribute set on the one appears on the other, which is not followed while tracing.",
+    "Keep what is shared in an attribute of the class instead.",
+)
+_reason(
     "tensor-subclass",
     "{source} is a tensor subclass ({cls}).",
     "Its operations run Python of its own, which is not traced yet.",

@@ -29,6 +29,7 @@ from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.with_blocks import leave_blocks
+from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.generators import GeneratorVariable
 
@@ -131,7 +132,8 @@ class _Attempt:
         try:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
-            with self.interpreter.output.libraries.noting():
+            output = self.interpreter.output
+            with output.libraries.noting(), overlay.active(output.overlay):
                 result = self._walk()
             if isinstance(result, MustRestart):
                 outcome, message = "restarted", result.unsupported.message

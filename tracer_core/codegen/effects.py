@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from tracer_core.codegen.rebuild_objects import set_attribute
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.nn_module import NNModuleVariable
@@ -176,5 +178,23 @@ def _attributes(emitter: Emitter, tracker: VariableTracker) -> None:
 
 def _delete_attribute(obj: Any, name: str) -> None:
     """Delete an attribute if it is there (the trace may have made and deleted it)."""
-    if name in getattr(obj, "__dict__", {}) or hasattr(type(obj), name):
+    with contextlib.suppress(AttributeError):
         object.__delattr__(obj, name)
+
+
+@writes_back("class")
+def _class(emitter: Emitter, tracker: ClassWrites) -> None:
+    for name, value in tracker.attributes.items():
+        push_name = functools.partial(emitter.const, name)
+        if value is DELETED:
+            emitter.call_const(_delete_class_attribute, lambda: emitter.load(tracker), push_name)
+        else:
+            push_value = functools.partial(emitter.load, value)
+            emitter.call_const(type.__setattr__, lambda: emitter.load(tracker), push_name, push_value)
+        emitter.emit("POP_TOP")
+
+
+def _delete_class_attribute(cls: type, name: str) -> None:
+    """Delete it if it is there (the trace may have made and deleted it)."""
+    with contextlib.suppress(AttributeError):
+        type.__delattr__(cls, name)

@@ -17,6 +17,7 @@ from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_needs import needs
 from tracer_core.codegen.recovery import can_run_again, recovery_code
 from tracer_core.codegen.resume import enter_block, make_and_enter_block, manager_of, raise_and_catch
+from tracer_core.codegen.tracebacks import drop_outermost
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops_flow import HandledMark
@@ -25,6 +26,7 @@ from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.tensor import InGraphVariable
 
@@ -150,6 +152,9 @@ class FrameEnd:
         if isinstance(item, HandledMark):
             self.emitter.load(item.exception)
             self.emitter.instructions.extend(raise_and_catch(depth))
+            if isinstance(item.exception, ExceptionVariable) and item.exception.trace:
+                self.emitter.call_const(drop_outermost, lambda: self.emitter.load(item.exception))
+                self.emitter.emit("POP_TOP")
         elif isinstance(item, ReenteredMark):
             self.emitter.load(item.manager)
             self.emitter.emit("STORE_FAST", manager_of(depth))

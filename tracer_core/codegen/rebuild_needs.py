@@ -9,13 +9,14 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iterators import ComposedIterator, DictIterator
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.parts import PARTS, DictPart
 from tracer_core.variables.stand_ins import StandInVariable
-from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable
+from tracer_core.variables.user_objects import UserObjectVariable
 
 
 def needs(tracker: VariableTracker) -> list[VariableTracker]:
@@ -59,7 +60,7 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     DictVariable: _dict_needs,
     DictViewVariable: lambda view: [view.of],
     MappingProxyVariable: lambda proxy: [proxy.of],
-    InstanceDictVariable: lambda view: [view.of],
+    InstanceDictVariable: lambda view: [view.owner],
     DictIterator: lambda iterator: [iterator.of],
     ComposedIterator: lambda iterator: [*iterator.rebuild_args()[0], *iterator.rebuild_args()[1].values()],
 }

@@ -9,12 +9,16 @@ from typing import Any
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import list_of
 from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.tracebacks import set_traceback
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.descriptors import DescriptorVariable
+from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
+from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.library_objects import WeakReferenceVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.stand_ins import StandInVariable
-from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable
+from tracer_core.variables.user_objects import UserObjectVariable, hides_stored, static_lookup
 
 
 @rebuilds(UserObjectVariable)
@@ -79,7 +83,13 @@ def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
 
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:
-    """Set an attribute past what the class does at that."""
+    """Set an attribute past what the class does at that; one that a descriptor hides, in the instance's dict."""
+    if isinstance(tracker, UserObjectVariable) and hides_stored(static_lookup(tracker.cls, name)[0]):
+        emitter.load(value)
+        emitter.call_const(object.__getattribute__, lambda: emitter.load(tracker), lambda: emitter.const("__dict__"))
+        emitter.const(name)
+        emitter.emit("STORE_SUBSCR")
+        return
     emitter.call_const(
         object.__setattr__,
         lambda: emitter.load(tracker),
@@ -91,17 +101,31 @@ def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: 
 
 @rebuilds(InstanceDictVariable)
 def _instance_dict(emitter: Emitter, tracker: InstanceDictVariable) -> None:
-    emitter.load(tracker.of)
+    emitter.load(tracker.owner)
     emitter.emit("LOAD_ATTR", "__dict__")
+
+
+# Exceptions in C that make more of their arguments than `args`.
+_STATEFUL = (StopIteration, SystemExit, ImportError, OSError, SyntaxError, UnicodeError)
 
 
 @rebuilds(ExceptionVariable)
 def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
     args = tracker.args
     new = functools.partial(emitter.call_const, tracker.cls.__new__, lambda: emitter.const(tracker.cls))
-    new(*(functools.partial(emitter.load, arg) for arg in args))
+    push_args = [functools.partial(emitter.load, arg) for arg in args]
+    new(*push_args)
     emitter.keep(tracker)
+    if issubclass(tracker.cls, _STATEFUL):
+        owner: Any = next(cls for cls in tracker.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE)
+        emitter.call_const(owner.__init__, lambda: emitter.load(tracker), *push_args)
+        emitter.emit("POP_TOP")
+    if tracker.trace:
+        emitter.call_const(set_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
+        emitter.emit("POP_TOP")
     for name, value in tracker.attributes.items():
+        if value is DELETED or isinstance(value.realize(), TracebackVariable):
+            continue
         emitter.load(value)
         emitter.load(tracker)
         emitter.emit("STORE_ATTR", name)
@@ -110,4 +134,10 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
 @rebuilds(WeakReferenceVariable)
 def _weak_reference(emitter: Emitter, tracker: WeakReferenceVariable) -> None:
     emitter.call_const(weakref.ref, lambda: emitter.load(tracker.to))
+    emitter.keep(tracker)
+
+
+@rebuilds(DescriptorVariable)
+def _descriptor(emitter: Emitter, tracker: DescriptorVariable) -> None:
+    emitter.call_const(tracker.cls, *(functools.partial(emitter.load, part) for part in tracker.made_of))
     emitter.keep(tracker)

@@ -69,6 +69,12 @@ class OutputGraph:
         self.side_effects = SideEffects(self._on_side_effect)
         self.shapes = ShapeGuards(self.fakes)
         self.trackers_by_object: dict[int, VariableTracker] = {}
+        # What was written to classes; how lookups find it; and which tracker each placeholder there stands for.
+        self.class_writes: dict[type, Any] = {}
+        self.overlay: dict[type, dict[str, Any]] = {}
+        self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
+        # Whose `__dict__` each dict is, by their ids.
+        self.dict_owners: dict[int, int] = {}
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
         self.guarded_classes: set[type] = set()

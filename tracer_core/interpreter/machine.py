@@ -200,6 +200,7 @@ class Interpreter:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
         if self.observer is not None:
             self.observer.on_raise(frame, instruction, raised.tracker)
+        _note_passing(raised.tracker, frame, instruction)
         handler = instruction.handler
         if handler is None:
             if frame.parent is None:
@@ -248,6 +249,14 @@ class Interpreter:
             return Where(0, None, None)
         span = self.instruction.span if self.instruction is not None else None
         return Where(max(self.steps - 1, 0), frame.code, span.line if span is not None else None)
+
+
+def _note_passing(exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:
+    """Add the frame to the exception's traceback, where Python does."""
+    again = instruction.op == "RERAISE" or (instruction.op == "RAISE_VARARGS" and instruction.arg == 0)
+    ours = str(frame.globals.get("__name__", "")).startswith("tracer_core.")
+    if not again and not ours and exception.source is None:
+        exception.trace.append((frame.code, None if instruction.span is None else instruction.span.line))
 
 
 def _as_unsupported(error: Exception) -> Unsupported:

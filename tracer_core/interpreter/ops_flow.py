@@ -253,27 +253,48 @@ def match_class(tx: Any, frame: Frame, ins: Instruction) -> None:
     from tracer_core.variables.sequences import TupleVariable
 
     subject, cls, names = (tracker.realize() for tracker in frame.pop_n(3))
-    wanted = cls.value()
+    wanted = constant_or(cls, None)
+    if not isinstance(wanted, type):
+        tx.raise_(TypeError, "called match pattern must be a class")
     if not is_instance(tx, subject, wanted):
         frame.push(ConstantVariable(None))
         return
     attributes = [name.realize().value() for name in (names.items_or_none(tx) or [])]
     found: list[VariableTracker | None] = []
-    if ins.arg:
-        if wanted in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
-            found.append(subject)
-        else:
-            match_args = getattr(wanted, "__match_args__", ())
-            if ins.arg > len(match_args):
-                plural = "" if len(match_args) == 1 else "s"
-                tx.raise_(
-                    TypeError,
-                    f"{wanted.__name__}() accepts {len(match_args)} positional sub-pattern{plural} ({ins.arg} given)",
-                )
-            attributes = [*match_args[: ins.arg], *attributes]
+    if ins.arg and wanted.__flags__ & _MATCHES_ITSELF:
+        _check_positional(tx, wanted, 1, ins.arg)
+        found.append(subject)
+    elif ins.arg:
+        attributes = [*_match_args(tx, cls, wanted, ins.arg), *attributes]
+        twice = next((name for i, name in enumerate(attributes) if name in attributes[:i]), None)
+        if twice is not None:
+            tx.raise_(TypeError, f"{wanted.__name__}() got multiple sub-patterns for attribute {twice!r}")
     found += [find_attr(tx, subject, name) for name in attributes]
     present = [value for value in found if value is not None]
     frame.push(TupleVariable(present) if len(present) == len(found) else ConstantVariable(None))
+
+
+# Py_TPFLAGS_MATCH_SELF: the class's positional pattern stands for the subject itself.
+_MATCHES_ITSELF = 1 << 22
+
+
+def _match_args(tx: Any, cls: VariableTracker, wanted: type, count: int) -> list[str]:
+    """The names of the attributes that the first `count` positional patterns look at."""
+    held = find_attr(tx, cls, "__match_args__")
+    names = () if held is None else held.realize().value()
+    if type(names) is not tuple:
+        tx.raise_(TypeError, f"{wanted.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
+    _check_positional(tx, wanted, len(names), count)
+    wrong = next((name for name in names[:count] if not isinstance(name, str)), None)
+    if wrong is not None:
+        tx.raise_(TypeError, f"__match_args__ elements must be strings (got {type(wrong).__name__})")
+    return list(names[:count])
+
+
+def _check_positional(tx: Any, wanted: type, allowed: int, given: int) -> None:
+    if given > allowed:
+        plural = "" if allowed == 1 else "s"
+        tx.raise_(TypeError, f"{wanted.__name__}() accepts {allowed} positional sub-pattern{plural} ({given} given)")
 
 
 @op("GET_LEN")

@@ -88,6 +88,8 @@ def _entries(
 
 @builds(dict, collections.OrderedDict, collections.defaultdict)
 def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
+    if id(value) in build.tx.output.dict_owners:
+        raise Unsupported("shared-instance-dict", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.dict_keys_are(source, value))
     entries = _entries(build, value, source)

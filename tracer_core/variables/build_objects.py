@@ -120,7 +120,19 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     guard_class(build.tx, cls)
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, cls))
+    _refuse_shared_dict(build, value, source)
     return build.register(value, UserObjectVariable(cls, value, source))
+
+
+def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> None:
+    """Two objects with one `__dict__`, or a dict that is also met on its own: what is set on one shows on the other,
+    which trackers of their own would not see."""
+    held = getattr(value, "__dict__", None)
+    if held is None:
+        return
+    owners = build.tx.output.dict_owners
+    if owners.setdefault(id(held), id(value)) != id(value) or id(held) in build.tx.output.trackers_by_object:
+        raise Unsupported("shared-instance-dict", source=source.name)
 
 
 def _raw_entries(

@@ -23,6 +23,9 @@ class VariableBuilder:
     def __call__(self, value: Any, source: Source) -> VariableTracker:
         if isinstance(value, VariableTracker):
             raise TypeError("a tracker was given where a value is wanted")
+        placeholders = self.tx.output.placeholders
+        if placeholders and id(value) in placeholders:
+            return placeholders[id(value)][1]
         key = (id(value), source)
         known = self.cache.get(key)
         if known is not None:

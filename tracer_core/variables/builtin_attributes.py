@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import may_change
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import callable_type
@@ -22,7 +24,7 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
 from tracer_core.variables.truth_and_length import length, truth
-from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 # The class of torch.FloatTensor and its kin.
 _TENSOR_TYPE: Any = type(torch.FloatTensor)
@@ -62,6 +64,11 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
             return issubclass(obj.python_type(), wanted)
         if isinstance(wanted, _TENSOR_TYPE):
             return bool(obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu")
+    if isinstance(wanted, types.UnionType):
+        return is_instance(tx, obj, wanted.__args__)
+    asked = _asked_in_python(tx, wanted, "__instancecheck__", obj)
+    if asked is not None:
+        return obj.python_type() is wanted or truth(tx, asked())
     if isinstance(obj, UserObjectVariable) and obj.real is not None:
         answer = isinstance(obj.real, wanted)
         note_derives(tx, obj.cls, wanted, answer)
@@ -75,12 +82,33 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
         return bool(tx.raise_(TypeError, message))
 
 
+def _asked_in_python(
+    tx: Tracing, wanted: Any, hook: str, subject: VariableTracker
+) -> Callable[[], VariableTracker] | None:
+    """The call of the check that the metaclass of `wanted` has, if a program's own metaclass has one in Python."""
+    found, owner = static_lookup(type(wanted), hook) if isinstance(wanted, type) else (None, None)
+    if owner is None or not isinstance(found, types.FunctionType) or not may_change(owner):
+        return None
+    function, cls = tx.build(found, class_attribute_source(owner, hook)), tx.constant(wanted)
+    return lambda: tx.call(function, [cls, subject])
+
+
 @handles(issubclass, VariableTracker, VariableTracker)
 def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> VariableTracker | None:
-    answer = fold(tx, issubclass, [cls, classes], {})
-    if answer is not None:
-        note_derives(tx, cls.realize().value(), classes.realize().value(), answer.value())
-    return answer
+    wanted = class_or_tuple(tx, classes)
+    for each in wanted if isinstance(wanted, tuple) else (wanted,):
+        asked = _asked_in_python(tx, each, "__subclasscheck__", cls.realize())
+        if asked is not None:
+            answer = truth(tx, asked())
+        else:
+            folded = fold(tx, issubclass, [cls, tx.constant(each)], {})
+            if folded is None:
+                return None
+            answer = folded.value()
+            note_derives(tx, cls.realize().value(), each, answer)
+        if answer:
+            return ConstantVariable(True)
+    return ConstantVariable(False)
 
 
 def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
@@ -90,6 +118,16 @@ def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
             note_derives(tx, cls, each, issubclass(cls, each))
         return
     tx.output.libraries.derives(cls, wanted, answer)
+
+
+@handles(type.__instancecheck__, ClassVariable, VariableTracker)
+def type_instancecheck(tx: Tracing, cls: ClassVariable, obj: VariableTracker) -> VariableTracker:
+    return ConstantVariable(cls.known in obj.python_type().__mro__)
+
+
+@handles(type.__subclasscheck__, ClassVariable, ClassVariable)
+def type_subclasscheck(tx: Tracing, cls: ClassVariable, other: ClassVariable) -> VariableTracker:
+    return ConstantVariable(cls.known in other.known.__mro__)
 
 
 @handles(type, VariableTracker)
@@ -150,7 +188,7 @@ def delattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker) -> Variab
 
 @handles(vars, VariableTracker)
 def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    return InstanceDictVariable(obj) if isinstance(obj, UserObjectVariable) else None
+    return find_attr(tx, obj, "__dict__")
 
 
 @handles(super)

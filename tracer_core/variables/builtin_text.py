@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.registry import handles
@@ -83,6 +84,21 @@ def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> Variab
     found, _ = static_lookup(obj.cls, special)
     if hasattr(found, "__code__"):
         return tx.call(get_attr(tx, obj, special), [])
-    values = [arg.realize().value() for arg in obj.args]
-    made = BaseException(*values) if special == "__str__" and not issubclass(obj.cls, KeyError) else obj.cls(*values)
+    made = plain_exception(obj)
     return ConstantVariable(str(made) if special == "__str__" else repr(made))
+
+
+def plain_exception(obj: ExceptionVariable) -> BaseException:
+    """A real exception with the same arguments and what C code keeps beside them, made past the class's own code."""
+    owner: Any = next(cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE)
+    values = [arg.realize().value() for arg in obj.args]
+    made: BaseException = owner.__new__(obj.cls, *values)
+    owner.__init__(made, *values)
+    in_c = [cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE]
+    for name, value in obj.attributes.items():
+        if value is not DELETED and any(name in vars(cls) for cls in in_c) and not name.startswith("__"):
+            setattr(made, name, value.realize().value())
+    return made
+
+
+_HEAP_TYPE = 1 << 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import types
 from typing import Any
 
@@ -9,9 +10,12 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
+from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
+from tracer_core.variables.constant import DELETED
 from tracer_core.variables.functions import name_of
+from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
@@ -56,6 +60,8 @@ class ModuleVariable(KnownVariable):
         return f"module {self.known.__name__}"
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name == "__dict__":
+            return InstanceDictVariable(self, self)
         written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
@@ -69,10 +75,34 @@ class ModuleVariable(KnownVariable):
         return tx.build(found, AttrSource(ConstSource.of_object(self.known, self.known.__name__), name))
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        from tracer_core.variables.constant import DELETED
-
-        tx.output.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
+        if value is DELETED and self.stored(tx, name) is None:
+            return False
+        self.dict_store(tx, name, value)
         return True
+
+    def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the module's namespace holds; None if nothing."""
+        written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
+        if written:
+            return value
+        source = ConstSource.of_object(self.known, self.known.__name__)
+        if name in self.known.__dict__:
+            return tx.build(self.known.__dict__[name], AttrSource(source, name))
+        tx.guard(make.lacks(AttrSource(source, "__dict__"), name))
+        return None
+
+    def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
+        tx.output.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
+
+    def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
+        """All of the module's namespace, guarded on its names."""
+        namespace = self.known.__dict__
+        source = ConstSource.of_object(self.known, self.known.__name__)
+        tx.guard(make.dict_keys_are(AttrSource(source, "__dict__"), namespace))
+        entries = {name: tx.lazy(value, AttrSource(source, name)) for name, value in namespace.items()}
+        written = tx.output.side_effects.globals_.items()
+        changes = {name: value or DELETED for (at, name), (_, value) in written if at == id(namespace)}
+        return with_changes(entries, changes)
 
 
 _ABSENT = object()
@@ -81,17 +111,13 @@ _ABSENT = object()
 class ClassVariable(KnownVariable):
     """A class: builtin ones are called by handlers, those written in Python are instantiated here."""
 
-    __slots__ = ("attributes",)
+    __slots__ = ()
     kind = "class"
 
-    def __init__(self, known: Any, source: Source | None = None) -> None:
-        super().__init__(known, source)
-        self.attributes: dict[str, VariableTracker] = {}
-
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        if name in self.attributes:
-            return self.attributes[name]
         guard_class(tx, self.known)
+        if name == "__dict__" and self.known in tx.output.class_writes:
+            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
         if meta_owner is not None and (
@@ -101,7 +127,7 @@ class ClassVariable(KnownVariable):
         ):
             return self._from_metaclass(tx, name, meta, meta_owner)
         if owner is None:
-            return None
+            return self._from_hook(tx, name)
         if isinstance(found, types.FunctionType):
             return tx.build(found, class_attribute_source(owner, name))
         if isinstance(found, staticmethod):
@@ -111,7 +137,27 @@ class ClassVariable(KnownVariable):
             return MethodVariable(function, self)
         if isinstance(found, types.ClassMethodDescriptorType):
             return BuiltinMethodVariable(self, name)
+        if overlay.current and owner in overlay.current:
+            return self._found(tx, name, found, owner)
         return self.held(tx, name)
+
+    def _from_hook(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What a metaclass's `__getattr__` gives, if it has one in Python."""
+        hook, owner = static_lookup(type(self.known), "__getattr__")
+        if owner is None or not isinstance(hook, types.FunctionType) or issubclass(self.known, enum.Enum):
+            return None
+        return tx.call(tx.build(hook, class_attribute_source(owner, "__getattr__")), [self, tx.constant(name)])
+
+    def _found(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
+        """What a class gives that the trace has written to, without asking the real one."""
+        getter, getter_owner = static_lookup(type(found), "__get__")
+        if isinstance(getter, types.FunctionType) and getter_owner is not None:
+            function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
+            descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+            return tx.call(function, [descriptor, tx.constant(None), self])
+        if getter_owner is not None and not isinstance(found, (property, types.MemberDescriptorType)):
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+        return tx.build(found, class_attribute_source(owner, name))
 
     def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:
         if isinstance(meta, types.FunctionType):
@@ -123,7 +169,11 @@ class ClassVariable(KnownVariable):
         return self.held(tx, name)
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__}.{name}")
+        from tracer_core.variables.class_writes import write
+
+        guard_class(tx, self.known)
+        write(tx, self.known, name, value)
+        return True
 
 
 class BuiltinVariable(KnownVariable):
@@ -168,12 +218,12 @@ class SuperVariable(VariableTracker):
         """The class whose MRO is searched."""
         if isinstance(self.of, UserObjectVariable):
             return self.of.cls
-        if isinstance(self.of, ClassVariable) and issubclass(self.of.known, self.after):
+        if isinstance(self.of, ClassVariable) and self.after in self.of.known.__mro__:
             return self.of.known  # type: ignore[no-any-return]
         return self.of.python_type()
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        is_class = isinstance(self.of, ClassVariable) and issubclass(self.of.known, self.after)
+        is_class = isinstance(self.of, ClassVariable) and self.after in self.of.known.__mro__
         mro = self._class().__mro__
         note_lookup(self._class(), name)
         for owner in mro[mro.index(self.after) + 1 :]:

@@ -10,6 +10,7 @@ from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.operators import binary, equal_items
@@ -17,7 +18,7 @@ from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.set_methods import set_eq
 from tracer_core.variables.truth_and_length import truth
-from tracer_core.variables.user_objects import InstanceDictVariable, UserObjectVariable, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
 @handles(operator.getitem, DictVariable, VariableTracker)
@@ -146,7 +147,7 @@ def pairs(tx: Tracing, other: VariableTracker) -> list[tuple[VariableTracker, Va
     if isinstance(part, DictVariable) and static_lookup(other.python_type(), "__iter__")[1] is dict:
         return part.entries(tx)
     if isinstance(other, InstanceDictVariable):
-        return [(tx.constant(name), value) for name, value in other.of.dict_entries(tx).items()]
+        return other.entries(tx)
     keys = find_attr(tx, other, "keys")
     if keys is not None:
         from tracer_core.variables.operators import get_item

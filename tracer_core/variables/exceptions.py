@@ -5,16 +5,21 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.sequences import TupleVariable
+
+_HEAP_TYPE = 1 << 9
 
 
 class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
     `at_start` has those of them that an exception from outside came with."""
 
-    __slots__ = ("args", "at_start", "attributes", "cls")
+    __slots__ = ("args", "at_start", "attributes", "cls", "trace")
     kind = "exception"
     mutable = True
 
@@ -24,6 +29,8 @@ class ExceptionVariable(VariableTracker):
         self.args = args
         self.attributes: dict[str, VariableTracker] = {}
         self.at_start: dict[str, VariableTracker] = {}
+        # The frames it passed while tracing, as its traceback has them: (code, line), the innermost first.
+        self.trace: list[tuple[types.CodeType, int | None]] = []
 
     def python_type(self) -> type:
         return self.cls
@@ -37,7 +44,10 @@ class ExceptionVariable(VariableTracker):
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
-            return self.attributes[name]
+            value = self.attributes[name]
+            return None if value is DELETED else value
+        if name == "__dict__":
+            return InstanceDictVariable(self, self)
         if name in self.at_start:
             return self.at_start[name]
         if name == "args":
@@ -45,7 +55,7 @@ class ExceptionVariable(VariableTracker):
         if name in ("__cause__", "__context__"):
             return tx.constant(None)
         if name == "__traceback__":
-            return TracebackVariable()
+            return TracebackVariable() if self.trace or self.source is not None else tx.constant(None)
         if name == "__suppress_context__":
             return tx.constant(False)
         if issubclass(self.cls, StopIteration) and name == "value":
@@ -71,12 +81,53 @@ class ExceptionVariable(VariableTracker):
         return tx.constant(getattr(owner(*(arg.realize().value() for arg in self.args)), name))
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        if self._class_says_how(name) or (value is DELETED and name.startswith("__")):
+            return False
+        if value is DELETED and self.stored(tx, name) is None:
+            tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
+        self._check(tx, name, value.realize())
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if name == "args":
-            self.args = value.realize().items_or_none(tx) or []
+            self.args = unpack_args(tx, value)
         else:
             self.attributes[name] = value
+        if name == "__cause__":
+            self.attributes["__suppress_context__"] = tx.constant(True)
         return True
+
+    def _class_says_how(self, name: str) -> bool:
+        """Whether the class has code of its own for setting the attribute."""
+        own = [vars(cls) for cls in self.cls.__mro__ if cls.__flags__ & _HEAP_TYPE]
+        hooks = any(hook in held for held in own for hook in ("__setattr__", "__delattr__"))
+        return hooks or any(hasattr(type(held[name]), "__set__") for held in own if name in held)
+
+    def _check(self, tx: Tracing, name: str, value: VariableTracker) -> None:
+        """Refuse what BaseException refuses."""
+        what = {"__cause__": "exception cause", "__context__": "exception context"}.get(name)
+        if what is not None and not issubclass(value.python_type(), (BaseException, type(None))):
+            tx.raise_(TypeError, f"{what} must be None or derive from BaseException")
+        if name == "__traceback__" and not issubclass(value.python_type(), (types.TracebackType, type(None))):
+            tx.raise_(TypeError, "__traceback__ must be a traceback or None")
+
+    # --- the exception's dict -----------------------------------------------------------------------------
+
+    def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
+        value = self.attributes.get(name)
+        return None if value is None or value is DELETED or self._in_a_slot(name) else value
+
+    def _in_a_slot(self, name: str) -> bool:
+        """Whether the attribute is none of the exception's `__dict__`."""
+        return any(
+            isinstance(vars(cls).get(name), (types.MemberDescriptorType, types.GetSetDescriptorType))
+            for cls in self.cls.__mro__
+        )
+
+    def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
+        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        self.attributes[name] = value
+
+    def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
+        return {name: value for name, value in self.attributes.items() if self.stored(tx, name) is not None}
 
     def set_context(self, tx: Tracing, context: ExceptionVariable) -> None:
         """Note that it is raised while `context` is handled. Like Python, take it out of the contexts of `context`
@@ -103,6 +154,14 @@ class ExceptionVariable(VariableTracker):
         return found if isinstance(found, ExceptionVariable) else None
 
 
+def unpack_args(tx: Tracing, value: VariableTracker) -> list[VariableTracker]:
+    """What `error.args = value` makes of its items."""
+    items = value.realize().items_or_none(tx)
+    if items is None:
+        raise Unsupported("set-attribute", name="args", type="exception")
+    return list(items)
+
+
 class TracebackVariable(VariableTracker):
     """The traceback of a raised exception: it is there, but nothing is known of it while tracing."""
 
@@ -125,4 +184,4 @@ def matches(raised: type[BaseException], wanted: Any) -> bool:
     """Whether `except wanted` catches an exception of class `raised`."""
     if isinstance(wanted, tuple):
         return any(matches(raised, item) for item in wanted)
-    return isinstance(wanted, type) and issubclass(raised, wanted)
+    return isinstance(wanted, type) and wanted in raised.__mro__

@@ -16,12 +16,14 @@ from tracer_core.sources import (
     ClosureSource,
     ConstSource,
     DefaultsSource,
+    InstanceDictSource,
     KwDefaultsSource,
     Source,
 )
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.cells import CellVariable, cell_from_outside
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable
 
 
@@ -110,6 +112,8 @@ class UserFunctionVariable(FunctionVariable):
             return None
         if name in ("__get__", "__call__"):
             return BuiltinMethodVariable(self, name)
+        if name == "__dict__":
+            return InstanceDictVariable(self, self)
         try:
             value = getattr(self.function, name)
         except AttributeError:
@@ -120,9 +124,32 @@ class UserFunctionVariable(FunctionVariable):
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if name.startswith("__"):
             return False
+        if value is DELETED and self.stored(tx, name) is None:
+            tx.raise_(AttributeError, f"'function' object has no attribute {name!r}")
+        self.dict_store(tx, name, value)
+        return True
+
+    def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the function's `__dict__` holds, guarded; None if nothing."""
+        own = self.attributes.get(name)
+        if own is not None:
+            return None if own is DELETED else own
+        if name in self.function.__dict__:
+            return tx.build(self.function.__dict__[name], AttrSource(self.origin(), name))
+        tx.guard(make.lacks(InstanceDictSource(self.origin()), name))
+        return None
+
+    def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
+        """`f.__dict__[name] = value`, or its deletion."""
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         self.attributes[name] = value
-        return True
+
+    def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
+        """All of the function's `__dict__`, guarded on its keys."""
+        held = self.function.__dict__
+        tx.guard(make.dict_keys_are(InstanceDictSource(self.origin()), held))
+        entries = {name: tx.lazy(value, AttrSource(self.origin(), name)) for name, value in held.items()}
+        return with_changes(entries, self.attributes)
 
 
 class SkippedFunctionVariable(VariableTracker):

@@ -151,11 +151,21 @@ def iter_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
 def throw(
     tx: Tracing, self: GeneratorVariable, exception: VariableTracker, *rest: VariableTracker
 ) -> VariableTracker:
-    if not isinstance(exception, ExceptionVariable):
-        made = tx.call(exception, [])
+    given = rest[0].realize() if rest else NONE
+    if isinstance(given, ExceptionVariable):
+        exception = given
+    elif not isinstance(exception, ExceptionVariable):
+        made = tx.call(exception, _arguments_of(tx, given))
         assert isinstance(made, ExceptionVariable)
         exception = made
     return _sent(tx, self.throw(tx, exception))
+
+
+def _arguments_of(tx: Tracing, given: VariableTracker) -> list[VariableTracker]:
+    """What the value beside an exception's class stands for: nothing, its arguments, or the only one."""
+    if given.is_constant() and given.value() is None:
+        return []
+    return list(given.items_or_none(tx) or []) if given.python_type() is tuple else [given]
 
 
 @method(GeneratorVariable, "close")

@@ -1,4 +1,4 @@
-"""Operators and methods of instances' `__dict__`."""
+"""Methods and operators of `obj.__dict__`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.instance_dicts import InstanceDictVariable
+from tracer_core.variables.iteration import iterate
 from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
-from tracer_core.variables.user_objects import InstanceDictVariable
 
 
 def _key_text(tx: Tracing, key: VariableTracker) -> str:
@@ -23,68 +24,135 @@ def _key_text(tx: Tracing, key: VariableTracker) -> str:
     return name
 
 
+def _as_dict(tx: Tracing, self: InstanceDictVariable) -> DictVariable:
+    return DictVariable(self.entries(tx))
+
+
 @handles(operator.getitem, InstanceDictVariable, VariableTracker)
-def instance_getitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
+def getitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
     found = self.of.stored(tx, _key_text(tx, key))
     return found if found is not None else raise_key(tx, key)
 
 
 @handles(operator.contains, InstanceDictVariable, VariableTracker)
-def instance_contains(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
+def contains(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
     return ConstantVariable(self.of.stored(tx, _key_text(tx, key)) is not None)
 
 
 @handles(operator.setitem, InstanceDictVariable, VariableTracker)
-def instance_setitem(
-    tx: Tracing, self: InstanceDictVariable, key: VariableTracker, value: VariableTracker
-) -> VariableTracker:
-    name = _key_text(tx, key)
-    tx.output.side_effects.changes(self.of, "attributes", f"attribute {name} is set")
-    self.of.attributes[name] = value
+def setitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+    self.of.dict_store(tx, _key_text(tx, key), value)
     return NONE
 
 
 @handles(operator.delitem, InstanceDictVariable, VariableTracker)
-def instance_delitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
+def delitem(tx: Tracing, self: InstanceDictVariable, key: VariableTracker) -> VariableTracker:
     name = _key_text(tx, key)
     if self.of.stored(tx, name) is None:
         raise_key(tx, key)
-    tx.output.side_effects.changes(self.of, "attributes", f"attribute {name} is deleted")
-    if self.of.real is None:
-        del self.of.attributes[name]
-    else:
-        self.of.attributes[name] = DELETED
+    self.of.dict_store(tx, name, DELETED)
     return NONE
 
 
+@handles(len, InstanceDictVariable)
+def length(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
+    return ConstantVariable(len(self.of.dict_entries(tx)))
+
+
 @method(InstanceDictVariable, "get")
-def instance_get(
+def get(
     tx: Tracing, self: InstanceDictVariable, key: VariableTracker, default: VariableTracker = NONE
 ) -> VariableTracker:
     found = self.of.stored(tx, _key_text(tx, key))
     return default if found is None else found
 
 
+@method(InstanceDictVariable, "setdefault")
+def setdefault(
+    tx: Tracing, self: InstanceDictVariable, key: VariableTracker, default: VariableTracker = NONE
+) -> VariableTracker:
+    found = self.of.stored(tx, _key_text(tx, key))
+    if found is None:
+        setitem(tx, self, key, default)
+    return default if found is None else found
+
+
+@method(InstanceDictVariable, "pop")
+def pop(
+    tx: Tracing, self: InstanceDictVariable, key: VariableTracker, default: VariableTracker | None = None
+) -> VariableTracker:
+    name = _key_text(tx, key)
+    found = self.of.stored(tx, name)
+    if found is None:
+        return default if default is not None else raise_key(tx, key)
+    self.of.dict_store(tx, name, DELETED)
+    return found
+
+
+@method(InstanceDictVariable, "popitem")
+def popitem(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
+    from tracer_core.variables.sequences import TupleVariable
+
+    entries = self.of.dict_entries(tx)
+    if not entries:
+        tx.raise_(KeyError, "popitem(): dictionary is empty")
+    name, value = list(entries.items())[-1]
+    self.of.dict_store(tx, name, DELETED)
+    return TupleVariable([tx.constant(name), value])
+
+
+@method(InstanceDictVariable, "clear")
+def clear(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
+    for name in self.of.dict_entries(tx):
+        self.of.dict_store(tx, name, DELETED)
+    return NONE
+
+
 @method(InstanceDictVariable, "update")
-def instance_update(
+def update(
     tx: Tracing, self: InstanceDictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
     entries = [] if other is None else pairs(tx, other)
     for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:
-        instance_setitem(tx, self, key, value)
+        setitem(tx, self, key, value)
     return NONE
 
 
-def _as_dict(tx: Tracing, self: InstanceDictVariable) -> DictVariable:
-    return DictVariable([(tx.constant(name), value) for name, value in self.of.dict_entries(tx).items()])
+@handles(operator.ior, InstanceDictVariable, VariableTracker)
+def inplace_or(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
+    update(tx, self, other)
+    return self
 
 
-def _instance_view(name: str) -> Any:
+@handles(operator.or_, InstanceDictVariable, VariableTracker)
+def or_(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
+    made = _as_dict(tx, self)
+    call_method(tx, made, "update", [other], {})
+    return made
+
+
+@handles(operator.eq, InstanceDictVariable, VariableTracker)
+def equal(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
+    from tracer_core.variables.operators import compare
+
+    right = _as_dict(tx, other) if isinstance(other, InstanceDictVariable) else other
+    return compare(tx, "==", _as_dict(tx, self), right)
+
+
+@handles(reversed, InstanceDictVariable)
+def reversed_(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
+    keys = [tx.constant(name) for name in reversed(self.of.dict_entries(tx))]
+    from tracer_core.variables.sequences import ListVariable
+
+    return iterate(tx, ListVariable(keys))
+
+
+def _snapshot(name: str) -> Any:
     def handler(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
         return call_method(tx, _as_dict(tx, self), name, [], {})
 
     return handler
 
 
-for _name_ in ("keys", "values", "items", "copy"):
-    method(InstanceDictVariable, _name_)(_instance_view(_name_))
+for _name in ("keys", "values", "items", "copy"):
+    method(InstanceDictVariable, _name)(_snapshot(_name))

@@ -10,7 +10,7 @@ import torch
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.methods import MethodVariable
@@ -55,7 +55,7 @@ def make_instance(
     if cls.__module__ == "builtins" or not cls.__flags__ & (1 << 9):
         raise Unsupported("call", what=f"class {cls.__qualname__}")
     made = _new(tx, cls_tracker, args, kwargs)
-    if issubclass(made.python_type(), cls):
+    if cls in made.python_type().__mro__:
         _init(tx, made, args, kwargs)
     return made
 
@@ -149,6 +149,25 @@ def _exception(
         if not issubclass(cls, (ImportError, AttributeError, NameError)):
             tx.raise_(TypeError, f"{cls.__name__}() takes no keyword arguments")
         made.attributes.update(kwargs)
+    return _settled(tx, made)
+
+
+def _settled(tx: Tracing, made: ExceptionVariable) -> ExceptionVariable:
+    """What the C classes of exceptions make of themselves by their arguments: an OSError of its number, a group of
+    what it holds."""
+    if issubclass(made.cls, OSError) and 2 <= len(made.args) <= 5:
+        number = constant_or(made.args[0].realize(), None)
+        if made.cls is OSError and isinstance(number, int):
+            made.cls = type(OSError(number, ""))
+        if len(made.args) > 2:
+            made.attributes["filename"] = made.args[2]
+            if len(made.args) == 5:
+                made.attributes["filename2"] = made.args[4]
+            made.args = made.args[:2]
+    elif made.cls is BaseExceptionGroup and len(made.args) == 2:
+        held = [each.realize().python_type() for each in made.args[1].realize().items_or_none(tx) or ()]
+        if held and all(issubclass(cls, Exception) for cls in held):
+            made.cls = ExceptionGroup
     return made
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import FunctionVariable, InlineTarget
+from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.methods import BuiltinMethodVariable
 
 # What a function keeps beside its `__dict__`.
@@ -77,8 +79,7 @@ class NestedFunctionVariable(FunctionVariable):
         if name in ("__get__", "__call__"):
             return BuiltinMethodVariable(self, name)
         if name == "__dict__":
-            own = [(tx.constant(key), v) for key, v in self.attributes.items() if key not in _FIXED_ATTRIBUTES]
-            return DictVariable(own)
+            return InstanceDictVariable(self, self)
         if name == "__annotations__":
             flat = items_of(tx, self.annotations)
             self.attributes[name] = DictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
@@ -87,16 +88,32 @@ class NestedFunctionVariable(FunctionVariable):
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        if name in ("__closure__", "__code__", "__globals__"):
+        if name in ("__closure__", "__code__", "__globals__", "__dict__", "__builtins__"):
             return False
+        if value is DELETED:
+            if name.startswith("__"):
+                return False
+            if name not in self.attributes:
+                tx.raise_(AttributeError, f"'function' object has no attribute {name!r}")
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
-        if name == "__defaults__":
+        if value is DELETED:
+            del self.attributes[name]
+        elif name == "__defaults__":
             self.defaults = value
         elif name == "__kwdefaults__":
             self.kwdefaults = value
         else:
             self.attributes[name] = value
         return True
+
+    def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
+        return None if name in _FIXED_ATTRIBUTES else self.attributes.get(name)
+
+    def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
+        self.set_attribute(tx, name, value)
+
+    def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
+        return {name: value for name, value in self.attributes.items() if name not in _FIXED_ATTRIBUTES}
 
 
 def items_of(tx: Tracing, tracker: VariableTracker | None) -> list[VariableTracker]:

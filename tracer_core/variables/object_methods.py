@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_attributes import attribute_name
+from tracer_core.variables.class_writes import write_plainly
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable
@@ -60,6 +61,18 @@ def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTra
         tx.raise_(AttributeError, f"{self.python_type_name()!r} object has no attribute {text!r}")
     assert found is not None
     return found
+
+
+@handles(type.__setattr__, ClassVariable, VariableTracker, VariableTracker)
+def type_setattr(tx: Tracing, cls: ClassVariable, name: VariableTracker, value: VariableTracker) -> VariableTracker:
+    write_plainly(tx, cls.known, attribute_name(tx, name), value)
+    return NONE
+
+
+@handles(type.__delattr__, ClassVariable, VariableTracker)
+def type_delattr(tx: Tracing, cls: ClassVariable, name: VariableTracker) -> VariableTracker:
+    write_plainly(tx, cls.known, attribute_name(tx, name), DELETED)
+    return NONE
 
 
 @handles(object.__eq__, VariableTracker, VariableTracker)

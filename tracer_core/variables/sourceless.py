@@ -40,6 +40,9 @@ class SourcelessBuilder:
         """
         if ConstantVariable.holds(value):
             return ConstantVariable(value)
+        placeholders = self.tx.output.placeholders
+        if placeholders and id(value) in placeholders:
+            return placeholders[id(value)][1]
         make = _SOURCELESS.get(type(value))
         if make is not None:
             made: VariableTracker = make(self, value)

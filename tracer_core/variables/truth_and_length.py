@@ -8,7 +8,7 @@ from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import TensorVariable, wrap_number
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -29,8 +29,20 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
             result = tx.call(bound, [])
             if name == "__bool__" and result.python_type() is not bool:
                 tx.raise_(TypeError, f"__bool__ should return bool, returned {result.python_type_name()}")
-            return truth(tx, result)
+            return truth(tx, result if name == "__bool__" else _as_length(tx, result))
     return True
+
+
+def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
+    """What `__len__` returned, if it can be a length."""
+    result = result.realize()
+    if not has_special(result, "__index__") and not issubclass(result.python_type(), int):
+        tx.raise_(TypeError, f"{result.python_type_name()!r} object cannot be interpreted as an integer")
+    if isinstance(result, UserObjectVariable):
+        result = call_special(tx, result, "__index__", [], "").realize()
+    if isinstance(result, ConstantVariable) and result.value() < 0:
+        tx.raise_(ValueError, "__len__() should return >= 0")
+    return result
 
 
 def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
@@ -49,7 +61,8 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return ConstantVariable(len(tracker.items))
     if isinstance(tracker, UserObjectVariable):
-        return call_special(tx, tracker, "__len__", [], f"object of type {tracker.python_type_name()!r} has no len()")
+        missing = f"object of type {tracker.python_type_name()!r} has no len()"
+        return _as_length(tx, call_special(tx, tracker, "__len__", [], missing))
     if tracker.is_constant():
         folded = fold(tx, len, [tracker], {})
         assert folded is not None

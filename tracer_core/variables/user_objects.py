@@ -9,22 +9,25 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
+from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import MethodVariable
-
-_ABSENT = object()
 
 
 def static_lookup(cls: type, name: str) -> tuple[Any, type | None]:
     """The attribute `name` as it stands in a class of the MRO, and that class; (_, None) if there is none."""
     note_lookup(cls, name)
+    if overlay.current:
+        return overlay.lookup(cls, name)
     for owner in cls.__mro__:
         if name in owner.__dict__:
             return owner.__dict__[name], owner
-    return _ABSENT, None
+    return overlay.ABSENT, None
 
 
 def class_attribute_source(owner: type, name: str) -> Source:
@@ -80,15 +83,28 @@ class UserObjectVariable(VariableTracker):
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         guard_class(tx, self.cls)
+        try:
+            found = self._first_attribute(tx, name)
+        except ObservedException as raised:
+            if not issubclass(raised.tracker.cls, AttributeError) or not self._has_fallback():
+                raise
+            found = None
+        return found or self.fallback_attribute(tx, name)
+
+    def _first_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the class's `__getattribute__` gives."""
         hook, _ = static_lookup(self.cls, "__getattribute__")
         if isinstance(hook, types.FunctionType):
             return tx.call(self._class_function(tx, "__getattribute__", hook), [self, tx.constant(name)])
-        return self.plain_attribute(tx, name) or self.fallback_attribute(tx, name)
+        return self.plain_attribute(tx, name)
+
+    def _has_fallback(self) -> bool:
+        return isinstance(static_lookup(self.cls, "__getattr__")[0], types.FunctionType)
 
     def plain_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What `object.__getattribute__` gives; None if it raises AttributeError."""
         found, owner = static_lookup(self.cls, name)
-        if owner is not None and _is_data_descriptor(found):
+        if owner is not None and _is_data_descriptor(found) and static_lookup(type(found), "__get__")[1] is not None:
             return self.bind_descriptor(tx, name, found, owner)
         stored = self.stored(tx, name)
         if stored is not None:
@@ -137,9 +153,9 @@ class UserObjectVariable(VariableTracker):
         if isinstance(found, classmethod):
             function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
             return MethodVariable(function, tx.build(self.cls, ConstSource.of_object(self.cls)))
-        if isinstance(found, types.MemberDescriptorType):
+        if isinstance(found, types.MemberDescriptorType) and name != "__dict__":
             return self._slot(tx, name)
-        if isinstance(found, types.GetSetDescriptorType):
+        if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
             return self._builtin_attribute(tx, name)
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
@@ -181,7 +197,7 @@ class UserObjectVariable(VariableTracker):
 
     def _builtin_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
-            return InstanceDictVariable(self)
+            return InstanceDictVariable(self, self)
         if name == "__class__":
             return tx.build(self.cls, ConstSource.of_object(self.cls))
         if self.part is not None:
@@ -223,6 +239,8 @@ class UserObjectVariable(VariableTracker):
             function = tx.build(setter, class_attribute_source(setter_owner, setter_name))
             tx.call(function, [descriptor, self] if value is DELETED else [descriptor, self, value])
             return True
+        if owner is not None and _is_half_descriptor(found):
+            tx.raise_(AttributeError, setter_name)
         if name in ("__class__", "__dict__"):
             raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
         if not isinstance(found, types.MemberDescriptorType) and not self._has_dict():
@@ -234,16 +252,7 @@ class UserObjectVariable(VariableTracker):
                 if isinstance(found, types.MemberDescriptorType)
                 else name,
             )
-        tx.output.side_effects.changes(
-            self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
-        )
-        if value is DELETED and self.real is None:
-            del self.attributes[name]
-        else:
-            # Deleting and setting again moves an attribute to the end of the instance's dict, as in Python.
-            if self.attributes.get(name) is DELETED:
-                del self.attributes[name]
-            self.attributes[name] = value
+        self.dict_store(tx, name, value)
         return True
 
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -252,6 +261,19 @@ class UserObjectVariable(VariableTracker):
 
     def _has_dict(self) -> bool:
         return any("__dict__" in vars(owner) for owner in self.cls.__mro__)
+
+    def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
+        """`obj.__dict__[name] = value`, or its deletion."""
+        tx.output.side_effects.changes(
+            self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
+        )
+        if value is DELETED and self.real is None:
+            del self.attributes[name]
+            return
+        # Deleting and setting again moves an attribute to the end of the instance's dict, as in Python.
+        if self.attributes.get(name) is DELETED:
+            del self.attributes[name]
+        self.attributes[name] = value
 
     # --- the instance's dict ------------------------------------------------------------------------------
 
@@ -272,31 +294,17 @@ class UserObjectVariable(VariableTracker):
         return entries
 
 
-class InstanceDictVariable(VariableTracker):
-    """`obj.__dict__`: reads and writes go to the object's attributes, past its descriptors."""
+def _is_half_descriptor(found: Any) -> bool:
+    """Whether its class, written in Python, says how to set or how to delete, and not both."""
+    which = (static_lookup(type(found), name)[0] for name in ("__set__", "__delete__"))
+    return any(isinstance(each, types.FunctionType) for each in which)
 
-    __slots__ = ("of",)
-    kind = "instance dict"
-    mutable = True
 
-    def __init__(self, of: UserObjectVariable) -> None:
-        super().__init__()
-        self.of = of
-
-    def python_type(self) -> type:
-        return dict
-
-    def describe(self) -> str:
-        return f"__dict__ of {self.of.describe()}"
-
-    def parts(self) -> list[tuple[str, VariableTracker]]:
-        return self.of.parts()
-
-    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        return [tx.constant(name) for name in self.of.dict_entries(tx)]
-
-    def truth(self, tx: Tracing) -> bool:
-        return bool(self.of.dict_entries(tx))
+def hides_stored(found: Any) -> bool:
+    """Whether what a class holds is asked before the instance's dict, and keeps its value elsewhere."""
+    return _is_data_descriptor(found) and not isinstance(
+        found, (types.MemberDescriptorType, types.GetSetDescriptorType)
+    )
 
 
 def _is_data_descriptor(found: Any) -> bool:

@@ -1,0 +1,40 @@
+"""Tracebacks of exceptions that were raised and caught while tracing, as plain Python would have left them."""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType, FrameType, FunctionType, TracebackType
+
+Entry = tuple[CodeType, int | None]
+
+
+def set_traceback(error: BaseException, entries: tuple[Entry, ...]) -> None:
+    """Give `error` a traceback with these entries, the innermost first. The outermost is the calling frame itself;
+    frames of functions that were inlined are stood in for by empty ones of the same code."""
+    made: TracebackType | None = None
+    for position, (code, line) in enumerate(entries):
+        frame = sys._getframe(1) if position == len(entries) - 1 else _frame_like(code)
+        made = TracebackType(made, frame, -1, line or code.co_firstlineno)
+    error.__traceback__ = made
+
+
+def drop_outermost(error: BaseException) -> None:
+    """Take the entry away that raising it again has just added."""
+    if error.__traceback__ is not None:
+        error.__traceback__ = error.__traceback__.tb_next
+
+
+def _here() -> FrameType:
+    return sys._getframe()
+
+
+def _frame_like(code: CodeType) -> FrameType:
+    """A frame that shows as one of `code`."""
+    shown = _here.__code__.replace(
+        co_name=code.co_name,
+        co_qualname=code.co_qualname,
+        co_filename=code.co_filename,
+        co_firstlineno=code.co_firstlineno,
+    )
+    frame: FrameType = FunctionType(shown, {"sys": sys})()
+    return frame

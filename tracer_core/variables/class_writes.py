@@ -1,0 +1,121 @@
+"""Attributes that the trace sets on classes and deletes from them; see `overlay` for how they are found again."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import ConstSource
+from tracer_core.variables import overlay
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import DELETED
+from tracer_core.variables.descriptors import DescriptorVariable
+from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
+from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.nested_functions import NestedFunctionVariable
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+
+_IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+
+
+class ClassWrites(VariableTracker):
+    """What was written to one class: `attributes` by name, `DELETED` for what was deleted."""
+
+    __slots__ = ("attributes", "cls")
+    kind = "class"
+    mutable = True
+
+    def __init__(self, cls: type) -> None:
+        super().__init__(ConstSource.of_object(cls))
+        self.cls = cls
+        self.attributes: dict[str, VariableTracker] = {}
+
+    def python_type(self) -> type:
+        return type(self.cls)
+
+    def describe(self) -> str:
+        return f"class {self.cls.__qualname__}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [(f".{name}", value) for name, value in self.attributes.items() if value is not DELETED]
+
+
+def write(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
+    """`cls.name = value`, or its deletion, by the hook of the metaclass if a program has written one."""
+    hook_name = "__delattr__" if value is DELETED else "__setattr__"
+    hook, owner = static_lookup(type(cls), hook_name)
+    if isinstance(hook, types.FunctionType) and owner is not None:
+        function = tx.build(hook, class_attribute_source(owner, hook_name))
+        args = [tx.constant(cls), tx.constant(name)]
+        tx.call(function, args if value is DELETED else [*args, value])
+        return
+    write_plainly(tx, cls, name, value)
+
+
+def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
+    """What `type.__setattr__` (or `__delattr__`) does.
+
+    Raises:
+        Unsupported: the attribute is one that the class, or its metaclass, makes something of.
+    """
+    verb = "set"
+    if cls.__flags__ & _IMMUTABLE:
+        tx.raise_(TypeError, f"cannot {verb} {name!r} attribute of immutable type {cls.__name__!r}")
+    meta, meta_owner = static_lookup(type(cls), name)
+    if _is_special(name, value) or (meta_owner is not None and hasattr(type(meta), "__set__")):
+        raise Unsupported("set-class-attribute", what=f"{cls.__qualname__}.{name}")
+    held = overlay.own(cls, name)
+    if value is DELETED and held is overlay.ABSENT:
+        tx.raise_(AttributeError, f"type object {cls.__name__!r} has no attribute {name!r}")
+    if value is DELETED:
+        tx.build(held, class_attribute_source(cls, name))
+    stands_for = overlay.DELETED if value is DELETED else placeholder(tx, value)
+    writes = tx.output.class_writes.get(cls)
+    if writes is None:
+        writes = tx.output.class_writes[cls] = ClassWrites(cls)
+    tx.output.side_effects.changes(writes, "class", f"attribute {name} is {'deleted' if value is DELETED else 'set'}")
+    writes.attributes[name] = value
+    tx.output.overlay.setdefault(cls, {})[name] = stands_for
+
+
+def _is_special(name: str, value: VariableTracker) -> bool:
+    """Whether the class itself makes something of the attribute; special methods are looked up when they are used."""
+    is_dunder = name.startswith("__") and name.endswith("__")
+    return is_dunder and (name in _FIXED or not isinstance(value, FunctionVariable))
+
+
+_FIXED = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__getattribute__", "__eq__"})
+
+
+def placeholder(tx: Tracing, value: VariableTracker) -> Any:
+    """An object that lookups take for `value`, and builders for its tracker.
+
+    Raises:
+        Unsupported: it is not known how the value binds to an instance.
+    """
+    value = value.realize()
+    made = _stands_for(tx, value)
+    tx.output.placeholders[id(made)] = (made, value)
+    return made
+
+
+def _stands_for(tx: Tracing, value: VariableTracker) -> Any:
+    if isinstance(value, NestedFunctionVariable):
+        return _function_like(value.code)
+    if isinstance(value, UserFunctionVariable):
+        return _function_like(value.function.__code__)
+    if isinstance(value, DescriptorVariable):
+        return value.of(lambda part: placeholder(tx, part))
+    cls = value.python_type()
+    if isinstance(value, MethodVariable) or not hasattr(cls, "__get__"):
+        if not isinstance(value, UserObjectVariable) or not any(hasattr(cls, n) for n in ("__set__", "__delete__")):
+            return overlay.Written()
+    if isinstance(value, UserObjectVariable) and cls.__new__ is object.__new__:
+        return object.__new__(cls)
+    raise Unsupported("set-class-attribute", what=f"a {value.describe()}")
+
+
+def _function_like(code: types.CodeType) -> types.FunctionType:
+    cells = tuple(types.CellType() for _ in code.co_freevars)
+    return types.FunctionType(code, {}, code.co_name, None, cells)

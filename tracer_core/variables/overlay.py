@@ -1,0 +1,55 @@
+"""What the walk at hand has written to classes, found wherever a class is looked into.
+
+Lookups work on what stands in a class's `__dict__`. The trace must not change real classes, so what it writes stands
+Lookups work on what stands in a class's `__dict__`. The trace must not change real classes, so what it writes
+...) for which the builders give the value's tracker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+Overlay = dict[type, dict[str, Any]]
+
+DELETED = object()
+ABSENT = object()
+
+#: The overlay of the walk at hand; empty outside of one.
+current: Overlay = {}
+
+
+class Written:
+    """The placeholder of a value that binds to nothing when it is read through an instance."""
+
+    __slots__ = ()
+
+
+@contextlib.contextmanager
+def active(overlay: Overlay) -> Iterator[None]:
+    """Inside the block, lookups see `overlay`."""
+    global current
+    before, current = current, overlay
+    try:
+        yield
+    finally:
+        current = before
+
+
+def lookup(cls: type, name: str) -> tuple[Any, type | None]:
+    """The attribute `name` as it stands in a class of the MRO after what was written, and that class."""
+    for owner in cls.__mro__:
+        found = own(owner, name)
+        if found is not ABSENT:
+            return found, owner
+    return ABSENT, None
+
+
+def own(owner: type, name: str) -> Any:
+    """What the class itself holds under `name`; `ABSENT` if nothing."""
+    written = current.get(owner)
+    if written is not None and name in written:
+        found = written[name]
+        return ABSENT if found is DELETED else found
+    return owner.__dict__.get(name, ABSENT)
