@@ -1,8 +1,8 @@
 """What the walk at hand has written to classes, found wherever a class is looked into.
 
 Lookups work on what stands in a class's `__dict__`. The trace must not change real classes, so what it writes stands
-Lookups work on what stands in a class's `__dict__`. The trace must not change real classes, so what it writes
-...) for which the builders give the value's tracker.
+in an overlay instead, each value as a *placeholder*: an object of the kind that lookups ask for (a function, a
+property, ...) for which the builders give the value's tracker.
 """
 
 from __future__ import annotations

@@ -95,7 +95,9 @@ def setattr_and_delattr_on_a_class(x):
     return Counted.extra + 1, before, text
 
 
-@program("O7 I10", then=lambda r: Counted.count)
+@program(
+    "O7 I10", then=lambda r: Counted.count, differs="fewer_breaks", why="torch.compile leaves more of it to Python"
+)
 def deleted_class_attribute_of_a_base(x):
     CountedChild.count = 10
     mine = CountedChild.count
