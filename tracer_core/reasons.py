@@ -103,6 +103,12 @@ _reason(
     "Use an operation whose result has a fixed size, such as torch.where with three arguments or a mask.",
 )
 _reason(
+    "default-dtype",
+    "{what} gives the default dtype, which the code has changed before.",
+    "Back ends compile such an operation for the default dtype that the function is called with.",
+    "Call torch.set_default_dtype() before the compiled function, or convert the numbers with .to(dtype) first.",
+)
+_reason(
     "operation-fails",
     "{what} refuses these arguments: {error}",
     "The operation fails already on the shapes and types of its arguments. It is run as it stands, so the error is "

@@ -6,12 +6,9 @@ says what the program left changed and puts everything back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
-
-import torch
-from torch.utils._device import _device_constructors
 
 from tracer_core.global_state import ON_DEMAND, PROPERTIES
 
@@ -72,6 +69,10 @@ class TracedState:
         now = {name: PROPERTIES[name].read() for name in self.start}
         return {name: value for name, value in now.items() if value != self.start[name]}
 
+    def changed(self, setting: str) -> bool:
+        """Whether a setting is not as it was at the start."""
+        return setting in self.start and PROPERTIES[setting].read() != self.start[setting]
+
     def leave(self, entered: Entered) -> None:
         self.entered.remove(entered)
         entered.leave()
@@ -93,16 +94,3 @@ class TracedState:
                 write = PROPERTIES[name].write
                 if write is not None:
                     write(self.start[name])
-
-
-def device_to_name(state: TracedState, function: Any, kwargs: Mapping[str, Any]) -> torch.device | None:
-    """The device that a call of `function` in the graph must name, because the program has changed the default one
-    and the graph does not: it runs in the place where the frame starts."""
-    before = state.start.get("default_device")
-    if before is None or function not in _device_constructors():
-        return None
-    named = kwargs.get("device")
-    if named is not None and not (named.is_constant() and named.value() is None):
-        return None
-    now: torch.device = PROPERTIES["default_device"].read()
-    return None if now == before else now

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import overlap_refused, version_of
-from tracer_core.graph.state import device_to_name
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
@@ -61,13 +61,16 @@ def call_in_graph(
         named = {key: as_argument(arg) for key, arg in kwargs.items()}
     except NotConstant as error:
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
-    device = device_to_name(tx.output.state, target, kwargs)
+    device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)
     function = run if run is not None else _runner(op, target)
     fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
     if _has_unbacked_size(tx, fake):
         raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
+    dtype = dtype_to_name(tx.output.state, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
+    if dtype is not None:
+        named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
     return wrap(tx, node, fake)
 

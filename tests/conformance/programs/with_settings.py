@@ -15,6 +15,29 @@ def dtype_switched_with_a_break(x):
     return y, z, x + torch.ones(3)
 
 
+@program(
+    "I6 O3",
+    lambda: [t(3, dtype=torch.int64)],
+    differs="stricter",
+    why="back ends compile the division for the default dtype of the call",
+)
+def division_of_ints_in_another_dtype(x):
+    y = x / 2
+    torch.set_default_dtype(torch.float64)
+    z = x / 2
+    torch.set_default_dtype(torch.float32)
+    return y, z, torch.arange(2), torch.as_tensor([1.5])
+
+
+@program("I6 O3")
+def constructors_in_another_dtype(x):
+    torch.set_default_dtype(torch.float64)
+    made = [torch.arange(3), torch.arange(3.0), torch.tensor(2), torch.tensor([1.5]), torch.as_tensor(1.5), x.sum()]
+    made += [torch.full((2,), 1), torch.full((2,), 1.5), torch.eye(2), torch.zeros(2, dtype=torch.int8)]
+    torch.set_default_dtype(torch.float32)
+    return made
+
+
 @program("I6 O3", then=lambda r: torch.set_default_dtype(torch.float32))
 def dtype_left_switched(x):
     torch.set_default_dtype(torch.float64)
