@@ -14,6 +14,7 @@ from tracer_core.codegen.alive import as_it_came, looks_at_namespace
 from tracer_core.codegen.draws import draw_all, giving_back, temporaries
 from tracer_core.codegen.emitter import OUTPUTS, Emitter
 from tracer_core.codegen.rebuild import rebuild
+from tracer_core.codegen.rebuild_managers import load_manager
 from tracer_core.codegen.rebuild_needs import needs
 from tracer_core.codegen.recovery import can_run_again, recovery_code
 from tracer_core.codegen.resume import enter_block, make_and_enter_block, manager_of, raise_and_catch
@@ -156,7 +157,7 @@ class FrameEnd:
                 self.emitter.call_const(drop_outermost, lambda: self.emitter.load(item.exception))
                 self.emitter.emit("POP_TOP")
         elif isinstance(item, ReenteredMark):
-            self.emitter.load(item.manager)
+            load_manager(self.emitter, item.manager)
             self.emitter.emit("STORE_FAST", manager_of(depth))
             enter = make_and_enter_block if item.remade else enter_block
             self.emitter.instructions.extend(enter(manager_of(depth)))

@@ -12,7 +12,7 @@ from tracer_core.codegen.emitter import OUTPUTS
 from tracer_core.codegen.shown import ATOM, Shown, name_of
 
 NULL = Shown("NULL")
-_READABLE = {"___pass": "kept_", "___stack": "stack_", "___": "value_"}
+_READABLE = {"___pass": "kept_", "___stack": "stack_", "___with": "block_", "___": "value_"}
 """Beginnings of the names of temporaries, and what stands for them in the listing."""
 
 

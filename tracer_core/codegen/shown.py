@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+import torch
+from torch.nn.attention import SDPBackend
+
 from tracer_core.codegen.resume import name_of as resume_name_of
 
 ATOM, POSTFIX, POWER, UNARY = 100, 90, 80, 70
@@ -165,4 +168,6 @@ _CONSTANTS: dict[type, Callable[[Any], str]] = {
     frozenset: _frozenset,
     slice: _slice,
     dict: _dict,
+    **dict.fromkeys((torch.dtype, torch.device, torch.layout, torch.memory_format), repr),
+    SDPBackend: lambda backend: f"SDPBackend.{backend.name}",
 }

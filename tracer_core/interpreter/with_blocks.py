@@ -17,6 +17,7 @@ from torch.autograd.profiler import record_function
 
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.errors import Unsupported
+from tracer_core.global_state import ON_DEMAND, PROPERTIES
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.variables.base import VariableTracker, constant_or
@@ -28,27 +29,36 @@ from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 NONE = ConstantVariable(None)
 
-REENTERED: set[Any] = {
-    torch.no_grad,
-    torch.enable_grad,
-    torch.set_grad_enabled,
-    torch.inference_mode,
-    torch.autocast,
-    torch.cpu.amp.autocast,
-    torch.cuda.amp.autocast,
-    record_function,
-    torch._C.DisableTorchFunctionSubclass,
-    torch._C.DisableTorchFunction,
-}
-"""Classes whose objects can be entered, left and entered again, with the same effect and to nobody's notice."""
+_GRAD = ("grad_mode",)
+_AUTOCAST = ("autocast", "autocast_cache")
+_OVERRIDES = ("torch_function",)
 
-MADE_ANEW: set[Any] = {
-    torch.nn.attention.sdpa_kernel.__wrapped__,  # type: ignore[attr-defined]
-    torch.autograd.graph.disable_saved_tensors_hooks.__wrapped__,  # type: ignore[attr-defined]
-    torch.backends.cudnn.flags.__wrapped__,  # type: ignore[attr-defined]
-    torch.backends.mkldnn.flags.__wrapped__,  # type: ignore[attr-defined]
-    torch.jit.optimized_execution.__wrapped__,  # type: ignore[attr-defined]
+REENTERED: dict[Any, tuple[str, ...]] = {
+    torch.no_grad: _GRAD,
+    torch.enable_grad: _GRAD,
+    torch.set_grad_enabled: _GRAD,
+    torch.inference_mode: ("inference_mode", "grad_mode"),
+    torch.autocast: _AUTOCAST,
+    torch.cpu.amp.autocast: _AUTOCAST,
+    torch.cuda.amp.autocast: _AUTOCAST,
+    torch.device: ("default_device", "torch_function_modes"),
+    record_function: (),
+    torch._C.DisableTorchFunctionSubclass: _OVERRIDES,
+    torch._C.DisableTorchFunction: _OVERRIDES,
 }
+"""Classes whose objects can be entered, left and entered again, with the same effect and to nobody's notice; and the
+settings of torch that entering and leaving them sets."""
+
+MADE_ANEW: frozenset[Any] = frozenset(
+    manager.__wrapped__
+    for manager in (
+        torch.nn.attention.sdpa_kernel,
+        torch.autograd.graph.disable_saved_tensors_hooks,
+        torch.backends.cudnn.flags,
+        torch.backends.mkldnn.flags,
+        torch.jit.optimized_execution,
+    )
+)
 """Generator functions under `contextlib.contextmanager` of which the same holds, but for a new manager each time."""
 
 
@@ -74,19 +84,18 @@ class FreshManager(VariableTracker):
 class WithExit(VariableTracker):
     """The bound `__exit__` on the stack while the program is in a block.
 
-    `before` and `after` are torch's settings that differed from the start of the frame before and after entering,
-    `again` the manager that can be entered another time, if there is one.
+    `again` is the manager that can be entered another time, if there is one; `after` has the settings that it sets,
+    as they were when it had been entered.
     """
 
-    __slots__ = ("after", "again", "before", "bound", "called")
+    __slots__ = ("after", "again", "bound", "called")
     kind = "exit of a with block"
 
-    def __init__(self, bound: VariableTracker, again: VariableTracker | None, before: dict[str, Any]) -> None:
+    def __init__(self, bound: VariableTracker, again: VariableTracker | None) -> None:
         super().__init__()
         self.bound = bound
         self.again = again
-        self.before = before
-        self.after = before
+        self.after: dict[str, Any] = {}
         self.called = False
 
     def python_type(self) -> type:
@@ -124,9 +133,9 @@ class ReenteredMark(ConstantVariable):
 def before_with(tx: Any, frame: Frame, ins: Instruction) -> None:
     manager = frame.stack[-1].realize()
     enter = _special(tx, manager, "__enter__")
-    exit_ = WithExit(_special(tx, manager, "__exit__"), _again(tx, manager), tx.output.state.differing())
+    exit_ = WithExit(_special(tx, manager, "__exit__"), _again(tx, manager))
     entered = tx.call(enter, [])
-    exit_.after = tx.output.state.differing()
+    exit_.after = _settings_of(exit_.again)
     frame.stack[-1] = exit_
     frame.push(entered)
 
@@ -165,37 +174,40 @@ def _is_device(manager: VariableTracker) -> bool:
 
 def _again(tx: Any, manager: VariableTracker) -> VariableTracker | None:
     """What can be entered in the place of `manager`, now that it is about to be entered itself."""
-    if _is_device(manager):
+    if manager.python_type() in REENTERED:
         return manager
-    if not isinstance(manager, UserObjectVariable):
-        return None
-    if manager.cls in REENTERED:
-        return manager
-    if manager.cls is not contextlib._GeneratorContextManager or manager.real is not None:
+    if not isinstance(manager, UserObjectVariable) or manager.cls is not contextlib._GeneratorContextManager:
         return None
     parts = [manager.attributes.get(name) for name in ("func", "args", "kwds")]
     function, args, kwargs = (None if part is None else part.realize() for part in parts)
-    if function is None or constant_or(function, None) not in MADE_ANEW:
+    if manager.real is not None or function is None or constant_or(function, None) not in MADE_ANEW:
         return None
     assert isinstance(args, TupleVariable) and isinstance(kwargs, DictVariable)
     return FreshManager(function, args, kwargs)
 
 
+def _settings_of(again: VariableTracker | None) -> dict[str, Any]:
+    """The settings that entering and leaving it sets, as they are now."""
+    if again is None:
+        return {}
+    names = ON_DEMAND if isinstance(again, FreshManager) else REENTERED[again.python_type()]
+    return {name: PROPERTIES[name].read() for name in names}
+
+
 def leave_blocks(tx: Any, frame: Frame, position: int) -> None:
-    """Leave the root frame's blocks in the graph, from the innermost on, as far as entering them again before the
+    """Leave the root frame's blocks in the graph, from the innermost on, where entering them again before the
     instruction at `position` gives the state there is now. Puts marks for them on the stack."""
-    state = tx.output.state
     used = len(frame.stack) - pops(frame.decoded.instructions[position])
     for depth in reversed(range(used)):
         item = frame.stack[depth]
-        if not isinstance(item, WithExit) or item.called:
+        if not isinstance(item, WithExit) or item.called or item.again is None:
             continue
-        now = state.differing()
-        if item.again is not None and item.after == now and not _held(frame, item.again):
-            tx.call(item.bound, [NONE, NONE, NONE])
+        if item.after == _settings_of(item.again) and not _held(frame, item.again):
+            try:
+                tx.call(item.bound, [NONE, NONE, NONE])
+            except Unsupported:
+                return  # something entered inside is still open
             frame.stack[depth] = ReenteredMark(item.again)
-        elif not item.before == item.after == now:
-            return
 
 
 def _held(frame: Frame, again: VariableTracker) -> bool:
