@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import types
 from typing import Any
 
@@ -50,7 +51,7 @@ REENTERED: dict[Any, tuple[str, ...]] = {
 settings of torch that entering and leaving them sets."""
 
 MADE_ANEW: frozenset[Any] = frozenset(
-    manager.__wrapped__
+    inspect.unwrap(manager)
     for manager in (
         torch.nn.attention.sdpa_kernel,
         torch.autograd.graph.disable_saved_tensors_hooks,
