@@ -206,6 +206,30 @@ _reason(
     "Draw the position with random.randrange outside the compiled function, or draw before it is called.",
 )
 _reason(
+    "numpy-array",
+    "{source} is a NumPy value that no tensor stands for: {why}.",
+    "Graphs hold tensors, which have fewer types and layouts than NumPy's arrays.",
+    "Pass an ordinary array of bools, integers, float32 or float64, or convert it before the compiled function.",
+)
+_reason(
+    "numpy-data",
+    "The code needs {name} of a NumPy value ({what}).",
+    "Only the data can tell, and the data is there only when the graph has run.",
+    "Compute with whole arrays, or look at values outside the compiled function.",
+)
+_reason(
+    "numpy-differs",
+    "NumPy gives {what} for {name}, where the graph would give something else.",
+    "NumPy's operations become operations of torch, whose rules for types, scalars and memory differ here.",
+    "Write the operation so that both agree (give the dtype, use arrays of one dtype), or leave it outside.",
+)
+_reason(
+    "numpy-function",
+    "The code uses {name} of NumPy on these values, which is not traced.",
+    "Only operations known to give the same values in torch as in NumPy become part of a graph.",
+    "Use other operations, or call it outside the compiled function.",
+)
+_reason(
     "unknown-object",
     "{source} is a {type} object, of which the tracer knows nothing.",
     "It is implemented in C, or keeps state that Python code cannot see.",

@@ -23,6 +23,9 @@ def target_name(node: torch.fx.Node) -> str:
     module = getattr(target, "__module__", None) or type(target).__module__
     if getattr(operator, name, None) is target or (module == "builtins" and hasattr(operator, name)):
         return name
+    if name.startswith(("wrapped_", "numpy_attr_wrapper")):
+        called = name.removeprefix("wrapped_").strip("_")
+        return ".item" if called == "item" else f"numpy.{called}"
     shortened = module.replace("_operator", "operator").replace("torch._C._nn", "torch.nn.functional")
     return f"{shortened}.{name}"
 

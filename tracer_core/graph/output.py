@@ -156,11 +156,11 @@ class OutputGraph:
         self.draws.append(draw)
         return DrawnSource(len(self.draws) - 1, draw.label)
 
-    def drawn_number(self, source: Source, cls: type) -> tuple[torch.fx.Node, torch.SymInt | torch.SymFloat]:
-        """The node and the symbol of a number that a draw gives: nothing is known of it but its type."""
+    def unknown_number(self, source: Source, cls: type) -> tuple[torch.fx.Node, torch.SymInt | torch.SymFloat]:
+        """The node and the symbol of an int or float of which nothing is known but its type, and nothing guarded."""
         value = self.fakes.unknown(cls)
         carrier = FloatTensorSource(source) if cls is float else IntTensorSource(source)
-        return self._carry(carrier, f"drawn_{self._carried}", value), value
+        return self._carry(carrier, f"number_{self._carried}", value), value
 
     def _carry(self, source: FloatTensorSource | IntTensorSource, name: str, value: Any) -> torch.fx.Node:
         """The node of a number that enters in a tensor: an input and the reading of its item."""

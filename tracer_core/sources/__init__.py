@@ -6,6 +6,7 @@ instructions that load it again (`rebuild`). Sources compare by value, so that o
 """
 
 from tracer_core.sources.base import ById, Scope, Source, Step
+from tracer_core.sources.converted import ConvertedSource
 from tracer_core.sources.draws import DrawnSource
 from tracer_core.sources.numbers import FloatTensorSource, IntTensorSource, NumberTensorSource
 from tracer_core.sources.parts import (
@@ -48,6 +49,7 @@ __all__ = [
     "CellSource",
     "ClosureSource",
     "ConstSource",
+    "ConvertedSource",
     "DefaultsSource",
     "DictKeySource",
     "DictKeysSource",

@@ -6,6 +6,7 @@ import enum
 import re
 from typing import Any
 
+import numpy as np
 import torch
 
 from tracer_core.sources import Source
@@ -33,6 +34,9 @@ LITERAL_TYPES: tuple[type, ...] = (
 C_ENUMS = (torch._C._SDPBackend,)
 
 
+_VALUE_CLASSES = (enum.Enum, re.Pattern, re.Match, np.generic, np.dtype, *C_ENUMS)
+
+
 class ConstantVariable(VariableTracker):
     """A literal, an enum member, or a frozenset of such."""
 
@@ -46,7 +50,7 @@ class ConstantVariable(VariableTracker):
     @staticmethod
     def holds(value: Any) -> bool:
         """Whether `value` is of a kind this tracker stands for."""
-        return type(value) in LITERAL_TYPES or isinstance(value, (enum.Enum, re.Pattern, re.Match, *C_ENUMS))
+        return type(value) in LITERAL_TYPES or isinstance(value, _VALUE_CLASSES)
 
     def python_type(self) -> type:
         return type(self._value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
@@ -38,6 +39,8 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, UserObjectVariable) and tracker.part is not None:
         return as_argument(tracker.part)
     value = tracker.value()
+    if isinstance(value, (np.generic, np.dtype)):
+        raise NotConstant(tracker.describe())
     return value, value
 
 

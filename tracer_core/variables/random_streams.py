@@ -117,7 +117,7 @@ def drawn(
 
 
 def drawn_number(tx: Tracing, source: Source, cls: type) -> VariableTracker:
-    node, value = tx.output.drawn_number(source, cls)
+    node, value = tx.output.unknown_number(source, cls)
     return SymNodeVariable(node, value, source)
 
 

@@ -94,7 +94,8 @@ class SymNodeVariable(InGraphVariable):
             if tx.output.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
-            raise Unsupported("data-dependent-number", what=str(self._fake))
+            what = self.source.name if self.source is not None else str(self._fake)
+            raise Unsupported("data-dependent-number", what=what)
         result = to(self._fake)
         tx.output.note_shape_guards()
         return result
@@ -138,7 +139,7 @@ def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch
 
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
     """A number that may be symbolic: a constant where its symbols say exactly one value."""
-    if node is not None and tx.output.draws and _is_of_unknown(tx, node, number):
+    if node is not None and tx.output.fakes.unknowns and _is_of_unknown(tx, node, number):
         number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
         return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):

@@ -1,0 +1,104 @@
+"""NumPy in a graph: each call is a node whose function takes and gives tensors, through torch's own NumPy."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+DTYPES: dict[np.dtype[Any], torch.dtype] = {
+    np.dtype(name): getattr(torch, name)
+    for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+}
+"""The dtypes on which torch computes what NumPy does. (Half precision is summed differently, complex infinities
+differ.)"""
+
+
+def tensor_of(array: Any) -> torch.Tensor:
+    """The memory of `array` as a tensor; a copy where the array may not be written to.
+
+    Raises:
+        TypeError, ValueError: torch has no tensors like it.
+    """
+    return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def array_of(tensor: torch.Tensor) -> Any:
+    """The memory of `tensor` as an array."""
+    return tensor.numpy()
+
+
+def scalar_of(tensor: torch.Tensor) -> Any:
+    """The one value of `tensor` as a NumPy scalar."""
+    return tensor.numpy()[()]
+
+
+def _making() -> Callable[..., Any]:
+    def from_values(values: Any, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        return torch.tensor(values, dtype=dtype, device="cpu").reshape(shape)
+
+    return from_values
+
+
+@functools.cache
+def numpy_call(kind: str, name: str) -> Callable[..., Any]:
+    """The function of a node.
+
+    Args:
+        kind: `function` of NumPy's namespace (`linalg.norm`), `method` of an array, `operator` of Python, `attribute`
+            of an array (its name is the second argument), or `values`: a new array of flat values, a shape
+            and a dtype.
+        name: its name.
+    """
+    function = _making() if kind == "values" else _through_numpy(_find(kind, name))
+    called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
+    function.__name__ = function.__qualname__ = called
+    function.__module__ = __name__
+    return function
+
+
+def _find(kind: str, name: str) -> Callable[..., Any]:
+    if kind == "method":
+        return _Method(name)
+    if kind == "attribute":
+        return getattr
+    return operator.attrgetter(name)(_namespace() if kind == "function" else operator)  # type: ignore[no-any-return]
+
+
+class _Method:
+    """Calls a method by name on its first argument."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(array, self.name)(*args, **kwargs)
+
+
+def _namespace() -> Any:
+    import torch._numpy
+
+    return torch._numpy
+
+
+def _through_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _as_tensors(function(*(_as_arrays(arg) for arg in args), **kwargs))
+
+    return call
+
+
+def _as_arrays(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return _namespace().ndarray(value)
+    return type(value)(_as_arrays(item) for item in value) if type(value) in (list, tuple) else value
+
+
+def _as_tensors(value: Any) -> Any:
+    if isinstance(value, _namespace().ndarray):
+        return value.tensor
+    return type(value)(_as_tensors(item) for item in value) if type(value) in (list, tuple) else value

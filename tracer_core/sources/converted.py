@@ -1,0 +1,31 @@
+"""What a function without side effects makes of a value: an array as a tensor, a NumPy scalar as a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.sources.base import ById, Const, Load, Scope, Step
+
+
+@dataclass(frozen=True, eq=False)
+class ConvertedSource(Step):
+    """`convert(of)`, under the name by which people know that function."""
+
+    convert: ById
+    label: str = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}({self.of.name})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return self.convert.value(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(self.convert.value)}({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        convert = make("LOAD_CONST", self.convert.value)
+        return [make("PUSH_NULL"), convert, *load(self.of), make("CALL", CallShape(1))]

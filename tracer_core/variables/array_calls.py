@@ -1,0 +1,167 @@
+"""Functions, methods and operators of NumPy on arrays in the graph."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.numpy_calls import DTYPES, numpy_call
+from tracer_core.variables.array_rules import check
+from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows
+from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+
+_MAX_VALUES = 4096
+
+
+def numpy_operation(
+    tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """`function(*args, **kwargs)` as a node (see `numpy_call` for kind and name), or now where all is known."""
+    args = [_ready(tx, name, arg) for arg in args]
+    kwargs = {key: _ready(tx, name, value) for key, value in kwargs.items()}
+    given = [found for arg in (*args, *kwargs.values()) for found in _inside(arg)]
+    shadows = [_shadow(arg) for arg in args]
+    named = {key: _shadow(value) for key, value in kwargs.items()}
+    if given and name in ("pow", "power") and _is_float(shadows[0]) and type(shadows[1]) is int and shadows[1] == 2:
+        return numpy_operation(tx, "operator", "mul", operator.mul, [args[0], args[0]], {})
+    if given:
+        check(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
+    shadow = on_shadows(name, function, shadows, named)
+    if not given:
+        return known_result(tx, name, shadow)
+    target = numpy_call(kind, name)
+    if name in _TRUE_DIVISIONS and not any(_is_float(value) for value in shadows):
+        # Whole numbers are divided in double precision.
+        args = [as_double(tx, arg) for arg in args]
+    return in_graph(
+        tx,
+        name,
+        target,
+        [_graph_form(tx, arg) for arg in args],
+        {key: _graph_form(tx, value) for key, value in kwargs.items()},
+        shadow,
+        given,
+    )
+
+
+_TRUE_DIVISIONS = ("truediv", "divide", "true_divide")
+
+
+def _is_float(value: Any) -> bool:
+    return bool(np.asarray(value).dtype.kind == "f")
+
+
+def as_double(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    """An array or scalar in double precision (a new one); numbers as they are."""
+    if not isinstance(tracker, NumpyVariable):
+        return tracker
+    tensor = call_in_graph(tx, "call_method", "to", [tracker.tensor, ConstantVariable(torch.float64)], {})
+    assert isinstance(tensor, TensorVariable)
+    return type(tracker)(tensor, tracker.shadow.astype(np.float64))
+
+
+def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
+    """What NumPy gave for constants: a constant, or a new array made in the graph of its values."""
+    if not isinstance(result, np.ndarray):
+        return tx.constant(result)
+    if result.dtype not in DTYPES or result.size > _MAX_VALUES or not np.isfinite(result).all():
+        raise Unsupported("numpy-function", name=name)
+    if not result.flags.c_contiguous:
+        raise Unsupported("numpy-differs", name=name, what="another order in memory")
+    parts: Args = [
+        ListVariable([ConstantVariable(value) for value in result.ravel().tolist()]),
+        TupleVariable([ConstantVariable(n) for n in result.shape]),
+        ConstantVariable(DTYPES[result.dtype]),
+    ]
+    return in_graph(tx, name, numpy_call("values", name), parts, {}, result.copy(), [])
+
+
+# --- arguments ------------------------------------------------------------------------------------------------
+
+
+def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
+    """An argument with its parts looked at, numbers that vary fixed.
+
+    Raises:
+        Unsupported: NumPy would look at data, or at an object of which nothing is known.
+    """
+    tracker = tracker.realize()
+    if isinstance(tracker, SliceVariable):
+        return SliceVariable([_ready(tx, name, item) for item in tracker.items])
+    if isinstance(tracker, SequenceVariable) and tracker.python_type() in (list, tuple, torch.Size):
+        cls = ListVariable if tracker.python_type() is list else TupleVariable
+        return cls([_ready(tx, name, item) for item in tracker.items])
+    if isinstance(tracker, SymNodeVariable):
+        return ConstantVariable(tracker.specialize(tx, tracker.python_type()))
+    if isinstance(tracker, (NumpyVariable, ConstantVariable)):
+        return tracker
+    if isinstance(tracker, ClassVariable) and isinstance(tracker.known, type) and _is_dtype(tracker.known):
+        return tracker
+    raise Unsupported("numpy-function", name=name)
+
+
+def _is_dtype(cls: type) -> bool:
+    return issubclass(cls, (np.generic, bool, int, float))
+
+
+def _inside(tracker: VariableTracker) -> list[NumpyVariable]:
+    if isinstance(tracker, NumpyVariable):
+        return [tracker]
+    return [each for item in tracker.items for each in _inside(item)] if isinstance(tracker, SequenceVariable) else []
+
+
+def _shadow(tracker: VariableTracker) -> Any:
+    if isinstance(tracker, NumpyVariable):
+        return tracker.shadow
+    if isinstance(tracker, SequenceVariable):
+        return tracker.make([_shadow(item) for item in tracker.items])
+    return tracker.value()
+
+
+def _graph_form(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    if isinstance(tracker, NumpyVariable):
+        return tracker.tensor
+    if isinstance(tracker, SequenceVariable):
+        return type(tracker)([_graph_form(tx, item) for item in tracker.items])
+    value = tracker.value()
+    if isinstance(value, (type, np.dtype)):
+        return ConstantVariable(np.dtype(value).name)
+    if isinstance(value, np.generic):
+        made = known_result(tx, type(value).__name__, np.array(value))
+        assert isinstance(made, ArrayVariable)
+        return made.tensor
+    return tracker
+
+
+# --- changes in place -----------------------------------------------------------------------------------------
+
+
+def changed(tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args) -> ArrayVariable:
+    """A node that changes `array` in place."""
+    args = [array, *(_ready(tx, name, arg) for arg in rest)]
+    shadows = [_shadow(arg) for arg in args]
+    check(name, shadows, {}, rounding=False)
+    _check_cast(name, array, shadows)
+    on_shadows(name, function, shadows, {})
+    call_in_graph(tx, "call_function", numpy_call("operator", name), [_graph_form(tx, arg) for arg in args], {})
+    return array
+
+
+def _check_cast(name: str, array: ArrayVariable, shadows: list[Any]) -> None:
+    """Floats written into integers are rounded or overflow by rules of their own."""
+    for value in shadows[1:]:
+        if array.shadow.dtype.kind != "f" and np.asarray(value, None).dtype.kind == "f" and name != "getitem":
+            raise Unsupported("numpy-differs", name=name, what=f"dtype {array.shadow.dtype}")
+    for other in shadows[1:]:
+        if isinstance(other, np.ndarray) and np.may_share_memory(other, array.shadow):
+            raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")

@@ -1,0 +1,259 @@
+"""NumPy in the tables of handlers: its functions, the methods and attributes of arrays, Python's operators, and the
+ways between arrays and tensors."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.sources import ById, ConvertedSource, Source
+from tracer_core.variables.array_calls import changed, numpy_operation
+from tracer_core.variables.array_rules import FUNCTIONS, IN_PLACE, KNOWN_ONLY, METHODS, OPERATORS, ROUNDED
+from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, NumpyVariable, shadow_of_fake
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.build_callables import pin
+from tracer_core.variables.classes import BuiltinVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.sequences import TupleVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
+
+_DISPATCHED = type(np.sum)
+
+
+@builds(np.ufunc, _DISPATCHED)
+def _numpy_function(build: Any, value: Any, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    return BuiltinVariable(value, source)
+
+
+# --- functions ------------------------------------------------------------------------------------------------
+
+
+def _function(name: str, function: Any) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, /, *args: Any, **kwargs: Any) -> VariableTracker:
+        return numpy_operation(tx, "function", name, function, list(args), kwargs)
+
+    return handler
+
+
+for _name in (*FUNCTIONS, *ROUNDED):
+    handles(getattr(np, _name))(_function(_name, getattr(np, _name)))
+
+
+def _known(name: str, function: Any) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, /, *args: Any, **kwargs: Any) -> VariableTracker:
+        if any(isinstance(each.realize(), NumpyVariable) for each in (*args, *kwargs.values())):
+            raise Unsupported("numpy-function", name=name)
+        return numpy_operation(tx, "values", name, function, list(args), kwargs)
+
+    return handler
+
+
+for _name in KNOWN_ONLY:
+    handles(getattr(np, _name))(_known(_name, getattr(np, _name)))
+
+
+def _scalar_class(cls: Any) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, value: VariableTracker = NONE) -> VariableTracker:
+        if not all_constant([value.realize()]):
+            raise Unsupported("numpy-function", name=cls.__name__)
+        return numpy_operation(tx, "values", cls.__name__, cls, [] if value is NONE else [value], {})
+
+    return handler
+
+
+for _dtype in DTYPES:
+    handles(_dtype.type)(_scalar_class(_dtype.type))
+
+
+# --- methods and attributes -----------------------------------------------------------------------------------
+
+
+def _method(name: str) -> Callable[..., VariableTracker]:
+    def call(array: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(array, name)(*args, **kwargs)
+
+    def handler(tx: Tracing, self: NumpyVariable, /, *args: Any, **kwargs: Any) -> VariableTracker:
+        return numpy_operation(tx, "method", name, call, [self, *args], kwargs)
+
+    return handler
+
+
+for _name in METHODS:
+    method(NumpyVariable, _name)(_method(_name))
+
+
+@method(ArrayVariable, ".shape")
+def shape(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+    return TupleVariable([wrap_number(tx, n) for n in self.tensor.fake.shape])
+
+
+@method(ArrayVariable, ".size")
+def size(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+    return wrap_number(tx, self.tensor.fake.numel())
+
+
+def _answer(name: str) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, self: NumpyVariable) -> VariableTracker:
+        return tx.constant(getattr(self.shadow, name))
+
+    return handler
+
+
+for _name in ("dtype", "ndim", "itemsize"):
+    method(NumpyVariable, f".{_name}")(_answer(_name))
+
+
+@method(ArrayVariable, ".T")
+def transposed(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+    return numpy_operation(tx, "attribute", "T", getattr, [self, ConstantVariable("T")], {})
+
+
+# --- operators ------------------------------------------------------------------------------------------------
+
+
+def _operator(function: Any) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, *args: VariableTracker) -> VariableTracker:
+        return numpy_operation(tx, "operator", function.__name__, function, list(args), {})
+
+    return handler
+
+
+for _name in OPERATORS:
+    _found = getattr(operator, _name)
+    handles(_found, NumpyVariable)(_operator(_found))
+    if _name != "getitem":
+        handles(_found, VariableTracker, NumpyVariable)(_operator(_found))
+
+
+def _in_place(function: Any) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, array: ArrayVariable, other: VariableTracker) -> VariableTracker:
+        return changed(tx, function.__name__, function, array, [other])
+
+    return handler
+
+
+handles(abs, NumpyVariable)(_operator(operator.abs))
+
+
+for _name in IN_PLACE:
+    _found = getattr(operator, _name)
+    handles(_found, ArrayVariable, VariableTracker)(_in_place(_found))
+
+
+@handles(operator.setitem, ArrayVariable)
+def set_item(tx: Tracing, self: ArrayVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+    changed(tx, "setitem", operator.setitem, self, [key, value])
+    return NONE
+
+
+def _refused(name: str) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        raise Unsupported("numpy-function", name=name)
+
+    return handler
+
+
+for _name in ("ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift", "imatmul", "delitem"):
+    handles(getattr(operator, _name), ArrayVariable)(_refused(_name))
+for _name in ("lshift", "rshift", "contains"):
+    handles(getattr(operator, _name), NumpyVariable)(_refused(_name))
+    handles(getattr(operator, _name), VariableTracker, NumpyVariable)(_refused(_name))
+for _builtin in (divmod, round, pow, str, repr, hash, format, sum, min, max, sorted, iter, complex, bytes):
+    handles(_builtin, NumpyVariable)(_refused(_builtin.__name__))
+
+
+@handles(len, ArrayVariable)
+def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+    if self.shadow.ndim == 0:
+        raise Unsupported("numpy-function", name="len")
+    return wrap_number(tx, self.tensor.fake.shape[0])
+
+
+# --- numbers --------------------------------------------------------------------------------------------------
+
+
+def _number(cls: type, of: type) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, scalar: NumpyVariable) -> VariableTracker:
+        if scalar.source is None or not isinstance(scalar, NumpyScalarVariable) or not isinstance(scalar.shadow, of):
+            raise Unsupported("numpy-data", what=scalar.describe(), name="the number")
+        source = ConvertedSource(scalar.source, ById(cls), cls.__name__)
+        node, value = tx.output.unknown_number(source, cls)
+        return SymNodeVariable(node, value, source)
+
+    return handler
+
+
+@method(NumpyScalarVariable, "item")
+def item(tx: Tracing, self: NumpyScalarVariable) -> VariableTracker:
+    return _number(float if isinstance(self.shadow, np.floating) else int, np.number)(tx, self)
+
+
+handles(float, NumpyVariable)(_number(float, np.number))
+handles(int, NumpyVariable)(_number(int, np.integer))
+
+
+# --- between arrays and tensors -------------------------------------------------------------------------------
+
+
+@method(TensorVariable, "numpy")
+def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    fake = self.fake
+    if fake.requires_grad or fake.dtype not in DTYPES.values() or fake.device.type != "cpu":
+        raise Unsupported("tensor-data", name="numpy", what=self.describe())
+    if any(n == 0 and size != 1 for n, size in zip(fake.stride(), fake.shape, strict=True)):
+        raise Unsupported("tensor-data", name="numpy", what=self.describe())
+    same = call_in_graph(tx, "call_method", "view_as", [self, self], {})
+    assert isinstance(same, TensorVariable)
+    return ArrayVariable(same, shadow_of_fake(same.fake))
+
+
+def _shared(name: str) -> Callable[..., VariableTracker | None]:
+    def handler(tx: Tracing, array: NumpyVariable, **kwargs: VariableTracker) -> VariableTracker | None:
+        if not isinstance(array, ArrayVariable) or not array.shadow.flags.writeable:
+            raise Unsupported("numpy-function", name=f"torch.{name}")
+        return call_in_graph(tx, "call_function", torch.as_tensor, [array.tensor], kwargs)
+
+    return handler
+
+
+for _name in ("from_numpy", "as_tensor"):
+    handles(getattr(torch, _name), NumpyVariable)(_shared(_name))
+
+
+@handles(torch.tensor, NumpyVariable)
+def copied(
+    tx: Tracing, array: NumpyVariable, *, dtype: VariableTracker = NONE, requires_grad: VariableTracker = NONE
+) -> VariableTracker:
+    if not isinstance(array, ArrayVariable) or constant_or(requires_grad.realize(), True):
+        raise Unsupported("numpy-function", name="torch.tensor")
+    made = call_in_graph(tx, "call_method", "clone", [array.tensor], {})
+    return (
+        made
+        if constant_or(dtype.realize(), None) is None
+        else call_in_graph(tx, "call_method", "to", [made, dtype], {})
+    )
+
+
+def _with_scalar(function: Any) -> Callable[..., VariableTracker | None]:
+    """A tensor takes a NumPy scalar on its right as the Python number of its value."""
+
+    def handler(tx: Tracing, tensor: TensorVariable, scalar: ConstantVariable) -> VariableTracker | None:
+        if not isinstance(scalar.value(), np.generic):
+            return None
+        number = ConstantVariable(scalar.value().item())
+        return call_in_graph(tx, "call_function", function, [tensor, number], {})
+
+    return handler
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    handles(getattr(operator, _name), TensorVariable, ConstantVariable)(_with_scalar(getattr(operator, _name)))

@@ -1,0 +1,111 @@
+"""Which operations of NumPy torch computes with the same values, and what they must not be given.
+
+Types, shapes, memory and errors are NumPy's own answer on shadows; these tables are about values alone. They were
+found by comparing the two on many arrays with special values among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracer_core.errors import Unsupported
+
+FUNCTIONS = (
+    "negative positive absolute abs fabs square floor ceil trunc rint isnan isinf isfinite signbit logical_not "
+    "invert reciprocal deg2rad radians nan_to_num around round sign "
+    "sum prod mean std var max min amax amin any all argmax argmin ptp median count_nonzero sort "
+    "add subtract multiply divide true_divide floor_divide maximum minimum equal not_equal less less_equal greater "
+    "greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign "
+    "remainder mod power matmul dot inner outer vdot where clip concatenate stack vstack hstack dstack column_stack "
+    "reshape ravel transpose swapaxes moveaxis expand_dims squeeze tile repeat roll tril triu trace diagonal "
+    "zeros_like ones_like full_like copy atleast_1d atleast_2d array asarray ascontiguousarray split array_split"
+).split()
+"""Functions of NumPy's namespace that become nodes: exact on each element, or sums of any order."""
+
+ROUNDED = (
+    "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
+    "arctanh rad2deg degrees arctan2 hypot cumsum cumprod"
+).split()
+"""Functions that the two round differently in the last place. They become nodes of integers, and, by the option
+`numpy_rounding`, of floats."""
+
+KNOWN_ONLY = "zeros ones full eye identity arange linspace logspace geomspace dtype result_type promote_types".split()
+"""Functions that are called while tracing, on constants."""
+
+METHODS = (
+    "sum prod mean std var max min any all argmax argmin cumsum cumprod reshape ravel flatten transpose swapaxes "
+    "squeeze astype copy clip dot round repeat trace diagonal"
+).split()
+
+OPERATORS = (
+    "add sub mul truediv floordiv mod pow matmul and_ or_ xor lt le gt ge eq ne neg pos invert abs getitem"
+).split()
+IN_PLACE = "iadd isub imul itruediv".split()
+
+_POWERS = ("power", "pow")
+_REMAINDERS = ("remainder", "mod")
+_OF_INTEGERS = ("cumsum", "cumprod")
+_COMPARISONS = (
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "equal",
+    "not_equal",
+    "eq",
+    "ne",
+)
+
+
+def check(name: str, shadows: list[Any], named: dict[str, Any], rounding: bool) -> None:
+    """Refuse arguments for which the values differ, or may; `rounding` lets them differ in the last place.
+
+    Raises:
+        Unsupported: they are among these.
+    """
+    kinds = {_kind(value) for value in shadows}
+    first = shadows[0] if shadows else None
+    exponent = shadows[1] if len(shadows) > 1 else None
+    refused = (
+        bool({"out", "where", "casting", "order", "subok", "like"} & set(named))
+        or (name in _POWERS and (_kind(first) != "i" or type(exponent) is not int or exponent not in (1, 2, 3)))
+        or (name in ROUNDED and not rounding and not (name in _OF_INTEGERS and kinds <= {"i", "-"}))
+        or (name in _REMAINDERS and "f" in kinds)
+        or (name == "sign" and kinds != {"i"})
+        or (name in _COMPARISONS and "u" in kinds and any(type(v) is int and not 0 <= v < 256 for v in shadows))
+        or (name == "astype" and _narrows(first, shadows, named))
+        or (name == "getitem" and isinstance(_indices(exponent), np.ndarray))
+    )
+    if refused:
+        raise Unsupported("numpy-function", name=name)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind
+    return {bool: "b", int: "i", float: "f"}.get(type(value), "-")
+
+
+def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
+    """Whether floats become integers so small that what does not fit is not the same everywhere."""
+    try:
+        to = np.dtype(shadows[1] if len(shadows) > 1 else named.get("dtype"))
+    except TypeError:
+        return True
+    return array.dtype.kind == "f" and to.kind in "iu" and to.itemsize < 4
+
+
+def _indices(index: Any) -> Any:
+    """An array if one is among the indices."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return next((np.zeros(0) for part in parts if not _is_plain_index(part)), None)
+
+
+def _is_plain_index(part: Any) -> bool:
+    return part is None or part is ... or (isinstance(part, (slice, int)) and not isinstance(part, bool))

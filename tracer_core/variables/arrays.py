@@ -1,0 +1,260 @@
+"""NumPy arrays and scalars: tensors of the graph, each beside a shadow.
+
+The shadow is a real array (or scalar) of the same dtype, shape and layout with other values. NumPy itself is asked
+on shadows what an operation gives: an array or a scalar, its dtype, its shape and strides, whether it shares memory,
+whether it may be written to, or an error. Where torch's NumPy gives anything else, the graph ends.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.numpy_calls import DTYPES, tensor_of
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.build_values import graph_name
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.registry import builds
+from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.tensor import TensorVariable, describe_fake
+
+
+class NumpyVariable(VariableTracker):
+    """An array or scalar that the graph holds as `tensor`."""
+
+    __slots__ = ("shadow", "tensor")
+
+    def __init__(self, tensor: TensorVariable, shadow: Any, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.tensor = tensor
+        self.shadow = shadow
+
+    def python_type(self) -> type:
+        return type(self.shadow)
+
+    def describe(self) -> str:
+        return f"{self.kind} {describe_fake(self.tensor.fake)}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("tensor", self.tensor)]
+
+    def truth(self, tx: Tracing) -> bool | None:
+        raise Unsupported("numpy-data", what=self.describe(), name="its truth value")
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        raise Unsupported("numpy-data", what=self.describe(), name="its items")
+
+
+class ArrayVariable(NumpyVariable):
+    __slots__ = ()
+    kind = "array"
+    mutable = True
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        """Its rows, which are views. (Single items are copies made when they are asked for: not known now.)"""
+        from tracer_core.variables.array_calls import numpy_operation
+
+        if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
+            return super().items_or_none(tx)
+        count = int(self.tensor.fake.shape[0])
+        tx.output.note_shape_guards()
+        indices = [ConstantVariable(i) for i in range(count)]
+        return [numpy_operation(tx, "operator", "getitem", operator.getitem, [self, i], {}) for i in indices]
+
+
+_MAX_ROWS = 4096
+
+
+class NumpyScalarVariable(NumpyVariable):
+    __slots__ = ()
+    kind = "numpy scalar"
+
+
+# --- from outside ---------------------------------------------------------------------------------------------
+
+
+@builds(np.ndarray, subclasses=True)
+def _array(build: Any, value: Any, source: Source) -> VariableTracker:
+    tx = build.tx
+    why = _why_no_tensor(value)
+    if why:
+        raise Unsupported("numpy-array", source=source.name, why=why)
+    build.tx.guard(make.type_is(source, np.ndarray))
+    build(value.flags.writeable, AttrSource(AttrSource(source, "flags"), "writeable"))
+    at = ConvertedSource(source, ById(tensor_of), "torch.from_numpy")
+    real = tensor_of(value)
+    tracked = tx.output.fakes.tensor(real, at)
+    sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
+    strides = tuple(n if isinstance(n, int) else None for n in tracked.strides)
+    tx.guard(make.tensor(at, real, sizes, strides))
+    node = tx.output.add_input(at, graph_name(source), tracked.fake)
+    tensor = TensorVariable(node, tracked.fake, at)
+    tx.output.tensors_by_fake[id(tracked.fake)] = tensor
+    tracker = ArrayVariable(tensor, shadow_like(value), source)
+    tx.output.trackers_by_object[id(value)] = tracker
+    return tracker
+
+
+def _why_no_tensor(value: Any) -> str:
+    """What about an array keeps it from being a tensor; empty if nothing does."""
+    if type(value) is not np.ndarray:
+        return f"it is a {type(value).__qualname__}, a subclass of ndarray"
+    if value.dtype not in DTYPES or not value.dtype.isnative:
+        return f"its dtype is {value.dtype}"
+    if any(
+        n > 1 and (step <= 0 or step % value.itemsize) for n, step in zip(value.shape, value.strides, strict=True)
+    ):
+        return "its strides are negative, zero, or no whole number of items"
+    return "" if value.flags.aligned else "its memory is not aligned"
+
+
+def shadow_like(value: Any) -> Any:
+    """An array of zeros laid out as `value` is."""
+    if value.size == 0 or value.flags.c_contiguous or not value.flags.writeable:
+        shadow = np.zeros(value.shape, value.dtype)
+    else:
+        reach = sum((n - 1) * step for n, step in zip(value.shape, value.strides, strict=True))
+        memory = np.zeros(reach // value.itemsize + 1, value.dtype)
+        shadow = np.lib.stride_tricks.as_strided(memory, value.shape, value.strides)
+    if not value.flags.writeable:
+        shadow.flags.writeable = False
+    return shadow
+
+
+def shadow_of_fake(fake: torch.Tensor) -> Any:
+    """An array of zeros laid out as the tensor is (sizes that are symbols as in this call)."""
+    return (
+        torch.empty_strided(_hints(fake.shape), _hints(fake.stride()), dtype=fake.dtype, device="cpu").zero_().numpy()
+    )
+
+
+def _hints(sizes: Any) -> list[int]:
+    return [n if isinstance(n, int) else int(n.node.hint) for n in sizes]
+
+
+@builds(np.dtype, subclasses=True)
+def _dtype(build: Any, value: Any, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, type(value)))
+        build.tx.guard(make.constant(ConvertedSource(source, ById(str), "str"), str(value)))
+    return ConstantVariable(value, source)
+
+
+def scalar_tensor(value: Any) -> torch.Tensor:
+    """A NumPy scalar as a tensor without dimensions."""
+    return torch.from_numpy(np.array(value))
+
+
+@builds(np.generic, subclasses=True)
+def _scalar(build: Any, value: Any, source: Source) -> VariableTracker:
+    """A scalar enters the graph in a tensor, so that one graph serves all values of its type."""
+    if value.dtype not in DTYPES or type(value) is not value.dtype.type:
+        raise Unsupported("numpy-array", source=source.name, why=f"it is a {type(value).__qualname__}")
+    output = build.tx.output
+    build.tx.guard(make.type_is(source, type(value)))
+    at = ConvertedSource(source, ById(scalar_tensor), "torch.tensor")
+    with output.fakes.mode:
+        fake = torch.empty((), dtype=DTYPES[value.dtype], device="cpu")
+    tensor = TensorVariable(output.add_input(at, graph_name(source), fake), fake, at)
+    output.tensors_by_fake[id(fake)] = tensor
+    return NumpyScalarVariable(tensor, value.dtype.type(0), source)
+
+
+# --- results --------------------------------------------------------------------------------------------------
+
+
+def on_shadows(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What NumPy gives for these shadows.
+
+    Raises:
+        Unsupported: it raises; plain Python then runs the operation as it stands.
+    """
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return function(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001
+        text = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+        raise Unsupported("operation-fails", what=name, error=text) from None
+
+
+def in_graph(
+    tx: Tracing,
+    name: str,
+    target: Callable[..., Any],
+    args: list[VariableTracker],
+    kwargs: dict[str, VariableTracker],
+    shadow: Any,
+    given: Sequence[NumpyVariable],
+) -> VariableTracker:
+    """The node for a NumPy call, and the tracker of its result, which must be as `shadow` says.
+
+    Args:
+        args, kwargs: as the graph takes them.
+        given: the arrays and scalars among them.
+    """
+    if isinstance(shadow, np.ndarray):
+        same = next((each for each in given if each.shadow is shadow), None)
+        if same is not None:
+            return same
+    result = call_in_graph(tx, "call_function", target, args, kwargs)
+    return _adopt(tx, name, result, shadow, given)
+
+
+def _adopt(
+    tx: Tracing, name: str, result: VariableTracker, shadow: Any, given: Sequence[NumpyVariable]
+) -> VariableTracker:
+    if isinstance(shadow, (tuple, list)) and isinstance(result, SequenceVariable):
+        if len(shadow) == len(result.items) and type(shadow) is result.python_type():
+            pairs = zip(result.items, shadow, strict=True)
+            return type(result)([_adopt(tx, name, item, part, given) for item, part in pairs])
+    if not isinstance(result, TensorVariable) or not isinstance(shadow, (np.ndarray, np.generic)):
+        raise Unsupported("numpy-differs", name=name, what=f"a {type(shadow).__name__}")
+    fake = result.fake
+    if DTYPES.get(shadow.dtype) is not fake.dtype:
+        raise Unsupported("numpy-differs", name=name, what=f"dtype {shadow.dtype}")
+    if tuple(_hints(fake.shape)) != shadow.shape:
+        raise Unsupported("numpy-differs", name=name, what=f"shape {list(shadow.shape)}")
+    if isinstance(shadow, np.generic):
+        # A scalar keeps its value when the array it was taken from is changed.
+        copied = call_in_graph(tx, "call_method", "clone", [result], {}) if _shares(fake, given) else result
+        assert isinstance(copied, TensorVariable)
+        return NumpyScalarVariable(copied, shadow)
+    _check_memory(name, fake, shadow, given)
+    return ArrayVariable(result, shadow)
+
+
+def _shares(fake: torch.Tensor, given: Sequence[NumpyVariable]) -> bool:
+    return any(_memory(fake) == _memory(each.tensor.fake) for each in given)
+
+
+def _memory(fake: torch.Tensor) -> Any:
+    return fake.untyped_storage()._cdata
+
+
+def _owner(array: Any) -> int:
+    """Whose memory an array looks at."""
+    while isinstance(getattr(array, "base", None), np.ndarray):
+        array = array.base
+    return id(array)
+
+
+def _check_memory(name: str, fake: torch.Tensor, shadow: Any, given: Sequence[NumpyVariable]) -> None:
+    for each in given:
+        as_numpy = isinstance(each, ArrayVariable) and _owner(each.shadow) == _owner(shadow)
+        if as_numpy != (_memory(fake) == _memory(each.tensor.fake)):
+            raise Unsupported("numpy-differs", name=name, what="a view" if as_numpy else "a copy")
+    if not shadow.flags.writeable:
+        raise Unsupported("numpy-differs", name=name, what="an array that may not be written to")
+    steps = zip(shadow.shape, shadow.strides, _hints(fake.stride()), strict=True)
+    if shadow.size and any(n > 1 and step != own * shadow.itemsize for n, step, own in steps):
+        raise Unsupported("numpy-differs", name=name, what="another order in memory")
