@@ -449,6 +449,12 @@ _reason(
     "Raise a plain exception class.",
 )
 _reason(
+    "cached-effect",
+    "The code calls {name}, which is cached and changes something outside itself.",
+    "Such a function acts once for each set of arguments, which compiled code would repeat at each call.",
+    "Take the change out of the cached function, or do without the cache.",
+)
+_reason(
     "no-tensor-work",
     "{name} does nothing with tensors, so it runs as plain Python.",
     "A graph would be empty.",

@@ -81,6 +81,10 @@ SKIPPED_MODULES: dict[str, str] = {
 
 # Python functions inlined although a prefix above says otherwise.
 INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard")
+INLINED_FUNCTIONS = frozenset({
+    inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
+    inspect.isgenerator, inspect.isabstract,
+})  # fmt: skip
 
 # Builtin functions without side effects whose result hangs on their arguments alone.
 _FOLDED: set[Any] = {
@@ -226,6 +230,8 @@ def _decide(function: Any) -> Rule:
 
 
 def _by_module(function: types.FunctionType) -> Rule:
+    if function in INLINED_FUNCTIONS:
+        return INLINE
     module = function.__globals__.get("__name__") or function.__module__ or ""
     why = None if module.startswith(INLINED_MODULES) else _why_skip_module(module)
     return INLINE if why is None else Rule("skip", why)

@@ -48,16 +48,20 @@ class SideEffects:
     def __init__(self, on_change: Callable[[str, VariableTracker, str], None]) -> None:
         self._on_change = on_change
         self.changed: dict[VariableTracker, str] = {}
+        # How often anything that outlives the trace was changed.
+        self.count = 0
         self.calls: list[ReplayedCall] = []
         self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
 
     def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:
         """`tracker` is about to be changed; `kind` says how it is written back."""
+        self.count += tracker.source is not None
         if tracker.source is not None and tracker not in self.changed:
             self.changed[tracker] = kind
         self._on_change(kind, tracker, message)
 
     def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
+        self.count += 1
         self.globals_[id(globals_), name] = (globals_, value)
         if value is not None:
             self._on_change("global", value, f"global {name}")

@@ -130,15 +130,6 @@ def _is_bound(value: Any, owner: Any) -> bool:
     return isinstance(getattr(type(owner), value.__name__, None), types.MethodDescriptorType)
 
 
-@builds(functools._lru_cache_wrapper)
-def _cached_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    pin(build, value, source)
-    rule = rules.decide(value.__wrapped__)
-    if rule.action != "inline" or rules.is_graph_function(value):
-        return function_tracker(value, source)
-    return UserFunctionVariable(value.__wrapped__, AttrSource(source, "__wrapped__"))
-
-
 @builds(types.MethodType)
 def _method(build: VariableBuilder, value: types.MethodType, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, types.MethodType))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -143,6 +144,8 @@ class UserObjectVariable(VariableTracker):
         """The attribute found in the class, bound to this object as its type says."""
         if isinstance(found, types.FunctionType):
             return MethodVariable(self._class_function(tx, name, found, owner), self)
+        if isinstance(found, functools._lru_cache_wrapper):
+            return MethodVariable(tx.build(found, class_attribute_source(owner, name)), self)
         if isinstance(found, property):
             if found.fget is None:
                 return None

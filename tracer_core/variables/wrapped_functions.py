@@ -1,0 +1,104 @@
+"""Callables in C around a Python function that a trace goes through: caches of `functools`, scripted functions."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tracer_core import rules
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource, Source
+from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.variables.build_callables import function_tracker, pin
+from tracer_core.variables.functions import name_of
+from tracer_core.variables.registry import builds
+
+if TYPE_CHECKING:
+    from tracer_core.variables.builder import VariableBuilder
+
+
+class WrapperUserFunctionVariable(VariableTracker):
+    """`wrapper` calls the Python function that it has as the attribute `inside`; so does the trace."""
+
+    __slots__ = ("inside", "wrapper")
+    kind = "wrapped function"
+    mutable = True
+
+    def __init__(self, wrapper: Any, inside: str, source: Source) -> None:
+        super().__init__(source)
+        self.wrapper = wrapper
+        self.inside = inside
+
+    def python_type(self) -> type:
+        return type(self.wrapper)
+
+    def describe(self) -> str:
+        return f"function {name_of(self.wrapper)}"
+
+    def value(self) -> Any:
+        return self.wrapper
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        assert self.source is not None
+        if not hasattr(self.wrapper, name):
+            tx.guard(make.lacks_attr(self.source, name))
+            return None
+        return tx.build(getattr(self.wrapper, name), AttrSource(self.source, name))
+
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
+        function = self.attribute(tx, self.inside)
+        assert function is not None
+        return tx.call(function, args, kwargs)
+
+
+class CachedFunctionVariable(WrapperUserFunctionVariable):
+    """An `lru_cache`. Within the trace, the same arguments give the same object, as they do outside.
+
+    A function that changes anything but what it made itself would do so once and not at each call of the compiled
+    code: it is left to Python.
+    """
+
+    __slots__ = ("results",)
+
+    def __init__(self, wrapper: Any, source: Source) -> None:
+        super().__init__(wrapper, "__wrapped__", source)
+        self.results: dict[Any, VariableTracker] = {}
+
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
+        key = (tuple(map(_key, args)), tuple(sorted((name, _key(value)) for name, value in kwargs.items())))
+        if key not in self.results:
+            changes = tx.output.side_effects.count
+            self.results[key] = super().call(tx, args, kwargs)
+            if tx.output.side_effects.count != changes:
+                raise Unsupported("cached-effect", name=name_of(self.wrapper))
+        return self.results[key]
+
+
+def _key(argument: VariableTracker) -> Any:
+    """What a cache compares of an argument: a plain value, or which object it is."""
+    argument = argument.realize()
+    value = constant_or(argument, None)
+    return ("value", value) if isinstance(value, (bool, int, float, str, bytes)) else ("object", argument.uid)
+
+
+@builds(functools._lru_cache_wrapper)
+def _cached_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    if rules.decide(value.__wrapped__).action != "inline" or rules.is_graph_function(value):
+        return function_tracker(value, source)
+    return CachedFunctionVariable(value, source)
+
+
+@builds(torch.jit.ScriptFunction)
+def _scripted_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """The function it was scripted from is kept by torch for this."""
+    if not hasattr(value, "_torchdynamo_inline"):
+        raise Unsupported("unknown-object", type="ScriptFunction", source=source.name)
+    pin(build, value, source)
+    return WrapperUserFunctionVariable(value, "_torchdynamo_inline", source)
