@@ -46,6 +46,12 @@ _reason(
     "Call it from a function of yours: there it may be part of the graph.",
 )
 _reason(
+    "frame-disabled",
+    "{function} is marked as not to be compiled, but not what it calls.",
+    "It was given to torch.compiler.disable(recursive=False).",
+    "Take the mark off if it need not be there.",
+)
+_reason(
     "frame-generator",
     "{function} is a generator, which is not traced on its own.",
     "A generator's frame stops and goes on at each item, while compiled code runs from start to end.",

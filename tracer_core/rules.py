@@ -221,7 +221,8 @@ def _decide(function: Any) -> Rule:
     if isinstance(function, types.FunctionType):
         marker = getattr(function, "_torchdynamo_disable", False) or getattr(function, "_tracewalk_disable", False)
         if marker:
-            return Rule("skip", "it is marked as not to be compiled")
+            said = getattr(function, "_torchdynamo_disable_msg", None)
+            return Rule("skip", "it is marked as not to be compiled" + (f" ({said})" if said else ""))
         return _by_module(function)
     if isinstance(function, types.BuiltinFunctionType) or inspect.isbuiltin(function):
         why = _why_skip_module(getattr(function, "__module__", None) or "")

@@ -19,7 +19,7 @@ from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupp
 from tracer_core.frame_eval import c_frame, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.rules import is_ours, why_skip
+from tracer_core.frame_eval.rules import is_ours, why_skip, why_skip_here
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
@@ -79,7 +79,7 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     if is_ours(frame.f_globals):
         leave_to_python(code, recursive=False)
         return c_frame.FrameResult(None, True, c_frame.SKIP)
-    skipped = why_skip(code, frame.f_globals)
+    skipped = why_skip(code, frame.f_globals) or why_skip_here(code)
     if skipped is not None:
         return _leave(code, skipped)
     state = states.get(hook)

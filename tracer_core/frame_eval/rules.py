@@ -7,9 +7,10 @@ import dataclasses
 import importlib.util
 import inspect
 import os
+import sys
 import sysconfig
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from tracer_core.frame_input import SkippedFrame
@@ -104,6 +105,18 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
 
 
 _TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = (_by_file, _by_kind)
+
+
+def why_skip_here(code: CodeType) -> SkippedFrame | None:
+    """Why a frame of `code` that starts now is left to Python, as its caller says; others may be traced."""
+    caller: FrameType | None = sys._getframe(1)
+    while caller is not None and is_ours(caller.f_globals):
+        caller = caller.f_back
+    if caller is None or caller.f_code.co_name != "nonrecursive_disable_wrapper":
+        return None
+    skipped = _skipped("frame-disabled", function=code.co_name)
+    skipped.forever = False
+    return skipped
 
 
 def is_ours(globals: dict[str, Any]) -> bool:
