@@ -23,7 +23,7 @@ from tracer_core.sources import (
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.functions import SkippedFunctionVariable, UserFunctionVariable
+from tracer_core.variables.functions import ConstantFunctionVariable, SkippedFunctionVariable, UserFunctionVariable
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import builds, handlers_for
@@ -103,6 +103,8 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
         return TorchFunctionVariable(value, source)
     if rule.action == "skip" and isinstance(value, types.FunctionType):
         return SkippedFunctionVariable(value, rule.why, source)
+    if isinstance(value, types.FunctionType) and getattr(value, "_dynamo_marked_constant", False):
+        return ConstantFunctionVariable(UserFunctionVariable(value, source))
     if isinstance(value, types.FunctionType) and rule.action != "fold":
         return UserFunctionVariable(value, source)
     return BuiltinVariable(value, source)

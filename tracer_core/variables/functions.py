@@ -20,7 +20,7 @@ from tracer_core.sources import (
     KwDefaultsSource,
     Source,
 )
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.cells import CellVariable, cell_from_outside
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
@@ -150,6 +150,46 @@ class UserFunctionVariable(FunctionVariable):
         tx.guard(make.dict_keys_are(InstanceDictSource(self.origin()), held))
         entries = {name: tx.lazy(value, AttrSource(self.origin(), name)) for name, value in held.items()}
         return with_changes(entries, self.attributes)
+
+
+class ConstantFunctionVariable(VariableTracker):
+    """A function marked with `torch.compiler.assume_constant_result`: for known arguments it is called once,
+    while tracing. `plain` is the function without the mark."""
+
+    __slots__ = ("plain",)
+    kind = "function with a constant result"
+
+    def __init__(self, plain: UserFunctionVariable) -> None:
+        super().__init__(plain.source)
+        self.plain = plain
+
+    def python_type(self) -> type:
+        return FunctionType
+
+    def describe(self) -> str:
+        return self.plain.describe()
+
+    def value(self) -> Any:
+        return self.plain.function
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        return self.plain.attribute(tx, name)
+
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
+        known = [arg.realize() for arg in args]
+        named = {name: arg.realize() for name, arg in kwargs.items()}
+        if not all_constant([*known, *named.values()]):
+            return tx.call(self.plain, args, kwargs)
+        function = self.plain.function
+        try:
+            result = function(*[arg.value() for arg in known], **{name: arg.value() for name, arg in named.items()})
+        except Exception as error:  # noqa: BLE001 - raised in the traced program
+            tx.raise_(type(error), *error.args)
+        # The result is kept as the object that it is.
+        return tx.build(result, ConstSource.of_object(result, f"{function.__qualname__}()"))
 
 
 class SkippedFunctionVariable(VariableTracker):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import types
 from typing import Any
 
@@ -15,8 +16,11 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.build_callables import class_tracker, function_tracker
 from tracer_core.variables.classes import BuiltinVariable, ModuleVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.sequences import (
+    DequeVariable,
     ListVariable,
     NamedTupleVariable,
     RangeVariable,
@@ -87,5 +91,17 @@ _SOURCELESS: dict[type, Any] = {
     ),
     slice: lambda build, value: SliceVariable([build(n) for n in (value.start, value.stop, value.step)]),
     range: lambda build, value: RangeVariable([build(n) for n in (value.start, value.stop, value.step)]),
+    collections.deque: lambda build, value: DequeVariable([build(item) for item in value], value.maxlen),
+    collections.defaultdict: lambda build, value: DictVariable(
+        [(build(k), build(v)) for k, v in value.items()],
+        collections.defaultdict,
+        None,
+        None if value.default_factory is None else build(value.default_factory),
+    ),
+    types.MappingProxyType: lambda build, value: MappingProxyVariable(build(dict(value))),
+    functools.partial: lambda build, value: PartialVariable(
+        build(value.func), [build(item) for item in value.args], {k: build(v) for k, v in value.keywords.items()}
+    ),
+    types.MethodType: lambda build, value: MethodVariable(build(value.__func__), build(value.__self__)),
     types.CodeType: lambda build, value: BuiltinVariable(value),
 }
