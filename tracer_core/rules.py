@@ -12,7 +12,6 @@ import functools
 import inspect
 import math
 import operator
-import os
 import sys
 import types
 import weakref
@@ -92,7 +91,6 @@ _FOLDED: set[Any] = {
     str, len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
-    os.fspath,
     sys.intern, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
 }  # fmt: skip
 for _module in (math, operator):
@@ -173,7 +171,7 @@ def decide(function: Any) -> Rule:
     return _decide(function)
 
 
-_DISALLOWED = Rule("skip", "it is marked with torch.compiler.disallow_in_graph or the like")
+_DISALLOWED = Rule("skip", "it is marked with torch._dynamo.disallow_in_graph")
 
 
 def _by_mark(function: Any) -> Rule | None:

@@ -23,7 +23,7 @@ from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.methods import BuiltinMethodVariable
-from tracer_core.variables.registry import handlers_for, matches, method_for
+from tracer_core.variables.registry import handlers_for, looks_at_arguments, matches, method_for
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -37,6 +37,10 @@ def call(tx: Tracing, function: VariableTracker, args: Args, kwargs: Kwargs) -> 
     done = function.call(tx, args, kwargs)
     if done is not None:
         return done.realize()
+    if isinstance(function, BuiltinMethodVariable):
+        obj = function.self_.realize()
+        if not looks_at_arguments(type(obj), function.name):
+            return call_method(tx, obj, function.name, args, kwargs)
     args = [arg.realize() for arg in args]
     kwargs = {name: value.realize() for name, value in kwargs.items()}
     if isinstance(function, BuiltinMethodVariable):

@@ -6,7 +6,7 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.registry import method
+from tracer_core.variables.registry import method, only_keeps
 from tracer_core.variables.sequences import DequeVariable
 
 
@@ -16,6 +16,7 @@ def _trim(self: DequeVariable, from_left: bool) -> None:
 
 
 @method(DequeVariable, "append")
+@only_keeps
 def deque_append(tx: Tracing, self: DequeVariable, item: VariableTracker) -> VariableTracker:
     self.changes(tx, "an item is appended")
     self.items.append(item)
@@ -24,6 +25,7 @@ def deque_append(tx: Tracing, self: DequeVariable, item: VariableTracker) -> Var
 
 
 @method(DequeVariable, "appendleft")
+@only_keeps
 def deque_appendleft(tx: Tracing, self: DequeVariable, item: VariableTracker) -> VariableTracker:
     self.changes(tx, "an item is put in front")
     self.items.insert(0, item)

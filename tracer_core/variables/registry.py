@@ -16,6 +16,7 @@ H = TypeVar("H", bound=Callable[..., Any])
 
 _functions: dict[Any, list[tuple[tuple[type, ...], Handler]]] = {}
 _methods: dict[tuple[type, str], Handler] = {}
+_only_keep: set[Handler] = set()
 _builders: dict[type, Callable[..., VariableTracker]] = {}
 _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
 _builders_by_identity: dict[int, tuple[Any, Callable[..., VariableTracker]]] = {}
@@ -47,6 +48,12 @@ def method(kind: type, *names: str) -> Callable[[H], H]:
     return register
 
 
+def only_keeps(handler: H) -> H:
+    """Mark a method's handler that does not look at its arguments: values nobody looked at stay so."""
+    _only_keep.add(handler)
+    return handler
+
+
 def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
     """Register `builder(build, value, source)` for values of exactly these types (or also their subclasses)."""
 
@@ -59,6 +66,11 @@ def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
         return builder
 
     return register
+
+
+def looks_at_arguments(kind: type, name: str) -> bool:
+    """Whether the method `name` of trackers of `kind` does more with its arguments than to keep them."""
+    return method_for(kind, name) not in _only_keep
 
 
 def handlers_for(function: Any) -> list[tuple[tuple[type, ...], Handler]]:

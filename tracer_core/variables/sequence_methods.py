@@ -9,7 +9,7 @@ from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.iterators import ComposedIterator, over_sequence
 from tracer_core.variables.operators import equal_items
-from tracer_core.variables.registry import handles, method
+from tracer_core.variables.registry import handles, method, only_keeps
 from tracer_core.variables.sequences import (
     DequeVariable,
     ListVariable,
@@ -22,6 +22,7 @@ from tracer_core.variables.sorting import sorted_items
 
 
 @method(ListVariable, "append")
+@only_keeps
 def list_append(tx: Tracing, self: ListVariable, item: VariableTracker) -> VariableTracker:
     self.changes(tx, "an item is appended")
     self.items.append(item)
