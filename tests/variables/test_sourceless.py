@@ -54,7 +54,7 @@ CONTAINERS = [
 
 
 @pytest.mark.row("B9")
-@pytest.mark.parametrize("value", [*LITERALS, *KNOWN], ids=repr)
+@pytest.mark.parametrize("value", [*LITERALS, *KNOWN], ids=lambda value: type(value).__name__)
 def test_what_is_known_for_sure(value: Any) -> None:
     tracker = build(value)
     assert tracker.source is None
@@ -63,7 +63,7 @@ def test_what_is_known_for_sure(value: Any) -> None:
 
 
 @pytest.mark.row("B9")
-@pytest.mark.parametrize("value", CONTAINERS, ids=repr)
+@pytest.mark.parametrize("value", CONTAINERS, ids=lambda value: type(value).__name__)
 def test_containers_and_what_is_in_them(value: Any) -> None:
     tracker = build(value)
     assert tracker.source is None
@@ -83,7 +83,11 @@ def test_a_bound_method() -> None:
 
 
 @pytest.mark.row("B9")
-@pytest.mark.parametrize("value", [object(), Plain(), iter([1]), (n for n in (1,)), bytearray(b"x")], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [object(), Plain(), iter([1]), (n for n in (1,)), bytearray(b"x")],
+    ids=lambda value: type(value).__name__,
+)
 def test_what_nothing_is_known_of_ends_the_graph_by_name(value: Any) -> None:
     with pytest.raises(Unsupported, match=re.escape(type(value).__name__)):
         build(value)
