@@ -200,7 +200,7 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     assert sorted(guards.locator(".tw-guard-text").all_inner_texts()) == sorted(
         g.text for g in example.guards if g.attempt == attempt
     )
-    assert "seen L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
+    assert "as L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
 
     breaks = page.open_pane("breaks")
     first = breaks.get_by_test_id("break").first
@@ -217,8 +217,8 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     cells = [row.locator("td").all_inner_texts()[:2] for row in table.locator("tbody tr").all()]
     assert [[cell.split("\n")[0].split(" ")[0] for cell in row] for row in cells] == [
         ["compiled", "–"],
-        ["expected", "compiled"],
-        ["expected", "reused"],
+        ["expected:", "compiled"],
+        ["expected:", "reused"],
     ]
     page.page.screenshot(path=artifacts / "page-calls.png")
 
@@ -292,6 +292,29 @@ def test_a_narrow_page_stacks(example: tw.Trace, open_page: Open, artifacts: Pat
     assert len({round(box["x"]) for box in boxes if box}) == 1
     assert page.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     page.page.screenshot(path=artifacts / f"page-narrow-{'dark' if dark else 'light'}.png")
+
+
+def test_a_tall_window_is_filled(example: tw.Trace, open_page: Open) -> None:
+    page = open_page(example, width=1400, height=1500)
+    box = page.root.bounding_box()
+    assert box is not None
+    assert 1500 - 24 <= box["y"] + box["height"] <= 1500
+
+
+def test_guards_that_wrap_stay_in_line(example: tw.Trace, open_page: Open) -> None:
+    page = open_page(example, width=340, height=1400)
+    guards = page.open_pane("guards").get_by_test_id("guard").all()
+    lefts = []
+    for guard in guards:
+        parts = [part.bounding_box() for part in guard.locator("> span").all()]
+        text = parts[0]
+        assert text is not None
+        below = [
+            part["x"] for part in parts if part and part["y"] >= text["y"] + text["height"] - 2 and part["width"]
+        ]
+        lefts += [first - text["x"] for first in below[:1]]
+    assert lefts, "no guard wraps at this width"
+    assert all(abs(left) < 1 for left in lefts)
 
 
 def step_times(page: Page, count: int) -> list[float]:

@@ -232,4 +232,14 @@ def name_of(function: Any) -> str:
     """`module.qualname` of anything callable, as far as it has one."""
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__
-    return name if module in (None, "builtins", "__main__") else f"{module}.{name}"
+    name = name.removeprefix("_VariableFunctionsClass.")
+    return name if module in (None, "builtins", "__main__") else f"{_PUBLIC.get(module, module)}.{name}"
+
+
+_PUBLIC = {
+    "_operator": "operator",
+    "torch._C": "torch",
+    "torch._C._VariableFunctions": "torch",
+    "torch._C._nn": "torch.nn.functional",
+}
+"""Where people find what a module of torch's or Python's insides has."""

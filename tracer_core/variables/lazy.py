@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 import torch.fx
 
+from tracer_core.guards.describe import dtype_text, sizes_text
 from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker
 
@@ -33,7 +35,12 @@ class LazyVariable(VariableTracker):
         return type(self.real) if self.realized is None else self.realized.python_type()
 
     def describe(self) -> str:
-        return self.python_type().__name__ if self.realized is None else self.realized.describe()
+        if self.realized is not None:
+            return self.realized.describe()
+        name = self.python_type().__name__
+        if type(self.real) in (torch.Tensor, torch.nn.Parameter) and self.real.layout is torch.strided:
+            return f"{name} {dtype_text(self.real.dtype)}{sizes_text(self.real.shape)}"
+        return name
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [] if self.realized is None else [("looked at", self.realized)]

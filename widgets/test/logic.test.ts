@@ -262,6 +262,16 @@ describe("calls", () => {
       ],
     });
     expect(table?.versions).toEqual([1, 2]);
-    expect(table?.rows.map((row) => row.cells.map((cell) => cell.what))).toEqual([["compiled", "untried"], ["failed", "compiled"], ["untried", "reused"]]);
+    expect(table?.rows.map((row) => row.cells.map((cell) => cell.what))).toEqual([["compiled", "later"], ["failed", "compiled"], ["untried", "reused"]]);
+  });
+
+  it("say in which order versions were tried", () => {
+    const call = { code: 0, compilation: null, message: "", outcome: "reused" };
+    const failed = { version: 2, reused: false, failed: 0, text: "size == 16", seen: "it is 24" };
+    const [table] = callTables({
+      compilations: [],
+      calls: [{ ...call, id: 0, number: 1, checks: [failed, { ...failed, version: 1, reused: true, failed: null }], version: 1 }],
+    });
+    expect(table?.rows[0]?.cells).toEqual([{ what: "reused", order: 2 }, { what: "failed", check: failed, order: 1 }]);
   });
 });

@@ -6,10 +6,13 @@ export type Check = Call["checks"][number];
 
 /** What happened between one call and one version. */
 export type Cell =
-  | { what: "reused" }
+  | { what: "reused"; order: number }
   | { what: "compiled" }
   | { what: "untried" }
-  | { what: "failed"; check: Check };
+  /** It did not exist yet. */
+  | { what: "later" }
+  /** `order`: 1 for the version that was tried first, ... */
+  | { what: "failed"; check: Check; order: number };
 
 export interface CallTable {
   code: number;
@@ -17,10 +20,13 @@ export interface CallTable {
   rows: { call: Call; cells: Cell[] }[];
 }
 
-function cell(call: Call, version: number): Cell {
-  const check = call.checks.find((candidate) => candidate.version === version);
-  if (check) return check.reused ? { what: "reused" } : { what: "failed", check };
-  return { what: call.outcome === "compiled" && call.version === version ? "compiled" : "untried" };
+/** `made` is the call that compiled the version, null where that was before the recording began. */
+function cell(call: Call, version: number, made: number | null): Cell {
+  const at = call.checks.findIndex((candidate) => candidate.version === version);
+  const check = call.checks[at];
+  if (check) return check.reused ? { what: "reused", order: at + 1 } : { what: "failed", check, order: at + 1 };
+  if (call.outcome === "compiled" && call.version === version) return { what: "compiled" };
+  return { what: made !== null && made > call.id ? "later" : "untried" };
 }
 
 /** One table a code object, in the order of their first calls. */
@@ -39,6 +45,7 @@ export function callTables(meta: Pick<Meta, "calls" | "compilations">): CallTabl
       for (const check of call.checks) versions.add(check.version);
     }
     const columns = [...versions].sort((a, b) => a - b);
-    return { code, versions: columns, rows: calls.map((call) => ({ call, cells: columns.map((version) => cell(call, version)) })) };
+    const made = columns.map((version) => calls.find((call) => call.outcome === "compiled" && call.version === version)?.id ?? null);
+    return { code, versions: columns, rows: calls.map((call) => ({ call, cells: columns.map((version, i) => cell(call, version, made[i] ?? null)) })) };
   });
 }

@@ -40,12 +40,13 @@ export function codeLabel(model: Model, id: number): string {
   return from ? `${from.qualname}, resumed` : code.qualname;
 }
 
-/** `file.py:12`, short. */
+/** `file.py:12`, short; in a notebook's cell as the notebook says it. */
 export function place(model: Model, code: number | null, line: number | null): string {
   const found = code === null ? undefined : model.meta.codes[code];
   if (!found) return line === null ? "" : `line ${line}`;
   const file = found.filename.replace(/^.*[/\\]/, "");
-  return line === null ? file : `${file}:${line}`;
+  if (line === null) return file;
+  return file.startsWith("Cell ") ? `${file}, line ${line}` : `${file}:${line}`;
 }
 
 /** The text of a line of a code's source, without its indentation; empty when there is none. */

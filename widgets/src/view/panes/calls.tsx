@@ -3,16 +3,23 @@ import { useMemo } from "preact/hooks";
 import type { Model } from "../../model";
 import { codeLabel, Empty, place, StepLink } from "../parts";
 
-function Outcome({ model, cell }: { model: Model; cell: Cell }) {
-  if (cell.what === "reused") return <span class="tw-good">reused</span>;
+const ORDINALS = ["first", "second", "third"];
+const ordinal = (n: number): string => ORDINALS[n - 1] ?? `as number ${n}`;
+
+/** `several`: more than one version was tried at this call. */
+function Outcome({ model, cell, several }: { model: Model; cell: Cell; several: boolean }) {
   if (cell.what === "compiled") return <span class="tw-new">compiled</span>;
-  if (cell.what === "untried") return <span class="tw-dim">–</span>;
+  if (cell.what === "later") return <span class="tw-dim" title="This version was made at a later call.">–</span>;
+  if (cell.what === "untried") return <span class="tw-dim" title="Versions are tried in turn, the one used last first, until one fits.">not tried</span>;
+  const order = several && <span class="tw-dim tw-order">tried {ordinal(cell.order)}</span>;
+  if (cell.what === "reused") return <><span class="tw-good">reused</span>{order}</>;
   const { check } = cell;
   const text = <span class="tw-code">{check.text}</span>;
   return (
     <span class="tw-failed">
       <span class="tw-expected">expected: {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
       <span class="tw-seen">but <span class="tw-code">{check.seen}</span></span>
+      {order}
     </span>
   );
 }
@@ -53,7 +60,7 @@ export function CallsPane({ model }: { model: Model }) {
                 <tr key={call.id}>
                   <th scope="row">{call.number}</th>
                   {cells.map((cell, i) => (
-                    <td key={i} data-what={cell.what}><Outcome model={model} cell={cell} /></td>
+                    <td key={i} data-what={cell.what}><Outcome model={model} cell={cell} several={call.checks.length > 1} /></td>
                   ))}
                   <td>
                     {call.outcome}{call.version !== null && call.outcome !== "skipped" ? ` version ${call.version}` : ""} {first !== null && <StepLink model={model} step={first} />}

@@ -93,7 +93,7 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
       role="treeitem"
       aria-level={depth + 1}
       data-testid="guard"
-      style={{ paddingLeft: `${8 + depth * 16}px` }}
+      style={{ paddingLeft: `${22 + depth * 16}px` }}
     >
       <span class="tw-guard-text">{guard.text}</span>
       <span class="tw-guard-kind">{guard.kind}</span>
@@ -103,7 +103,7 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
       <span class="tw-guard-checks">
         {held > 0 && <span class="tw-good">held {held}×</span>}
         {failed.map((outcome) => (
-          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}: seen {outcome.seen}</span>
+          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}, as {outcome.seen}</span>
         ))}
       </span>
     </div>
