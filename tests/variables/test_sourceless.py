@@ -9,6 +9,7 @@ import functools
 import re
 import types
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ import torch
 import tracer_core
 from tests.variables.test_builders import about, guards_of
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.sourceless import SourcelessBuilder
 
 Point = collections.namedtuple("Point", "x y")
@@ -35,10 +36,9 @@ class Record:
 
 
 def build(value: Any) -> VariableTracker:
-    class NoTracing(Tracing):
-        """Building what the trace made must ask nothing of the interpreter."""
-
-    return SourcelessBuilder(NoTracing())(value)  # type: ignore[abstract]
+    """Its tracker, made without an interpreter: it must be asked for nothing, no guard above all."""
+    no_tracing: Any = SimpleNamespace(output=SimpleNamespace(placeholders={}))
+    return SourcelessBuilder(no_tracing)(value)
 
 
 LITERALS = [
