@@ -53,8 +53,7 @@ def _size(build: VariableBuilder, value: torch.Size, source: Source) -> Variable
 @builds(collections.deque)
 def _deque(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     items = items_of(build, value, source)
-    if value.maxlen is not None:
-        build(value.maxlen, AttrSource(source, "maxlen"))
+    build.tx.guard(make.constant(AttrSource(source, "maxlen"), value.maxlen))
     return build.register(value, DequeVariable(items, value.maxlen, source))
 
 

@@ -166,6 +166,7 @@ def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: 
     elif base is list:
         tracker.part = ListPart(items_of(build, value, source), source)
     elif base is collections.deque:
+        build.tx.guard(make.constant(AttrSource(source, "maxlen"), value.maxlen))
         tracker.part = DequePart(items_of(build, value, source), value.maxlen, source)
     else:
         tracker.part = TupleVariable(items_of(build, value, source), source)

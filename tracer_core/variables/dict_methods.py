@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import collections
 import operator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.iteration import unpack
+from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.operators import binary, equal_items
 from tracer_core.variables.registry import handles, method
-from tracer_core.variables.sequences import tuple_of
+from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.set_methods import set_eq
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -106,14 +108,26 @@ def setdefault(
     return default
 
 
+def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
+    """As an OrderedDict raises KeyError: the items of a tuple are the error's arguments, and None is no argument."""
+    key = key.realize()
+    if isinstance(key, ConstantVariable) and key.value() is None:
+        return tx.raise_(KeyError)
+    return tx.raise_(KeyError, *(key.items if isinstance(key, TupleVariable) else [key]))
+
+
 @method(DictVariable, "pop")
 def pop(
     tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker | None = None
 ) -> VariableTracker:
-    found = self.remove(tx, key)
+    # An empty dict does not look at the key, not even whether it can be hashed.
+    ordered = self.cls is collections.OrderedDict
+    found = self.remove(tx, key) if len(self) or ordered else None
     if found is not None:
         return found
-    return default if default is not None else raise_key(tx, key)
+    if default is not None:
+        return default
+    return raise_ordered_key(tx, key) if ordered else raise_key(tx, key)  # type: ignore[no-any-return]
 
 
 @method(DictVariable, "popitem")
@@ -132,14 +146,47 @@ def popitem(tx: Tracing, self: DictVariable, last: VariableTracker = ConstantVar
 def update(
     tx: Tracing, self: DictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
-    entries = [] if other is None else pairs(tx, other)
-    for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:
+    ordered = self.cls is collections.OrderedDict
+    for key, value in () if other is None else pairs(tx, other, _two_of if ordered else _pair_of):
         self.set(tx, key, value)
+    for name, value in named.items():
+        self.set(tx, tx.constant(name), value)
     return NONE
 
 
-def pairs(tx: Tracing, other: VariableTracker) -> list[tuple[VariableTracker, VariableTracker]]:
-    """The (key, value) pairs that `dict(other)` takes."""
+Pair = tuple[VariableTracker, VariableTracker]
+
+
+def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
+    """The key and the value in the item `number` of what a dict is made of."""
+    try:
+        pair = unpack(tx, entry)
+    except ObservedException as raised:
+        if issubclass(raised.tracker.cls, TypeError):
+            tx.raise_(TypeError, f"cannot convert dictionary update sequence element #{number} to a sequence")
+        raise
+    if len(pair) != 2:
+        tx.raise_(ValueError, f"dictionary update sequence element #{number} has length {len(pair)}; 2 is required")
+    return pair[0], pair[1]
+
+
+def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
+    """As `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
+    iterator = iterate(tx, entry)
+    taken: list[VariableTracker] = []
+    while len(taken) < 3 and (item := next_item(tx, iterator)) is not None:
+        taken.append(item)
+    if len(taken) > 2:
+        tx.raise_(ValueError, "too many values to unpack (expected 2)")
+    if len(taken) < 2:
+        tx.raise_(ValueError, f"need more than {len(taken)} value{'' if taken else 's'} to unpack")
+    return taken[0], taken[1]
+
+
+def pairs(
+    tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair] = _pair_of
+) -> Iterable[Pair]:
+    """The (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
     other = other.realize()
     if isinstance(other, DictVariable):
         return other.entries(tx)
@@ -153,15 +200,16 @@ def pairs(tx: Tracing, other: VariableTracker) -> list[tuple[VariableTracker, Va
         from tracer_core.variables.operators import get_item
 
         return [(key, get_item(tx, other, key)) for key in unpack(tx, tx.call(keys, []))]
-    result = []
-    for number, entry in enumerate(unpack(tx, other)):
-        pair = unpack(tx, entry)
-        if len(pair) != 2:
-            tx.raise_(
-                ValueError, f"dictionary update sequence element #{number} has length {len(pair)}; 2 is required"
-            )
-        result.append((pair[0], pair[1]))
-    return result
+    return _pairs_of_sequence(tx, other, pair_of)
+
+
+def _pairs_of_sequence(
+    tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair]
+) -> Iterator[Pair]:
+    iterator, number = iterate(tx, other), 0
+    while (entry := next_item(tx, iterator)) is not None:
+        yield pair_of(tx, entry, number)
+        number += 1
 
 
 @method(DictVariable, "clear")
@@ -190,11 +238,13 @@ for _which in ("keys", "values", "items"):
 def move_to_end(
     tx: Tracing, self: DictVariable, key: VariableTracker, last: VariableTracker = ConstantVariable(True)
 ) -> VariableTracker:
-    value = self.remove(tx, key)
-    if value is None:
-        return raise_key(tx, key)  # type: ignore[no-any-return]
-    rest = self.entries(tx)
-    self.replace(tx, [*rest, (key, value)] if truth(tx, last) else [(key, value), *rest])
+    hashed = key_of(tx, key) if len(self) else None
+    entries = {key_of(tx, known): (known, value) for known, value in self.entries(tx)}
+    moved = entries.pop(hashed, None)
+    if moved is None:
+        return raise_ordered_key(tx, key)  # type: ignore[no-any-return]
+    rest = list(entries.values())
+    self.replace(tx, [*rest, moved] if truth(tx, last) else [moved, *rest])
     return NONE
 
 
@@ -212,16 +262,61 @@ def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
     return SetVariable(unpack(tx, view))
 
 
-for _function in (operator.and_, operator.or_, operator.sub, operator.xor):
+_VIEW_OPERATORS = {"&": operator.and_, "|": operator.or_, "-": operator.sub, "^": operator.xor}
+
+for _symbol, _function in _VIEW_OPERATORS.items():
 
     @handles(_function, DictViewVariable, VariableTracker)
     def view_operator(
-        tx: Tracing, a: DictViewVariable, b: VariableTracker, function: Any = _function
+        tx: Tracing, a: DictViewVariable, b: VariableTracker, symbol: str = _symbol
     ) -> VariableTracker | None:
         if a.which == "values":
             return None
-        symbol = {operator.and_: "&", operator.or_: "|", operator.sub: "-", operator.xor: "^"}[function]
+        if symbol == "&":
+            return _view_intersection(tx, a, b)
         return binary(tx, symbol, _view_as_set(tx, a), _view_as_set(tx, b))
+
+    @handles(_function, SetVariable, DictViewVariable)
+    def operator_with_view(
+        tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
+    ) -> VariableTracker | None:
+        """A set leaves it to the view, whose result is a plain set."""
+        if b.which == "values":
+            return None
+        if symbol == "&":
+            return _view_intersection(tx, b, a)
+        return binary(tx, symbol, SetVariable(a.keys()), _view_as_set(tx, b))
+
+
+def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTracker) -> SetVariable:
+    """What both have; of equal items, those of the one that Python goes over."""
+    mine, theirs = _view_as_set(tx, view), _view_as_set(tx, other)
+    over_view = (isinstance(other, SetVariable) and len(mine) <= len(theirs)) or (
+        isinstance(other, DictViewVariable) and len(theirs) > len(mine)
+    )
+    gone_over, asked = (mine, theirs) if over_view else (theirs, mine)
+    return SetVariable([item for key, item in gone_over._items.items() if key in asked._items])
+
+
+for _function in (operator.lt, operator.le, operator.gt, operator.ge):
+
+    @handles(_function, DictViewVariable, VariableTracker)
+    @handles(_function, SetVariable, DictViewVariable)
+    def view_order(
+        tx: Tracing, a: VariableTracker, b: VariableTracker, function: Any = _function
+    ) -> VariableTracker | None:
+        sets = [_as_set_or_none(tx, each) for each in (a, b)]
+        if sets[0] is None or sets[1] is None:
+            return None
+        return ConstantVariable(function(sets[0]._items.keys(), sets[1]._items.keys()))
+
+
+def _as_set_or_none(tx: Tracing, tracker: VariableTracker) -> SetVariable | None:
+    """What is a set, or a view that acts as one."""
+    if isinstance(tracker, SetVariable):
+        return tracker
+    acts = isinstance(tracker, DictViewVariable) and tracker.which != "values"
+    return _view_as_set(tx, tracker) if acts else None
 
 
 @handles(operator.eq, DictViewVariable, VariableTracker)

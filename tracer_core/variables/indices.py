@@ -28,10 +28,15 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
 
 
 def slice_value(tx: Tracing, key: SliceVariable) -> slice:
-    """The slice with plain numbers."""
+    """The slice with plain numbers. Its step is looked at first."""
     message = "slice indices must be integers or None or have an __index__ method"
-    bounds = [None if constant_or(p.realize(), 0) is None else index_value(tx, p, message) for p in key.items]
-    return slice(*bounds)
+    step, start, stop = (
+        None if constant_or(part.realize(), 0) is None else index_value(tx, part, message)
+        for part in (key.items[2], key.items[0], key.items[1])
+    )
+    if step == 0:
+        tx.raise_(ValueError, "slice step cannot be zero")
+    return slice(start, stop, step)
 
 
 # --- methods ------------------------------------------------------------------------------------------------

@@ -112,9 +112,10 @@ def clear(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
 def update(
     tx: Tracing, self: InstanceDictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
-    entries = [] if other is None else pairs(tx, other)
-    for key, value in [*entries, *((tx.constant(name), value) for name, value in named.items())]:
+    for key, value in () if other is None else pairs(tx, other):
         setitem(tx, self, key, value)
+    for name, value in named.items():
+        setitem(tx, self, tx.constant(name), value)
     return NONE
 
 

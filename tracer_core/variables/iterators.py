@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +125,8 @@ class DictIterator(IteratorVariable):
 
     def next(self, tx: Tracing) -> VariableTracker | None:
         if self.index >= 0 and len(self.of) != self.size:
+            if getattr(self.of, "cls", None) is collections.OrderedDict:
+                tx.raise_(RuntimeError, "OrderedDict mutated during iteration")
             word = "dictionary" if self.of.kind == "dict" else "Set"
             tx.raise_(RuntimeError, f"{word} changed size during iteration")
         if not 0 <= self.index < len(self.items):

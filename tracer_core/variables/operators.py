@@ -147,6 +147,11 @@ def _dunder(
             done = by_table(tx, function, a, other.part)
             if done is not None:
                 return done
+        elif isinstance(other, UserObjectVariable) and other.part is not None:
+            # The class's own method did not know; its builtin base may.
+            done = by_table(tx, function, other.part, receiver)
+            if done is not None:
+                return done
         elif isinstance(receiver, TensorVariable) and isinstance(other, UserObjectVariable):
             raise Unsupported("graph-argument", what=method, argument=other.describe())
     return None
@@ -160,20 +165,30 @@ def unsupported_operands(tx: Tracing, symbol: str, a: VariableTracker, b: Variab
     raise_for_sequence(tx, symbol, a, b)
     return tx.raise_(  # type: ignore[no-any-return]
         TypeError,
-        f"unsupported operand type(s) for {symbol}: {a.python_type_name()!r} and {b.python_type_name()!r}",
+        f"unsupported operand type(s) for {symbol}: {_name_in_c(a)!r} and {_name_in_c(b)!r}",
     )
+
+
+def _name_in_c(tracker: VariableTracker) -> str:
+    """A type's name as errors raised in C show it: of types made in C, with their module."""
+    cls = tracker.python_type()
+    made_in_c = not cls.__flags__ & (1 << 9) and cls.__module__ != "builtins"
+    return f"{cls.__module__}.{cls.__qualname__}" if made_in_c else tracker.python_type_name()
+
+
+_SEQUENCES = ("list", "tuple", "deque")
 
 
 def raise_for_sequence(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> None:
     """The messages that sequences have of their own."""
     name = a.python_type_name()
-    if symbol in ("+", "+=") and isinstance(a, SequenceVariable) and name in ("list", "tuple"):
+    if symbol in ("+", "+=") and isinstance(a, SequenceVariable) and name in _SEQUENCES:
         if symbol == "+=" and name == "list":
             tx.raise_(TypeError, f"{b.python_type_name()!r} object is not iterable")
-        tx.raise_(TypeError, f'can only concatenate {name} (not "{b.python_type_name()}") to {name}')
+        tx.raise_(TypeError, f'can only concatenate {name} (not "{_name_in_c(b)}") to {name}')
     if symbol in ("*", "*="):
         for sequence, other in ((a, b), (b, a)):
-            if isinstance(sequence, SequenceVariable) and sequence.python_type_name() in ("list", "tuple"):
+            if isinstance(sequence, SequenceVariable) and sequence.python_type_name() in _SEQUENCES:
                 tx.raise_(TypeError, f"can't multiply sequence by non-int of type {other.python_type_name()!r}")
 
 

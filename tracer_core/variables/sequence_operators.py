@@ -7,6 +7,7 @@ from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.indices import index_value, slice_value
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.operators import compare, equal_items
@@ -70,7 +71,7 @@ def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> V
 def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
     if isinstance(key, SliceVariable):
         where = slice_value(tx, key)
-        items = unpack(tx, value)
+        items = _assigned(tx, value, where)
         try:
             trial = list(sequence.items)
             trial[where] = items
@@ -85,6 +86,17 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
     sequence.changes(tx, f"item {index} is set")
     sequence.items[index] = value
     return NONE
+
+
+def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[VariableTracker]:
+    """The items to be put into a slice."""
+    try:
+        return unpack(tx, value)
+    except ObservedException as raised:
+        if issubclass(raised.tracker.cls, TypeError):
+            step = where.step in (None, 1)
+            tx.raise_(TypeError, "can only assign an iterable" if step else "must assign iterable to extended slice")
+        raise
 
 
 @handles(operator.setitem, DequeVariable, VariableTracker)
@@ -133,6 +145,8 @@ def extend_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> Variabl
 
 @handles(operator.mul, SequenceVariable, VariableTracker)
 def repeat(tx: Tracing, a: SequenceVariable, b: VariableTracker) -> VariableTracker | None:
+    if isinstance(a, DequeVariable):
+        return repeat_deque(tx, a, b)
     if not isinstance(a, (ListVariable, TupleVariable)) or not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
@@ -159,6 +173,44 @@ def repeat_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> Variabl
     a.changes(tx, "it is repeated")
     a.items *= count
     return a
+
+
+@handles(operator.add, DequeVariable, DequeVariable)
+def add_deques(tx: Tracing, a: DequeVariable, b: DequeVariable) -> VariableTracker:
+    return DequeVariable(_last([*a.items, *b.items], a.maxlen), a.maxlen)
+
+
+@handles(operator.iadd, DequeVariable, VariableTracker)
+def extend_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableTracker:
+    more = unpack(tx, b)
+    a.changes(tx, f"{len(more)} items are appended")
+    a.items = _last([*a.items, *more], a.maxlen)
+    return a
+
+
+@handles(operator.mul, DequeVariable, VariableTracker)
+def repeat_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableTracker | None:
+    if not issubclass(b.python_type(), int):
+        return None
+    count = index_value(tx, b, "")
+    refuse_long(len(a.items) * count)
+    return DequeVariable(_last(a.items * count, a.maxlen), a.maxlen)
+
+
+@handles(operator.imul, DequeVariable, VariableTracker)
+def repeat_deque_in_place(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableTracker | None:
+    repeated = repeat_deque(tx, a, b)
+    if repeated is None:
+        return None
+    assert isinstance(repeated, DequeVariable)
+    a.changes(tx, "it is repeated")
+    a.items = repeated.items
+    return a
+
+
+def _last(items: list[VariableTracker], maxlen: int | None) -> list[VariableTracker]:
+    """What a deque of at most `maxlen` items keeps of them."""
+    return items if maxlen is None else items[len(items) - min(maxlen, len(items)) :]
 
 
 def _comparable(a: SequenceVariable, b: SequenceVariable) -> bool:

@@ -11,6 +11,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.keys import raise_key
+from tracer_core.variables.parts import part_of
 from tracer_core.variables.registry import handles, method
 
 
@@ -36,10 +37,13 @@ for _function in (operator.lt, operator.le, operator.gt, operator.ge):
         return ConstantVariable(function(a._items.keys(), b._items.keys()))
 
 
-def _combined(tx: Tracing, a: SetVariable, keys: set[Any], *others: SetVariable) -> SetVariable:
-    """A new set of the kind of `a` with the items that `keys` names."""
+def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> SetVariable:
+    """A new set of the kind of `a` with the items that `function` leaves of both."""
+    keys = _SET_OPERATORS[function](set(a._items), set(b._items))
+    # Of equal items, an intersection keeps those of the set it goes over: the second one, unless it is larger.
+    from_b = function is operator.and_ and len(b) <= len(a)
     known: dict[Any, VariableTracker] = {}
-    for each in (a, *others):
+    for each in (b, a) if from_b else (a, b):
         for key, item in each._items.items():
             known.setdefault(key, item)
     return SetVariable([item for key, item in known.items() if key in keys], a.cls)
@@ -53,19 +57,19 @@ _SET_OPERATORS: dict[Any, Any] = {
 }
 
 
-for _function, _combine in _SET_OPERATORS.items():
+for _function in _SET_OPERATORS:
 
     @handles(_function, SetVariable, SetVariable)
-    def set_operator(tx: Tracing, a: SetVariable, b: SetVariable, combine: Any = _combine) -> VariableTracker:
-        return _combined(tx, a, combine(set(a._items), set(b._items)), b)
+    def set_operator(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function) -> VariableTracker:
+        return _combined(tx, function, a, b)
 
     @handles(getattr(operator, "i" + _function.__name__.rstrip("_")), SetVariable, SetVariable)
     def set_operator_in_place(
-        tx: Tracing, a: SetVariable, b: SetVariable, combine: Any = _combine
+        tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function
     ) -> VariableTracker | None:
         if a.cls is not set:
             return None
-        a.replace(tx, _combined(tx, a, combine(set(a._items), set(b._items)), b).keys())
+        a.replace(tx, _combined(tx, function, a, b).keys())
         return a
 
 
@@ -77,12 +81,23 @@ _SET_METHODS: dict[str, Any] = {
 }
 
 
+def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker) -> SetVariable:
+    """As the operator, with anything that gives items; of equal items, an intersection keeps those of what it goes
+    over."""
+    other = part_of(other.realize())
+    if isinstance(other, SetVariable):
+        return _combined(tx, function, a, other)
+    items = SetVariable(unpack(tx, other))
+    if function is operator.and_:
+        return SetVariable([item for key, item in items._items.items() if key in a._items], a.cls)
+    return _combined(tx, function, a, items)
+
+
 def _set_method(function: Any) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
-        result: VariableTracker = SetVariable(self.keys(), self.cls)
+        result = SetVariable(self.keys(), self.cls)
         for other in others:
-            assert isinstance(result, SetVariable)
-            result = set_operator(tx, result, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
+            result = _with_any(tx, function, result, other)
         return result
 
     return handler
@@ -91,7 +106,7 @@ def _set_method(function: Any) -> Any:
 def _set_update_method(function: Any) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
         for other in others:
-            set_operator_in_place(tx, self, SetVariable(unpack(tx, other)), _SET_OPERATORS[function])
+            self.replace(tx, _with_any(tx, function, self, other).keys())
         return NONE
 
     return handler
