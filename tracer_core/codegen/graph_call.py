@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -57,10 +58,16 @@ def _unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -
         return compiled
 
     def call(*args: Any) -> Any:
-        storages = [arg.untyped_storage()._cdata for arg in args if isinstance(arg, torch.Tensor)]
-        return compiled(*args) if len(set(storages)) == len(storages) else forward(*args)
+        return forward(*args) if _share_memory(args) else compiled(*args)
 
     return call
+
+
+def _share_memory(values: tuple[Any, ...]) -> bool:
+    """Whether two tensors look at memory of one storage, or of one array (where each has a storage of its own)."""
+    storages = [value.untyped_storage() for value in values if isinstance(value, torch.Tensor)]
+    ranges = sorted((storage.data_ptr(), storage.nbytes()) for storage in storages if storage.nbytes())
+    return any(start + size > after for (start, size), (after, _) in itertools.pairwise(ranges))
 
 
 def untraced(function: Callable[..., Any], name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:
