@@ -36,7 +36,7 @@ def len_(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 
 
 @handles(bool)
-def bool_(tx: Tracing, obj: VariableTracker = FALSE) -> VariableTracker:
+def bool_(tx: Tracing, obj: VariableTracker = FALSE, /) -> VariableTracker:
     return ConstantVariable(truth(tx, obj))
 
 

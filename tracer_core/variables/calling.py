@@ -24,6 +24,7 @@ from tracer_core.variables.functions import FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handlers_for, looks_at_arguments, matches, method_for
+from tracer_core.variables.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -232,34 +233,10 @@ def _call_handler(
     tx: Tracing, handler: Any, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
     """The handler's result; a call that does not fit the method's signature raises TypeError in the program."""
-    if not fits(handler, 2, args, kwargs):
-        _raise_signature(tx, obj, name, args, kwargs)
+    if not fits(handler, 2, args, kwargs) or refuses(obj.python_type(), name, kwargs):
+        raise_signature(tx, obj, name, args, kwargs)
     result: VariableTracker | None = handler(tx, obj, *args, **kwargs)
     return result
-
-
-def fits(handler: Any, own: int, args: Args, kwargs: Kwargs) -> bool:
-    """Whether the handler takes these arguments; `own` is how many parameters it has before them."""
-    code = handler.__code__
-    fixed = code.co_argcount - own
-    required = fixed - len(handler.__defaults__ or ())
-    names = set(code.co_varnames[max(own, code.co_posonlyargcount) : code.co_argcount + code.co_kwonlyargcount])
-    if not required <= len(args) + len(names & set(kwargs)) or (len(args) > fixed and not code.co_flags & 0x04):
-        return False
-    return set(kwargs) <= names or bool(code.co_flags & 0x08)
-
-
-def _raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> None:
-    """Raise what the real method says of arguments of this number (it refuses them before it looks at them)."""
-    cls = obj.python_type()
-    try:
-        getattr(cls(), name)(*([None] * len(args)), **dict.fromkeys(kwargs))
-    except TypeError as error:
-        tx.raise_(TypeError, *error.args)
-    except Exception:  # noqa: BLE001
-        # an empty object may fail otherwise first: leave the message to Python
-        pass
-    raise Unsupported("method", name=name, type=obj.python_type_name())
 
 
 def _operator_table() -> dict[str, Any]:

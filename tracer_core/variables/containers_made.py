@@ -27,19 +27,19 @@ from tracer_core.variables.sequences import (
 
 
 @handles(list)
-def list_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+def list_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     return ListVariable([] if iterable is None else unpack(tx, iterable))
 
 
 @handles(tuple)
-def tuple_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+def tuple_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     if type(iterable) is TupleVariable:
         return iterable
     return TupleVariable([] if iterable is None else unpack(tx, iterable))
 
 
 @handles(set)
-def set_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+def set_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     made = SetVariable()
     for item in [] if iterable is None else unpack(tx, iterable):
         made.add(tx, item)
@@ -47,7 +47,7 @@ def set_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracke
 
 
 @handles(frozenset)
-def frozenset_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+def frozenset_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     if isinstance(iterable, SetVariable) and iterable.cls is frozenset:
         return iterable
     made = set_(tx, iterable)
@@ -101,7 +101,7 @@ def slice_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
 
 
 @handles(torch.Size)
-def size_(tx: Tracing, iterable: VariableTracker | None = None) -> VariableTracker:
+def size_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     return SizeVariable([] if iterable is None else unpack(tx, iterable))
 
 
@@ -120,7 +120,7 @@ def mapping_proxy(tx: Tracing, of: DictVariable) -> VariableTracker:
 
 
 @handles(dict.fromkeys)
-def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE) -> VariableTracker:
+def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE, /) -> VariableTracker:
     made = DictVariable()
     for key in unpack(tx, keys):
         made.set(tx, key, value)
