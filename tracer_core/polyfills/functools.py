@@ -16,6 +16,8 @@ _ABSENT = object()
 
 @polyfills(functools.reduce)
 def reduce(function: Callable[[Any, Any], Any], iterable: Iterable[Any], initial: Any = _ABSENT, /) -> Any:
+    if not hasattr(type(iterable), "__iter__") and not hasattr(type(iterable), "__getitem__"):
+        raise TypeError("reduce() arg 2 must support iteration")
     iterator = iter(iterable)
     total = next(iterator, _ABSENT) if initial is _ABSENT else initial
     if total is _ABSENT:

@@ -53,9 +53,14 @@ class ChainFromIterable(Chain):
         self.current = None
 
 
+_MAKE_A_NUMBER = ("__index__", "__int__", "__float__", "__complex__")
+
+
 @polyfills(itertools.count)
 class Count(_Iterator):
     def __init__(self, start: Any = 0, step: Any = 1) -> None:
+        if not all(any(hasattr(type(n), name) for name in _MAKE_A_NUMBER) for n in (start, step)):
+            raise TypeError("a number is required")
         self.value = start
         self.step = step
 
@@ -231,7 +236,7 @@ class StarMap(_Iterator):
         self.iterator = iter(iterable)
 
     def __next__(self) -> Any:
-        return self.function(*next(self.iterator))
+        return self.function(*tuple(next(self.iterator)))
 
     def real(self) -> Iterator[Any]:
         return itertools.starmap(self.function, self.iterator)

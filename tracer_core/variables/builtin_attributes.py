@@ -78,8 +78,16 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
         note_derives(tx, obj.python_type(), wanted, answer)
         return answer
     except TypeError as error:
-        message = str(error).replace("issubclass()", "isinstance()")
-        return bool(tx.raise_(TypeError, message))
+        return bool(tx.raise_(TypeError, _refused_class(wanted) or str(error)))
+
+
+def _refused_class(wanted: Any) -> str | None:
+    """What `isinstance` says of what is no class."""
+    try:
+        isinstance(None, wanted)
+    except TypeError as error:
+        return str(error)
+    return None
 
 
 def _asked_in_python(
@@ -196,7 +204,12 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
     if cls is None:
         frame = tx.frame
         cell = frame.cells.get("__class__")
-        assert isinstance(cell, CellVariable) and cell.contents is not None
+        if not frame.code.co_argcount:
+            tx.raise_(RuntimeError, "super(): no arguments")
+        if not isinstance(cell, CellVariable):
+            tx.raise_(RuntimeError, "super(): __class__ cell not found")
+        if cell.contents is None:
+            tx.raise_(RuntimeError, "super(): empty __class__ cell")
         cls = cell.contents.realize()
         first = frame.code.co_varnames[0]
         held = frame.cells.get(first)

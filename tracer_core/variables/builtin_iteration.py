@@ -157,6 +157,8 @@ def _extreme(name: str, symbol: str) -> Any:
     ) -> VariableTracker:
         if not args:
             tx.raise_(TypeError, f"{name} expected at least 1 argument, got 0")
+        if default is not None and len(args) > 1:
+            tx.raise_(TypeError, f"Cannot specify a default for {name}() with multiple positional arguments")
         items = unpack(tx, args[0]) if len(args) == 1 else list(args)
         if not items:
             return default if default is not None else tx.raise_(ValueError, f"{name}() arg is an empty sequence")

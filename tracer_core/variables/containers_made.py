@@ -9,6 +9,7 @@ import types
 import torch
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.calling import callable_type
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
@@ -80,6 +81,8 @@ def default_dict(
     **named: VariableTracker,
 ) -> VariableTracker:
     absent = constant_or(factory, 0) is None
+    if not absent and not callable_type(factory):
+        tx.raise_(TypeError, "first argument must be callable or None")
     made = DictVariable(cls=collections.defaultdict, default_factory=None if absent else factory)
     update(tx, made, iterable, **named)
     return made
@@ -88,6 +91,8 @@ def default_dict(
 @handles(collections.deque)
 def deque_(tx: Tracing, iterable: VariableTracker | None = None, maxlen: VariableTracker = NONE) -> VariableTracker:
     limit = None if constant_or(maxlen, 0) is None else index_value(tx, maxlen, "an integer is required")
+    if limit is not None and limit < 0:
+        tx.raise_(ValueError, "maxlen must be non-negative")
     items = [] if iterable is None else unpack(tx, iterable)
     if limit is not None:
         items = items[len(items) - limit :] if len(items) > limit else items
@@ -96,6 +101,9 @@ def deque_(tx: Tracing, iterable: VariableTracker | None = None, maxlen: Variabl
 
 @handles(slice)
 def slice_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
+    if not 1 <= len(bounds) <= 3:
+        wrong = f"at most 3 arguments, got {len(bounds)}" if bounds else "at least 1 argument, got 0"
+        tx.raise_(TypeError, f"slice expected {wrong}")
     given = [NONE, *bounds, NONE] if len(bounds) == 1 else [*bounds, NONE][:3]
     return SliceVariable(given)
 
@@ -130,6 +138,8 @@ def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE, 
 def _partial(
     tx: Tracing, function: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
+    if not callable_type(function):
+        tx.raise_(TypeError, "the first argument must be callable")
     if isinstance(function, PartialVariable):
         return PartialVariable(function.function, [*function.args, *args], {**function.keywords, **kwargs})
     return PartialVariable(function, list(args), kwargs)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.folding import fold
 from tracer_core.variables.registry import method
 from tracer_core.variables.sequences import SliceVariable
 from tracer_core.variables.special_methods import call_special, has_special
@@ -39,9 +41,7 @@ def slice_value(tx: Tracing, key: SliceVariable) -> slice:
     return slice(start, stop, step)
 
 
-# --- methods ------------------------------------------------------------------------------------------------
-
-
 @method(SliceVariable, "indices")
-def slice_indices(tx: Tracing, self: SliceVariable, length: VariableTracker) -> VariableTracker:
-    return tx.constant(slice_value(tx, self).indices(index_value(tx, length, "an integer is required")))
+def slice_indices(tx: Tracing, self: SliceVariable, length: VariableTracker) -> VariableTracker | None:
+    message = f"{length.python_type_name()!r} object cannot be interpreted as an integer"
+    return fold(tx, slice_value(tx, self).indices, [ConstantVariable(index_value(tx, length, message))], {})

@@ -67,6 +67,8 @@ def _fold_class(
     tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
     if cls is object:
+        if args or kwargs:
+            tx.raise_(TypeError, "object() takes no arguments")
         return UserObjectVariable(object)
     try:
         value = cls(*(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()})
@@ -146,8 +148,14 @@ def _exception(
         assert owner is not None
         tx.call(MethodVariable(tx.build(init, class_attribute_source(owner, "__init__")), made), args, kwargs)
     elif kwargs:
-        if not issubclass(cls, (ImportError, AttributeError, NameError)):
+        known = next((base for base in cls.__mro__ if base in (ImportError, AttributeError, NameError)), None)
+        if known is None:
             tx.raise_(TypeError, f"{cls.__name__}() takes no keyword arguments")
+        assert known is not None
+        try:
+            known(**dict.fromkeys(kwargs))
+        except TypeError as error:
+            tx.raise_(TypeError, *error.args)
         made.attributes.update(kwargs)
     return _settled(tx, made)
 

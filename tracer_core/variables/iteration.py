@@ -10,9 +10,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import iterate_by_index
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.classes import (
-    ClassVariable,
-)
+from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.exceptions import ObservedException
@@ -59,6 +57,12 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         if items is not None:
             return over_sequence(SequenceVariable(items))
     return tx.raise_(TypeError, f"{tracker.python_type_name()!r} object is not iterable")  # type: ignore[no-any-return]
+
+
+def iterable_type(tracker: VariableTracker) -> bool:
+    """Whether values of its type can be iterated over, as far as the type says."""
+    tracker = tracker.realize()
+    return static_lookup(tracker.python_type(), "__iter__")[1] is not None or has_special(tracker, "__getitem__")
 
 
 def _is_enum(cls: type) -> bool:

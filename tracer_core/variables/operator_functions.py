@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -25,9 +27,11 @@ from tracer_core.variables.truth_and_length import truth
 
 
 def call_operator(tx: Tracing, function: Any, args: list[VariableTracker]) -> VariableTracker | None:
-    """`operator.xxx(*args)` where `function` is one of the operator module's; None if it is not."""
-    action = _ACTIONS.get(function)
-    return None if action is None else action(tx, *args)
+    """`operator.xxx(*args)` where `function` is one of the operator module's, and takes so many; else None."""
+    if function not in _ACTIONS or len(args) != _ARITY[function]:
+        return None
+    action: Callable[..., VariableTracker] = _ACTIONS[function]
+    return action(tx, *args)
 
 
 def _statement(run: Any) -> Any:
@@ -38,15 +42,23 @@ def _statement(run: Any) -> Any:
     return action
 
 
+def _of_two(run: Any, symbol: str) -> Any:
+    return lambda tx, a, b: run(tx, symbol, a, b)
+
+
+def _of_one(run: Any, symbol: str) -> Any:
+    return lambda tx, a: run(tx, symbol, a)
+
+
 def _answer(run: Any) -> Any:
     return lambda tx, *args: ConstantVariable(run(tx, *args))
 
 
 _ACTIONS: dict[Any, Any] = {
-    **{function: (lambda tx, a, b, s=symbol: binary(tx, s, a, b)) for symbol, (function, _) in BINARY.items()},
-    **{function: (lambda tx, a, b, s=symbol: binary(tx, s, a, b)) for symbol, function in INPLACE.items()},
-    **{function: (lambda tx, a, b, s=symbol: compare(tx, s, a, b)) for symbol, (function, _, _) in COMPARE.items()},
-    **{function: (lambda tx, a, o=op: unary(tx, o, a)) for op, (function, _, _) in UNARY.items()},
+    **{function: _of_two(binary, symbol) for symbol, (function, _) in BINARY.items()},
+    **{function: _of_two(binary, symbol) for symbol, function in INPLACE.items()},
+    **{function: _of_two(compare, symbol) for symbol, (function, _, _) in COMPARE.items()},
+    **{function: _of_one(unary, op) for op, (function, _, _) in UNARY.items()},
     operator.getitem: get_item,
     operator.setitem: _statement(set_item),
     operator.delitem: _statement(del_item),
@@ -58,3 +70,4 @@ _ACTIONS: dict[Any, Any] = {
     operator.concat: lambda tx, a, b: binary(tx, "+", a, b),
     operator.iconcat: lambda tx, a, b: binary(tx, "+=", a, b),
 }
+_ARITY = {function: len(inspect.signature(function).parameters) for function in _ACTIONS}

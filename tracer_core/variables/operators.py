@@ -14,7 +14,7 @@ from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.iteration import iterate, next_item
+from tracer_core.variables.iteration import iterable_type, iterate, next_item
 from tracer_core.variables.registry import answered
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable
 from tracer_core.variables.settled import settled
@@ -286,7 +286,7 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
         folded = fold(tx, operator.contains, [container, item], {})
         assert folded is not None
         return truth(tx, folded)
-    if static_lookup(container.python_type(), "__iter__")[1] is None and not has_special(container, "__getitem__"):
+    if not iterable_type(container):
         tx.raise_(TypeError, f"argument of type {container.python_type_name()!r} is not iterable")
     iterator = iterate(tx, container)
     while (candidate := next_item(tx, iterator)) is not None:

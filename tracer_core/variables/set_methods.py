@@ -112,9 +112,22 @@ def _set_update_method(function: Any) -> Any:
     return handler
 
 
+def _of_one(handler: Any) -> Any:
+    """The same for a method that takes just one other set."""
+
+    def of_one(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
+        result: VariableTracker = handler(tx, self, other)
+        return result
+
+    return of_one
+
+
 for _name, _function in _SET_METHODS.items():
-    method(SetVariable, _name)(_set_method(_function))
-    method(SetVariable, "update" if _name == "union" else f"{_name}_update")(_set_update_method(_function))
+    _new, _in_place = _set_method(_function), _set_update_method(_function)
+    if _function is operator.xor:
+        _new, _in_place = _of_one(_new), _of_one(_in_place)
+    method(SetVariable, _name)(_new)
+    method(SetVariable, "update" if _name == "union" else f"{_name}_update")(_in_place)
 
 
 @method(SetVariable, "issubset")

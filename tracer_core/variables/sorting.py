@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.indices import index_value
 from tracer_core.variables.operators import compare
 from tracer_core.variables.truth_and_length import truth
 
@@ -27,5 +28,6 @@ def sorted_items(
     """The items in order, by the same comparisons that Python would make."""
     key = key.realize()
     by_itself = constant_or(key, 0) is None
+    backwards = index_value(tx, reverse, f"{reverse.python_type_name()!r} object cannot be interpreted as an integer")
     ordered = [_Ordered(tx, item if by_itself else tx.call(key, [item]), item) for item in items]
-    return [entry.item for entry in sorted(ordered, reverse=truth(tx, reverse))]
+    return [entry.item for entry in sorted(ordered, reverse=bool(backwards))]

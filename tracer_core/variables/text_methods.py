@@ -18,7 +18,7 @@ from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.folding import fold
-from tracer_core.variables.iteration import unpack
+from tracer_core.variables.iteration import iterable_type, unpack
 from tracer_core.variables.operators import get_item
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
@@ -160,4 +160,6 @@ def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTra
 def join(tx: Tracing, self: ConstantVariable, iterable: VariableTracker) -> VariableTracker | None:
     if not isinstance(self.value(), (str, bytes)):
         return None
+    if not iterable_type(iterable):
+        tx.raise_(TypeError, "can only join an iterable")
     return fold(tx, self.value().join, [ListVariable(unpack(tx, iterable))], {})
