@@ -13,7 +13,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, stack_for_break
-from tracer_core.codegen.emitter import CannotRebuild
+from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
@@ -133,7 +133,7 @@ class _Attempt:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
             output = self.interpreter.output
-            with output.libraries.noting(), overlay.active(output.overlay):
+            with output.libraries.noting(), overlay.active(output.overlay, output.placeholders):
                 result = self._walk()
             if isinstance(result, MustRestart):
                 outcome, message = "restarted", result.unsupported.message
@@ -183,6 +183,10 @@ class _Attempt:
         state.finish()
         try:
             return self._at_break() if value is None else self._at_return(value)
+        except ClassLeaves as leaves:
+            what = f"{leaves.made.cls.__qualname__}, which is used after the graph"
+            reason = Unsupported("class-created", what=what)
+            return MustRestart(leaves.made.root_step, reason, root, root.decoded.instructions[0])
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
             if isinstance(error.tracker, GeneratorVariable) and error.tracker.made_at >= starts_at(root.code):

@@ -8,6 +8,7 @@ from typing import Any
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
+from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 
@@ -21,6 +22,29 @@ class CannotRebuild(Exception):
     def __init__(self, tracker: VariableTracker) -> None:
         super().__init__(f"a {tracker.kind} ({tracker.describe()})")
         self.tracker = tracker
+
+
+class ClassLeaves(Exception):
+    """A class that the trace made would have to outlive it."""
+
+    def __init__(self, made: overlay.MadeClass) -> None:
+        super().__init__(made.cls.__qualname__)
+        self.made = made
+
+
+def refuse_classes_made(alive: list[VariableTracker]) -> None:
+    """See to it that no class that exists for the trace alone is needed by what is alive.
+
+    Raises:
+        ClassLeaves: one is.
+    """
+    if not overlay.made:
+        return
+    for tracker in alive:
+        for place in ("known", "cls", "named_cls"):
+            found = getattr(tracker, place, None)
+            if isinstance(found, type) and found in overlay.made:
+                raise ClassLeaves(overlay.made[found])
 
 
 class Emitter:
@@ -48,6 +72,16 @@ class Emitter:
         return instruction
 
     def const(self, value: Any) -> None:
+        """Push an object known while tracing.
+
+        Raises:
+            ClassLeaves: it is a class that exists for the trace alone.
+        """
+        if overlay.made and isinstance(value, type) and value in overlay.made:
+            raise ClassLeaves(overlay.made[value])
+        if overlay.placeholders and id(value) in overlay.placeholders:
+            self.load(overlay.placeholders[id(value)][1])
+            return
         self.emit("LOAD_CONST", value)
 
     def temporary(self) -> str:

@@ -12,7 +12,7 @@ from tracer_core.bytecode import CallShape, Handler, Instruction, make
 from tracer_core.codegen import effects
 from tracer_core.codegen.alive import as_it_came, looks_at_namespace
 from tracer_core.codegen.draws import draw_all, giving_back, temporaries
-from tracer_core.codegen.emitter import OUTPUTS, Emitter
+from tracer_core.codegen.emitter import OUTPUTS, Emitter, refuse_classes_made
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_managers import load_manager
 from tracer_core.codegen.rebuild_needs import needs
@@ -68,6 +68,7 @@ class FrameEnd:
         roots = [*stack, *handled, *managers, *locals.values(), *cells, *changed]
         alive = reachable(roots)
         self.alive = alive
+        refuse_classes_made(alive)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
         for tracker in outputs:

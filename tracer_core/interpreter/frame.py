@@ -64,8 +64,8 @@ class Frame:
     """The state of one activation. `pc` is the position of the next instruction."""
 
     __slots__ = (
-        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "parent", "pc", "stack", "suspended",
-        "uid",
+        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "namespace", "parent", "pc", "stack",
+        "suspended", "uid",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +86,8 @@ class Frame:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.stack: list[VariableTracker] = []
         self.pc = 0
+        # What a class body has bound so far; None in any other frame.
+        self.namespace: dict[str, VariableTracker] | None = None
         # Exceptions being handled in this frame, the innermost last.
         self.caught: list[VariableTracker] = []
         # A generator's frame that waits at a `yield`.

@@ -96,7 +96,7 @@ def load_closure(tx: Any, frame: Frame, ins: Instruction) -> None:
     frame.push(frame.cells[ins.arg])
 
 
-@op("LOAD_DEREF", "LOAD_CLASSDEREF")
+@op("LOAD_DEREF")
 def load_deref(tx: Any, frame: Frame, ins: Instruction) -> None:
     contents = frame.cells[ins.arg].contents
     if contents is None:
@@ -130,7 +130,7 @@ def _raise_unbound_cell(tx: Any, frame: Frame, name: str) -> None:
 # --- globals ------------------------------------------------------------------------------------------------
 
 
-@op("LOAD_GLOBAL", "LOAD_NAME")
+@op("LOAD_GLOBAL")
 def load_global(tx: Any, frame: Frame, ins: Instruction) -> None:
     frame.push(global_value(tx, frame, ins.arg))
 
@@ -156,12 +156,12 @@ def global_value(tx: Any, frame: Frame, name: str) -> VariableTracker:
     return tx.build(builtins[name], BuiltinSource(name))  # type: ignore[no-any-return]
 
 
-@op("STORE_GLOBAL", "STORE_NAME")
+@op("STORE_GLOBAL")
 def store_global(tx: Any, frame: Frame, ins: Instruction) -> None:
     tx.output.side_effects.store_global(frame.globals, ins.arg, frame.pop())
 
 
-@op("DELETE_GLOBAL", "DELETE_NAME")
+@op("DELETE_GLOBAL")
 def delete_global(tx: Any, frame: Frame, ins: Instruction) -> None:
     written, value = tx.output.side_effects.load_global(frame.globals, ins.arg)
     if (written and value is None) or (not written and ins.arg not in frame.globals):

@@ -141,7 +141,7 @@ def type_subclasscheck(tx: Tracing, cls: ClassVariable, other: ClassVariable) ->
 @handles(type, VariableTracker)
 def type_(tx: Tracing, obj: VariableTracker, *rest: VariableTracker) -> VariableTracker:
     if rest:
-        raise Unsupported("class-created", what="type()")
+        return tx.call(tx.constant(type.__new__), [tx.constant(type), obj, *rest])
     return tx.constant(obj.realize().python_type())
 
 

@@ -102,7 +102,10 @@ def placeholder(tx: Tracing, value: VariableTracker) -> Any:
 
 def _stands_for(tx: Tracing, value: VariableTracker) -> Any:
     if isinstance(value, NestedFunctionVariable):
-        return _function_like(value.code)
+        function = _function_like(value.code)
+        if "__isabstractmethod__" in value.attributes:
+            function.__isabstractmethod__ = True  # type: ignore[attr-defined]
+        return function
     if isinstance(value, UserFunctionVariable):
         return _function_like(value.function.__code__)
     if isinstance(value, DescriptorVariable):

@@ -116,7 +116,7 @@ class ClassVariable(KnownVariable):
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         guard_class(tx, self.known)
-        if name == "__dict__" and self.known in tx.output.class_writes:
+        if name == "__dict__" and (self.known in tx.output.class_writes or self.known in overlay.made):
             raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)

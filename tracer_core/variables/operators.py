@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import may_change
+from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
@@ -21,7 +26,7 @@ from tracer_core.variables.settled import settled
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
-from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "+": (operator.add, "add"),
@@ -357,12 +362,29 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
         return call_special(
             tx, container, "__getitem__", [key], f"{container.python_type_name()!r} object is not subscriptable"
         )
+    if isinstance(container, ClassVariable):
+        return _class_item(tx, container, key)
     folded = None if container.mutable else fold(tx, operator.getitem, [container, key], {})
     if folded is not None:
         return folded
     if static_lookup(container.python_type(), "__getitem__")[1] is None:
         tx.raise_(TypeError, f"{container.python_type_name()!r} object is not subscriptable")
     raise Unsupported("method", name="__getitem__", type=container.python_type_name())
+
+
+def _class_item(tx: Tracing, cls: ClassVariable, key: VariableTracker) -> VariableTracker:
+    """`cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
+    known = cls.known
+    found, owner = static_lookup(type(known), "__getitem__")
+    if isinstance(found, types.FunctionType) and owner is not None and not issubclass(known, enum.Enum):
+        return tx.call(tx.build(found, class_attribute_source(owner, "__getitem__")), [cls, key])
+    found, owner = static_lookup(known, "__class_getitem__")
+    if owner is not None and may_change(owner):
+        return tx.call(get_attr(tx, cls, "__class_getitem__"), [key])
+    folded = fold(tx, operator.getitem, [cls, key], {})
+    if folded is None:
+        raise Unsupported("method", name="__class_getitem__", type=known.__name__)
+    return folded
 
 
 def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, value: VariableTracker) -> None:

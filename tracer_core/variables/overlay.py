@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 Overlay = dict[type, dict[str, Any]]
@@ -16,8 +17,20 @@ Overlay = dict[type, dict[str, Any]]
 DELETED = object()
 ABSENT = object()
 
-#: The overlay of the walk at hand; empty outside of one.
+
+@dataclass(slots=True)
+class MadeClass:
+    """A class that the trace made, and the number of the root frame's instruction at which it did."""
+
+    cls: type
+    root_step: int
+
+
+#: The overlay of the walk at hand, the tracker of each placeholder by its id, and the classes that the walk has made;
+#: all empty outside of one.
 current: Overlay = {}
+placeholders: dict[int, tuple[Any, Any]] = {}
+made: dict[type, MadeClass] = {}
 
 
 class Written:
@@ -27,14 +40,15 @@ class Written:
 
 
 @contextlib.contextmanager
-def active(overlay: Overlay) -> Iterator[None]:
-    """Inside the block, lookups see `overlay`."""
-    global current
-    before, current = current, overlay
+def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
+    """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
+    global current, placeholders, made
+    before = current, placeholders, made
+    current, placeholders, made = overlay, stand_ins, {}
     try:
         yield
     finally:
-        current = before
+        current, placeholders, made = before
 
 
 def lookup(cls: type, name: str) -> tuple[Any, type | None]:

@@ -1,0 +1,189 @@
+"""`class` statements that run while tracing, and `type(name, bases, namespace)`.
+
+The body is walked like a function. The class itself is made at once, for the trace alone: what its namespace holds
+stands in it as placeholders (see `overlay`), and it is found by lookups like any other. Each run of the program makes
+a class of its own, so this one must never reach the program: where it, or an instance, would leave the trace, the
+graph ends before the class is made.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import types
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.interpreter.binding import bind
+from tracer_core.interpreter.frame import Frame
+from tracer_core.variables import overlay
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.class_guards import guard_class
+from tracer_core.variables.class_writes import placeholder
+from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.constant import NONE
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.functions import FunctionVariable
+from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.registry import handles
+from tracer_core.variables.sequences import tuple_of
+from tracer_core.variables.user_objects import class_attribute_source, static_lookup
+
+#: Metaclasses whose own `__new__`, written in Python, does no more than is done here.
+_PLAIN_METACLASSES = (type, abc.ABCMeta)
+#: What the class makes something of when it is made: these must be known while tracing.
+_TAKEN_AS_THEY_ARE = frozenset(
+    "__module__ __qualname__ __doc__ __slots__ __match_args__ __annotations__ __hash__ __orig_bases__".split()
+)
+
+
+@handles(builtins.__build_class__, FunctionVariable, VariableTracker)
+def build_class(
+    tx: Any,
+    body: FunctionVariable,
+    name: VariableTracker,
+    /,
+    *bases: VariableTracker,
+    metaclass: VariableTracker | None = None,
+    **keywords: VariableTracker,
+) -> VariableTracker:
+    text = str(constant_or(name.realize(), "class"))
+    real = [_base(base, text) for base in bases]
+    meta = _metaclass(tx, text, real, metaclass)
+    target = body.target(tx)
+    cells = dict(zip(target.code.co_freevars, target.closure, strict=True))
+    frame = Frame(target.code, target.globals, bind(tx, target, [], {}), cells, tx.frame)
+    frame.namespace = {}
+    class_cell = tx.run_frame(frame).realize()
+    namespace = frame.namespace
+    namespace.pop("__classcell__", None)
+    made = _call_metaclass(tx, meta, text, real, namespace, keywords)
+    if isinstance(class_cell, CellVariable):
+        class_cell.store(tx, made)
+    return made
+
+
+def _base(base: VariableTracker, name: str) -> type:
+    base = base.realize()
+    if not isinstance(base, ClassVariable) or not isinstance(base.known, type):
+        raise Unsupported("class-created", what=f"{name}, with a base that stands for a class")
+    return base.known
+
+
+def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker | None) -> type:
+    """The most derived metaclass, as `__build_class__` finds it."""
+    asked = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
+    try:
+        meta = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
+    except TypeError as error:
+        tx.raise_(TypeError, *error.args)
+    if not isinstance(meta, type) or static_lookup(meta, "__prepare__")[1] is not type:
+        raise Unsupported("class-created", what=f"{name}, with a namespace of its metaclass's own")
+    return meta
+
+
+def _call_metaclass(
+    tx: Tracing,
+    meta: type,
+    name: str,
+    bases: list[type],
+    namespace: dict[str, VariableTracker],
+    keywords: dict[str, VariableTracker],
+) -> VariableTracker:
+    if meta in _PLAIN_METACLASSES:
+        return create(tx, meta, name, bases, namespace, keywords)
+    if not any(isinstance(static_lookup(meta, hook)[0], _PYTHON) for hook in ("__new__", "__init__", "__call__")):
+        return create(tx, meta, name, bases, namespace, keywords)
+    entries = DictVariable([(tx.constant(key), value) for key, value in namespace.items()])
+    args = [tx.constant(name), tuple_of(*(tx.constant(base) for base in bases)), entries]
+    return tx.call(tx.constant(meta), args, keywords)
+
+
+_PYTHON = (types.FunctionType, staticmethod)
+
+
+@handles(type.__new__, ClassVariable, VariableTracker, VariableTracker, DictVariable)
+def type_new(
+    tx: Tracing,
+    meta: ClassVariable,
+    name: VariableTracker,
+    bases: VariableTracker,
+    namespace: DictVariable,
+    /,
+    **keywords: VariableTracker,
+) -> VariableTracker:
+    text = constant_or(name.realize(), None)
+    items = bases.realize().items_or_none(tx)
+    if not isinstance(text, str) or items is None:
+        raise Unsupported("class-created", what="type()")
+    entries = {str(key.realize().value()): value for key, value in namespace.entries(tx)}
+    entries.pop("__classcell__", None)
+    return create(tx, meta.known, text, [_base(item, text) for item in items], entries, keywords)
+
+
+def create(
+    tx: Any,
+    meta: type,
+    name: str,
+    bases: list[type],
+    namespace: dict[str, VariableTracker],
+    keywords: dict[str, VariableTracker],
+) -> VariableTracker:
+    """What `type.__new__` does, and `ABCMeta` after it.
+
+    Raises:
+        Unsupported: code of the program would run where the class is made, past the trace.
+    """
+    if any(static_lookup(base, "__init_subclass__")[1] is not object for base in bases) or keywords:
+        raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__")
+    real, late = _namespace(tx, name, namespace)
+    real.setdefault("__module__", tx.frame.globals.get("__name__"))
+    try:
+        made = type.__new__(meta, name, tuple(bases), real)
+    except Exception as error:  # noqa: BLE001
+        tx.raise_(type(error), *error.args)
+    for key, stands_for in late.items():
+        type.__setattr__(made, key, stands_for)
+    if isinstance(made, abc.ABCMeta):
+        abc._abc_init(made)  # type: ignore[attr-defined]
+    overlay.made[made] = overlay.MadeClass(made, tx.root_steps - 1)
+    for base in bases:
+        guard_class(tx, base)
+    tx.output.guarded_classes.add(made)
+    tracker: VariableTracker = tx.constant(made)
+    for key, value in namespace.items():
+        _set_name(tx, value.realize(), tracker, key)
+    return tracker
+
+
+def _namespace(
+    tx: Tracing, name: str, namespace: dict[str, VariableTracker]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the class is made with, and what is put there afterwards (making it would call methods of that)."""
+    real: dict[str, Any] = {}
+    late: dict[str, Any] = {}
+    for key, value in namespace.items():
+        value = value.realize()
+        if key in _TAKEN_AS_THEY_ARE and not isinstance(value, FunctionVariable):
+            if not all_constant([value]):
+                raise Unsupported("class-created", what=f"{name}, whose {key} is not known while tracing")
+            real[key] = value.value()
+        else:
+            stands_for = placeholder(tx, value)
+            (late if hasattr(type(stands_for), "__set_name__") else real)[key] = stands_for
+    return real, late
+
+
+def _set_name(tx: Tracing, value: VariableTracker, owner: VariableTracker, name: str) -> None:
+    found, holder = static_lookup(value.python_type(), "__set_name__")
+    if holder is not None and isinstance(found, types.FunctionType):
+        function = tx.build(found, class_attribute_source(holder, "__set_name__"))
+        tx.call(MethodVariable(function, value), [owner, tx.constant(name)])
+
+
+@handles(abc._abc_init, ClassVariable)  # type: ignore[attr-defined]
+def abc_init(tx: Tracing, cls: ClassVariable) -> VariableTracker:
+    if cls.known not in overlay.made:
+        raise Unsupported("class-created", what=cls.known.__qualname__)
+    return NONE
