@@ -140,7 +140,7 @@ def create(
     real, late = _namespace(tx, name, namespace)
     real.setdefault("__module__", tx.frame.globals.get("__name__"))
     try:
-        made = type.__new__(meta, name, tuple(bases), real)
+        made: Any = type.__new__(meta, name, tuple(bases), real)
     except Exception as error:  # noqa: BLE001
         tx.raise_(type(error), *error.args)
     for key, stands_for in late.items():

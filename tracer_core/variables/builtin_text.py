@@ -94,7 +94,10 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
     values = [arg.realize().value() for arg in obj.args]
     made: BaseException = owner.__new__(obj.cls, *values)
     owner.__init__(made, *values)
-    in_c = [cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE]
+    # (What an AttributeError or NameError says of the object and the name is no part of its text.)
+    in_c = [
+        cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE and cls not in (AttributeError, NameError)
+    ]
     for name, value in obj.attributes.items():
         if value is not DELETED and any(name in vars(cls) for cls in in_c) and not name.startswith("__"):
             setattr(made, name, value.realize().value())
