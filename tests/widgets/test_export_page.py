@@ -6,6 +6,7 @@ import dis
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Page, expect
 
 import tracewalk as tw
@@ -191,6 +192,46 @@ def test_the_graph_grows_and_leads_back(example: tw.Trace, open_page: Open, arti
     page.page.screenshot(path=artifacts / "page-graph.png")
 
 
+def test_the_graph_folds_by_module(open_page: Open, artifacts: Path) -> None:
+    class Block(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.up, self.down = torch.nn.Linear(4, 8), torch.nn.Linear(8, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + self.down(self.up(x).relu())
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = torch.nn.ModuleList(Block() for _ in range(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for block in self.blocks:
+                x = block(x)
+            return x * 2
+
+    page = open_page(tw.trace(Net(), torch.ones(2, 4)))
+    pane = page.open_pane("graph")
+    page.press("End")
+    nodes, modules = pane.get_by_test_id("node"), pane.get_by_test_id("module")
+    expect(modules).to_have_count(0)
+    everything = nodes.count()
+    pane.get_by_test_id("fold-modules").check()
+    expect(modules).to_have_count(3)
+    assert [module.get_attribute("data-node") for module in modules.all()] == ["blocks[0]", "blocks[1]", "blocks[2]"]
+    page.page.screenshot(path=artifacts / "page-graph-folded.png")
+    modules.nth(1).click()
+    # blocks[1] as its own relu and add, and two modules in place of one
+    expect(modules).to_have_count(4)
+    assert pane.locator('[data-node="up"]').count() == pane.locator('[data-node="down"]').count() == 1
+    pane.locator('[data-node="up"]').click()
+    expect(modules).to_have_count(3)
+    pane.locator(".tw-folds .tw-chip").first.click()
+    pane.get_by_test_id("fold-modules").uncheck()
+    expect(nodes).to_have_count(everything)
+
+
 def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifacts: Path) -> None:
     page = open_page(example)
     page.press("End")
@@ -315,6 +356,23 @@ def test_guards_that_wrap_stay_in_line(example: tw.Trace, open_page: Open) -> No
         lefts += [first - text["x"] for first in below[:1]]
     assert lefts, "no guard wraps at this width"
     assert all(abs(left) < 1 for left in lefts)
+
+
+def test_the_current_frame_is_in_view(open_page: Open) -> None:
+    def inner(x: torch.Tensor, n: int) -> torch.Tensor:
+        return inner(x, n - 1) if n else x + 1
+
+    trace = tw.trace(inner, torch.ones(2), 12)
+    page = open_page(trace, width=640, height=1100)
+    page.part("find").fill(f"#{max(range(len(trace)), key=lambda at: trace.steps[at].depth)}")
+    page.part("find").press("Enter")
+    page.settle()
+    frames = page.part("frames")
+    current = frames.locator('[aria-current="true"]')
+    place, around = current.bounding_box(), frames.bounding_box()
+    assert place is not None and around is not None
+    assert frames.locator(".tw-frame").count() > 8
+    assert around["y"] - 1 <= place["y"] and place["y"] + place["height"] <= around["y"] + around["height"] + 1
 
 
 def step_times(page: Page, count: int) -> list[float]:

@@ -21,7 +21,7 @@ from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import attempt_text, clean, clean_lines
 from tracer_core.recording.stepping import Stepping
-from tracer_core.recording.work import Work
+from tracer_core.recording.work import Work, modules_of
 
 if TYPE_CHECKING:
     import torch.fx
@@ -128,7 +128,8 @@ class Recorder(Stepping):
     # --- what a step does ---------------------------------------------------------------------------------
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
-        self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1)
+        modules = modules_of(self._current)
+        self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
         code, line = self._place()

@@ -115,6 +115,7 @@ class Node(msgspec.Struct, gc=False):
     source: str | None  # for placeholders: the source's name
     fakes: list[FakeMeta]
     live: bool = True  # still there when the graph was complete
+    modules: list[str] = []  # sources of the modules whose `forward` was running, outermost first
 
 
 class Graph(msgspec.Struct, gc=False):

@@ -10,6 +10,7 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.column_writer import LiveFrame
 from tracer_core.recording.columns import State
+from tracer_core.recording.facts import clean, torch_type
 
 
 class Watched:
@@ -63,6 +64,21 @@ class Watched:
         record.end_step = max(self.step, self.inner_end)
         if self.parent is not None:
             self.parent.inner_end = max(self.parent.inner_end, record.end_step)
+
+
+def modules_of(watched: Watched | None) -> list[str]:
+    """The sources of the modules whose `forward` runs in the frame and in those that called it, outermost first."""
+    module = torch_type("nn.Module")
+    found: list[str] = []
+    while watched is not None:
+        frame = watched.frame
+        first = frame.locals.get(frame.code.co_varnames[0]) if frame.code.co_varnames else None
+        source = getattr(first, "source", None)
+        if frame.code.co_name == "forward" and first is not None and source is not None and module is not None:
+            if issubclass(first.python_type(), module):
+                found.append(clean(source.name))
+        watched = watched.parent
+    return found[::-1]
 
 
 @dataclass(slots=True)

@@ -243,6 +243,7 @@ export interface Node {
   id: number;
   inputs: number[];
   live: boolean;
+  modules: string[];
   name: string;
   op: string;
   source: string | null;

@@ -39,7 +39,7 @@ export const fake: FakeMeta = {
 
 export const node = (id: number, step: number | null, inputs: number[] = []): Node => ({
   id, graph: 1, name: `add_${id}`, op: "call_function", target: "operator.add", args: "x, 1", inputs, step,
-  after: step ?? 0, source: null, fakes: [fake], live: true,
+  after: step ?? 0, source: null, fakes: [fake], live: true, modules: [],
 });
 
 export const guard = (id: number, path: string[], step: number | null = 4): Guard => ({

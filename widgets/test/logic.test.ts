@@ -5,6 +5,7 @@ import { cellRows, localRows, stackRows } from "../src/logic/change";
 import { colourLines, markColumns } from "../src/logic/colour";
 import { decodeU32, unitColumn } from "../src/logic/columns";
 import { findSteps, matchText, nextMatch } from "../src/logic/find";
+import { folded, foldName, folds, plain } from "../src/logic/folds";
 import { currentNode, dotText, neighbourhood, readPlain, runs, shapeText } from "../src/logic/graph";
 import { guardTree, outcomes, treeRows } from "../src/logic/guards";
 import { commandFor, KEYS } from "../src/logic/keys";
@@ -181,9 +182,9 @@ describe("the graph", () => {
 
   it("is told to Graphviz by numbers alone", () => {
     const evil = { ...node(7, 1), name: '"];evil[label="' };
-    expect(dotText([evil, node(8, 2, [7, 99])])).not.toContain("evil");
-    expect(dotText([evil, node(8, 2, [7, 99])])).toContain("7->8;");
-    expect(dotText([node(8, 2, [99])])).not.toContain("99");
+    expect(dotText(plain([evil, node(8, 2, [7, 99])]))).not.toContain("evil");
+    expect(dotText(plain([evil, node(8, 2, [7, 99])]))).toContain("7->8;");
+    expect(dotText(plain([node(8, 2, [99])]))).not.toContain("99");
   });
 
   it("is read back in points, y downwards", () => {
@@ -273,5 +274,32 @@ describe("calls", () => {
       calls: [{ ...call, id: 0, number: 1, checks: [failed, { ...failed, version: 1, reused: true, failed: null }], version: 1 }],
     });
     expect(table?.rows[0]?.cells).toEqual([{ what: "reused", order: 2 }, { what: "failed", check: failed, order: 1 }]);
+  });
+});
+
+describe("folding by module", () => {
+  const at = (id: number, inputs: number[], ...modules: string[]) => ({ ...node(id, id, inputs), modules });
+  const model = "L['self']", block = `${model}.blocks[0]`, up = `${block}.up`;
+  const nodes = [at(0, [], model), at(1, [], model, block, up), at(2, [0, 1], model, block, up), at(3, [2], model, block), at(4, [3, 0], model)];
+
+  it("makes one box of what is in a module of the model", () => {
+    const items = folded(nodes, new Set());
+    expect(items.map((item) => [item.lines[0], item.nodes.map(({ id }) => id)])).toEqual([[nodes[0]?.name, [0]], ["blocks[0]", [1, 2, 3]], [nodes[4]?.name, [4]]]);
+    expect(items[1]?.lines[1]).toBe("3 nodes");
+    expect(items[1]?.inputs).toEqual([0]);
+    expect(items[2]?.inputs).toEqual([items[1]?.id, 0]);
+  });
+
+  it("opens a module to its nodes and the modules inside it", () => {
+    const open = new Set(folds(nodes[3]!));
+    const items = folded(nodes, open);
+    expect(items.map((item) => item.nodes.map(({ id }) => id))).toEqual([[0], [1, 2], [3], [4]]);
+    expect(items[1]?.lines).toEqual(["up", "2 nodes"]);
+    expect(folded(nodes, new Set(folds(nodes[2]!))).map((item) => item.fold)).toEqual([null, null, null, null, null]);
+  });
+
+  it("names modules from the one around them", () => {
+    expect(folds(nodes[2]!).map(foldName)).toEqual([model, "blocks[0]", "up"]);
+    expect(foldName(folds(at(5, [], model, "G['other']"))[1]!)).toBe("G['other']");
   });
 });

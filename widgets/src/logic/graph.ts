@@ -60,12 +60,12 @@ export function shapeText(fake: { type: string; dtype: string; shape: string[] }
   return fake.dtype === "" ? fake.type : `${dtypeText(fake.dtype)}[${fake.shape.join(", ")}]`;
 }
 
-/** Graphviz text of `nodes` and the edges among them. Names are our own numbers, so nothing has to be escaped. */
-export function dotText(nodes: readonly GraphNode[]): string {
+/** Graphviz text of boxes and the edges among them. Names are our own numbers, so nothing has to be escaped. */
+export function dotText(nodes: readonly { id: number; lines: [string, string]; inputs: number[] }[]): string {
   const shown = new Set(nodes.map((node) => node.id));
   const lines = ["digraph{rankdir=TB;nodesep=0.18;ranksep=0.28;node[shape=box,fixedsize=true,label=\"\"];"];
   for (const node of nodes) {
-    const width = Math.max(...labels(node).map((text) => text.length), 4) * CHARACTER + 18;
+    const width = Math.max(...node.lines.map((text) => text.length), 4) * CHARACTER + 18;
     lines.push(`${node.id}[width=${(width / POINT).toFixed(3)},height=${(36 / POINT).toFixed(3)}];`);
   }
   for (const node of nodes) for (const input of node.inputs) if (shown.has(input)) lines.push(`${input}->${node.id};`);
@@ -101,7 +101,7 @@ const BRANCHING = 6;
  * Up to `limit` nodes nearest to `centre` along edges in either direction, in graph order. Of a node with many
  * neighbours those are taken that were made nearest to `centre` in time.
  */
-export function neighbourhood(nodes: readonly GraphNode[], centre: number, limit: number): GraphNode[] {
+export function neighbourhood<Box extends { id: number; inputs: number[] }>(nodes: readonly Box[], centre: number, limit: number): Box[] {
   const links = new Map<number, number[]>(nodes.map((node) => [node.id, []]));
   for (const node of nodes)
     for (const input of node.inputs) {

@@ -1,14 +1,25 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Model } from "../model";
 import { codeLabel, Empty, place } from "./parts";
 
 export function Frames({ model }: { model: Model }) {
   const chain = model.chain.value;
   const viewed = model.viewed.value;
+  const box = useRef<HTMLDivElement>(null);
+  // Only this list scrolls, not the page around it.
+  useLayoutEffect(() => {
+    const list = box.current;
+    const current = list?.querySelector<HTMLElement>('[aria-current="true"]');
+    if (!list || !current) return;
+    const top = current.offsetTop - list.offsetTop;
+    if (top < list.scrollTop) list.scrollTop = top;
+    else if (top + current.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + current.offsetHeight - list.clientHeight;
+  }, [viewed?.frame.id]);
   if (chain.length === 0) return <Empty>No function was traced.</Empty>;
   const attempt = model.index.attemptAt(model.position.value);
   const compilation = model.meta.compilations[attempt.compilation];
   return (
-    <div class="tw-frames" data-testid="frames" role="group" aria-label="Call chain, outermost first" tabIndex={0}>
+    <div class="tw-frames" ref={box} data-testid="frames" role="group" aria-label="Call chain, outermost first" tabIndex={0}>
       {compilation && (
         <div class="tw-frames-head" title={attempt.message}>
           version {compilation.version} of {codeLabel(model, compilation.code)}

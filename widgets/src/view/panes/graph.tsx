@@ -1,5 +1,7 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw } from "../../draw";
+import { folded, foldName, folds, type Item, plain } from "../../logic/folds";
 import { currentNode, dotText, FOLD_AT, type GraphNode, labels, type Layout, NEIGHBOURS, neighbourhood, runs } from "../../logic/graph";
 import type { Model } from "../../model";
 import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
@@ -7,9 +9,9 @@ import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
 /** Whether `node` was there at `step`; one that a call adds after its callee ran is there at the call, and after it. */
 const there = (node: GraphNode, step: number): boolean => node.step === step || node.after <= step;
 
-function useLayout(nodes: readonly GraphNode[]): Layout | string | null {
+function useLayout(items: readonly Item[]): Layout | string | null {
   const [layout, setLayout] = useState<Layout | string | null>(null);
-  const text = useMemo(() => dotText(nodes), [nodes]);
+  const text = useMemo(() => dotText(items), [items]);
   useEffect(() => {
     let wanted = true;
     draw(text).then(
@@ -23,13 +25,16 @@ function useLayout(nodes: readonly GraphNode[]): Layout | string | null {
   return layout;
 }
 
-function Drawing({ model, nodes, current }: { model: Model; nodes: readonly GraphNode[]; current: GraphNode | null }) {
+/** `onOpen` is told of a folded module that is to be opened. */
+function Drawing({ model, items, shown, onOpen }: { model: Model; items: readonly Item[]; shown: GraphNode | null; onOpen: (fold: string) => void }) {
   const box = useRef<HTMLDivElement>(null);
   // Several explorers may stand in one document, and some be hidden.
   const arrow = useMemo(() => `tw-arrow-${Math.random().toString(36).slice(2)}`, []);
-  const layout = useLayout(nodes);
+  const layout = useLayout(items);
   const step = model.position.value;
-  const known = useMemo(() => new Map(nodes.map((node) => [node.id, node])), [nodes]);
+  const known = useMemo(() => new Map(items.map((item) => [item.id, item])), [items]);
+  const begun = (item: Item | undefined): boolean => item?.nodes.some((node) => there(node, step)) ?? false;
+  const current = useMemo(() => items.find((item) => item.nodes.some((node) => node.id === shown?.id)) ?? null, [items, shown]);
   const drawn = typeof layout === "object" ? layout : null;
 
   useLayoutEffect(() => {
@@ -53,27 +58,30 @@ function Drawing({ model, nodes, current }: { model: Model; nodes: readonly Grap
             </marker>
           </defs>
           {drawn.edges.map((edge) => {
-            const to = known.get(edge.to);
-            const faded = !to || !there(to, step);
+            const faded = !begun(known.get(edge.to));
             const near = edge.to === current?.id || edge.from === current?.id;
             return <path key={`${edge.from}-${edge.to}`} d={edge.path} class={`tw-edge${faded ? " tw-later" : ""}${near ? " tw-near" : ""}`} marker-end={`url(#${arrow})`} />;
           })}
           {drawn.boxes.map((at) => {
-            const node = known.get(at.node);
-            if (!node) return null;
-            const [name, what] = labels(node);
-            const classes = ["tw-node", `tw-node-${node.op}`, there(node, step) ? "" : "tw-later", node.live ? "" : "tw-dead", node.id === current?.id ? "tw-current" : ""];
-            const pick = (): void => model.openNode(node.id, true);
+            const item = known.get(at.node);
+            const node = item?.nodes[0];
+            if (!item || !node) return null;
+            const [name, what] = item.lines;
+            const { fold } = item;
+            const kind = fold === null ? node.op : "module";
+            const dead = item.nodes.every((one) => !one.live);
+            const classes = ["tw-node", `tw-node-${kind}`, begun(item) ? "" : "tw-later", dead ? "tw-dead" : "", item === current ? "tw-current" : ""];
+            const pick = (): void => (fold === null ? model.openNode(node.id, true) : onOpen(fold));
             return (
               <g
-                key={node.id}
+                key={item.id}
                 class={classes.join(" ")}
                 transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
                 role="button"
                 tabIndex={0}
-                aria-label={`node ${node.name}`}
-                data-testid="node"
-                data-node={node.name}
+                aria-label={fold === null ? `node ${node.name}` : `module ${foldName(fold)}, ${what}, folded: open it`}
+                data-testid={fold === null ? "node" : "module"}
+                data-node={fold === null ? node.name : foldName(fold)}
                 onClick={pick}
                 onKeyDown={(event) => {
                   if (event.key === "Enter" || event.key === " ") pick();
@@ -108,7 +116,7 @@ function Links({ model, ids }: { model: Model; ids: number[] }) {
   );
 }
 
-function Details({ model, node, nodes }: { model: Model; node: GraphNode; nodes: readonly GraphNode[] }) {
+function Details({ model, node, nodes, modules }: { model: Model; node: GraphNode; nodes: readonly GraphNode[]; modules: ComponentChildren }) {
   const { index } = model;
   const code = node.step === null ? null : index.codeAt(node.step).id;
   const line = node.step === null ? null : index.lineAt(node.step);
@@ -125,6 +133,7 @@ function Details({ model, node, nodes }: { model: Model; node: GraphNode; nodes:
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
       <dt>step</dt>
       <dd><StepLink model={model} step={node.step} /> <span class="tw-code tw-dim">{lineText(model, code, line)}</span></dd>
+      {modules}
       <dt>uses</dt>
       <dd><Links model={model} ids={node.inputs} /></dd>
       <dt>used by</dt>
@@ -141,32 +150,66 @@ export function GraphPane({ model }: { model: Model }) {
   const picked = model.node.value === null ? undefined : nodes.find((node) => node.id === model.node.value);
   const current = currentNode(nodes, model.position.value);
   const shown = picked ?? current;
-  const folded = nodes.length > FOLD_AT;
-  const centre = shown?.id ?? -1;
-  const part = useMemo(() => (folded ? neighbourhood(nodes, centre, NEIGHBOURS) : nodes), [folded, nodes, folded ? centre : 0]);
+  const large = nodes.length > FOLD_AT;
+  const foldable = useMemo(() => nodes.some((node) => node.modules.length > 1), [nodes]);
+  const [wish, setWish] = useState<boolean | null>(null);
+  const byModule = foldable && (wish ?? large);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const around = shown === null ? "" : (folds(shown).at(-1) ?? "");
+  const items = useMemo(() => {
+    if (!byModule) return plain(nodes);
+    return folded(nodes, new Set([...opened, ...(shown === null ? [] : folds(shown))]));
+  }, [byModule, nodes, opened, around]);
+  const crowded = items.length > FOLD_AT;
+  const centre = crowded ? (items.find((item) => item.nodes.some((node) => node.id === shown?.id))?.id ?? -1) : 0;
+  const part = useMemo(() => (crowded ? neighbourhood(items, centre, NEIGHBOURS) : items), [crowded, items, centre]);
   const groups = useMemo(
-    () => (folded ? runs(nodes, (node) => (node.step === null ? "inputs" : `${index.codeAt(node.step).qualname}:${index.lineAt(node.step) ?? "?"}`)) : []),
-    [folded, nodes, index],
+    () => (large ? runs(nodes, (node) => (node.step === null ? "inputs" : `${index.codeAt(node.step).qualname}:${index.lineAt(node.step) ?? "?"}`)) : []),
+    [large, nodes, index],
   );
   if (!graph || nodes.length === 0) return <Empty>Nothing was put in the graph in this attempt.</Empty>;
+  const toggle = (fold: string): void => {
+    const next = new Set(opened);
+    if (!next.delete(fold)) next.add(fold);
+    setOpened(next);
+  };
   return (
     <div class="tw-graph">
-      <Drawing model={model} nodes={part} current={shown} />
+      <Drawing model={model} items={part} shown={shown} onOpen={toggle} />
       <div class="tw-aside">
         <div class="tw-aside-head">
           {graph.name || "graph"}: {nodes.filter((node) => there(node, model.position.value)).length} of {nodes.length} nodes at this step
-          {folded && `; ${part.length} drawn around ${shown?.name ?? "the current one"}`}
+          {crowded && `; ${part.length} drawn around ${shown?.name ?? "the current one"}`}
           {picked && (
             <button type="button" class="tw-link" onClick={() => { model.node.value = null; }}>
               {" "}follow the steps
             </button>
           )}
         </div>
-        {shown && <Details model={model} node={shown} nodes={nodes} />}
-        {folded && <NodeList model={model} groups={groups} shown={shown} />}
+        {foldable && (
+          <div class="tw-folds">
+            <label class="tw-check">
+              <input type="checkbox" checked={byModule} data-testid="fold-modules" onChange={(event) => setWish(event.currentTarget.checked)} />
+              one box for each module
+            </label>
+            {byModule && [...opened].map((fold) => (
+              <button key={fold} type="button" class="tw-chip" title="Fold it again" onClick={() => toggle(fold)}>
+                {foldName(fold)} ✕
+              </button>
+            ))}
+          </div>
+        )}
+        {shown && <Details model={model} node={shown} nodes={nodes} modules={<Modules node={shown} />} />}
+        {large && <NodeList model={model} groups={groups} shown={shown} />}
       </div>
     </div>
   );
+}
+
+/** The modules that a node is in, from the model inwards. */
+function Modules({ node }: { node: GraphNode }) {
+  if (node.modules.length === 0) return null;
+  return <><dt>module</dt><dd class="tw-code">{folds(node).map(foldName).join(" › ")}</dd></>;
 }
 
 type ListRow = { heading: string; count: number } | { node: GraphNode };

@@ -1,0 +1,60 @@
+// A graph folded by module: one box for all that a module's `forward` added, until it is opened.
+import { type GraphNode, labels, shorten, LABEL_LIMIT } from "./graph";
+
+/** A box of the drawing: a node, or a module that stands for several. `inputs` are ids of other boxes. */
+export interface Item {
+  id: number;
+  lines: [string, string];
+  inputs: number[];
+  /** What it stands for; one node, but for modules. */
+  nodes: GraphNode[];
+  /** For a module: its key among those that can be opened. */
+  fold: string | null;
+}
+
+const SEPARATOR = "\u0000";
+
+/** The keys of the modules that a node is in, outermost first. The outermost is the model itself. */
+export function folds(node: GraphNode): string[] {
+  return node.modules.map((_, i) => node.modules.slice(0, i + 1).join(SEPARATOR));
+}
+
+/** `blocks[3].up` of a key: the module's source from where it differs from that of the module around it. */
+export function foldName(key: string): string {
+  const [own = "", around = ""] = key.split(SEPARATOR).reverse();
+  return around !== "" && own.startsWith(around) ? own.slice(around.length).replace(/^\./, "") : own;
+}
+
+/** Each node as a box. */
+export function plain(nodes: readonly GraphNode[]): Item[] {
+  return nodes.map((node) => ({ id: node.id, lines: labels(node), inputs: node.inputs, nodes: [node], fold: null }));
+}
+
+/** `nodes` with the modules inside the model as single boxes, except those in `open`. */
+export function folded(nodes: readonly GraphNode[], open: ReadonlySet<string>): Item[] {
+  const modules = new Map<string, Item>();
+  const items: Item[] = [];
+  const boxOf = new Map<number, number>();
+  for (const node of nodes) {
+    const key = folds(node).slice(1).find((candidate) => !open.has(candidate));
+    if (key === undefined) {
+      items.push(...plain([node]));
+      boxOf.set(node.id, node.id);
+      continue;
+    }
+    let item = modules.get(key);
+    if (!item) {
+      item = { id: -1 - modules.size, lines: [shorten(foldName(key), LABEL_LIMIT), ""], inputs: [], nodes: [], fold: key };
+      modules.set(key, item);
+      items.push(item);
+    }
+    item.nodes.push(node);
+    boxOf.set(node.id, item.id);
+  }
+  for (const item of items) {
+    if (item.fold !== null) item.lines[1] = `${item.nodes.length} node${item.nodes.length === 1 ? "" : "s"}`;
+    const inputs = item.nodes.flatMap((node) => node.inputs).map((input) => boxOf.get(input));
+    item.inputs = [...new Set(inputs)].filter((input): input is number => input !== undefined && input !== item.id);
+  }
+  return items;
+}
