@@ -198,7 +198,17 @@ def try_except(w: Writer) -> None:
 
 def with_block(w: Writer) -> None:
     both = "Noting(log), torch.no_grad()"
-    managers = ("torch.no_grad()", "Noting(log)", "torch.enable_grad()", "Noting(log, True)", both)
+    managers = (
+        "torch.no_grad()",
+        "Noting(log)",
+        "torch.enable_grad()",
+        "Noting(log, True)",
+        both,
+        "torch.set_grad_enabled(False)",
+        "torch.profiler.record_function('part')",
+        "torch.autocast('cpu', dtype=torch.bfloat16)",
+        "torch.inference_mode(), Noting(log)",
+    )
     with w.block(f"with {w.pick(managers)}:"):
         w.body()
 
