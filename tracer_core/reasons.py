@@ -58,6 +58,12 @@ _reason(
     "Collect the items in a list, and compile the function that uses them.",
 )
 _reason(
+    "frame-looks-at-stack",
+    "The graph of {function} breaks, and {function} looks at the Python stack, so it runs as plain Python.",
+    "After a break the rest of a function runs one frame deeper, which code that counts frames would see.",
+    "Look at the stack in a function of its own, outside the compiled one.",
+)
+_reason(
     "frame-async",
     "{function} is a coroutine, which is not traced.",
     "A coroutine's frame stops at each await, while compiled code runs from start to end.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import sys
@@ -179,6 +180,35 @@ def test_logging_and_warnings_name_the_function(caplog: pytest.LogCaptureFixture
         (record,) = caplog.records
         seen.append((record.funcName, record.pathname, record.lineno, caught[0].filename, caught[0].lineno))
     assert seen[0] == seen[1]
+
+
+def looks_up(x):
+    print("a")
+    x = x + 1
+    return x, sys._getframe(1).f_code.co_name
+
+
+def warns_of_the_caller(x):
+    print("a")
+    x = x + 1
+    warnings.warn("careful", stacklevel=2)
+    return x
+
+
+def caller(function, x):
+    return function(x)
+
+
+def test_code_that_counts_frames_counts_those_of_plain_python() -> None:
+    config = tracer_core.make_config(backend="eager")
+    for function in (looks_up, warns_of_the_caller):
+        seen = []
+        for run in (contextlib.nullcontext(), tracer_core.enabled(config)):
+            with warnings.catch_warnings(record=True) as caught, run:
+                warnings.simplefilter("always")
+                result = caller(function, torch.ones(2))
+            seen.append((str(result), [(w.filename, w.lineno, str(w.message)) for w in caught]))
+        assert seen[0] == seen[1]
 
 
 TEXT = "def f(x):\n    x = x + 1\n    print('a')\n    return x * 2\n"

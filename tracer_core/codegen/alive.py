@@ -42,6 +42,15 @@ def looks_at_namespace(code: CodeType) -> bool:
     return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
 
 
+_LOOKS_AT_STACK = frozenset({"_getframe", "currentframe", "extract_stack", "getouterframes", "stacklevel"})
+
+
+def looks_at_stack(code: CodeType) -> bool:
+    """Whether the code may count the frames above its own."""
+    keywords = (names for names in code.co_consts if type(names) is tuple)
+    return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
+
+
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
     """The locals that may still be read when `instruction` is about to run: all, where the code looks at its
     namespace as a whole."""

@@ -12,7 +12,7 @@ from types import CellType
 from typing import Any
 
 from tracer_core import observer as observers
-from tracer_core.codegen.alive import alive_at, changed_locals, stack_for_break
+from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd
@@ -241,6 +241,9 @@ class _Attempt:
             return SkippedFrame(self.failure.unsupported.reason_id, self.failure.unsupported.message)
         if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
             return self._without_tensors()
+        if looks_at_stack(root.code):
+            reason = Unsupported("frame-looks-at-stack", function=root.code.co_qualname)
+            return SkippedFrame(reason.reason_id, reason.message)
         alive = alive_at(root, position)
         end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))
         return self._finished(end, breaking(end, self._compiled(end), position))
