@@ -101,7 +101,7 @@ _OPAQUE_BASES = (int, float, str, bytes, complex, frozenset)
 
 
 # A class that overrides one of these runs code of its own where a guard would look at its items.
-_LOOKED_AT = ("__getitem__", "__iter__", "__len__", "__contains__", "keys", "items", "values")
+_LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 
 
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
