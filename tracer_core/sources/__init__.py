@@ -31,6 +31,7 @@ from tracer_core.sources.parts import (
     StrideSource,
     TypeSource,
 )
+from tracer_core.sources.plain import PLAIN, PlainValueSource
 from tracer_core.sources.roots import (
     BuiltinSource,
     CellSource,
@@ -42,6 +43,7 @@ from tracer_core.sources.roots import (
 from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
+    "PLAIN",
     "AttrSource",
     "BuiltinSource",
     "ById",
@@ -71,6 +73,7 @@ __all__ = [
     "NumberTensorSource",
     "ObjectAttrSource",
     "OffsetSource",
+    "PlainValueSource",
     "ReferentSource",
     "Scope",
     "SizeSource",

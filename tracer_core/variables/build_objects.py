@@ -15,7 +15,15 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, ConstSource, DictKeySource, DictValueSource, Source
+from tracer_core.sources import (
+    PLAIN,
+    AttrSource,
+    ConstSource,
+    DictKeySource,
+    DictValueSource,
+    PlainValueSource,
+    Source,
+)
 from tracer_core.sources.parts import dict_keys, dict_values
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
@@ -107,6 +115,8 @@ _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """An instance of a class of the user's (or of a library's, written in Python)."""
     cls = type(value)
+    if (inside := _plain_base(cls)) is not None:
+        return _object_with_value(build, value, source, inside)
     for opaque in _OPAQUE_BASES:
         if issubclass(cls, opaque):
             raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=opaque.__name__)
@@ -122,6 +132,23 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
         build.tx.guard(make.type_is(source, cls))
     _refuse_shared_dict(build, value, source)
     return build.register(value, UserObjectVariable(cls, value, source))
+
+
+def _plain_base(cls: type) -> type | None:
+    """The builtin value that a class written in Python inherits from, where nothing else in C lies between."""
+    in_c = next(each for each in cls.__mro__ if not each.__flags__ & (1 << 9))
+    return in_c if in_c in PLAIN and in_c is not cls else None
+
+
+def _object_with_value(build: VariableBuilder, value: Any, source: Source, base: type) -> VariableTracker:
+    """An instance of a class that inherits from `int`, `str` and the like: its value, and what else it holds."""
+    tracker = UserObjectVariable(type(value), value, source)
+    build.register(value, tracker)
+    guard_class(build.tx, type(value))
+    if not isinstance(source, ConstSource):
+        build.tx.guard(make.type_is(source, type(value)))
+    tracker.part = build(PLAIN[base](value), PlainValueSource(source, base))
+    return tracker
 
 
 def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> None:

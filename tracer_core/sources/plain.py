@@ -1,0 +1,40 @@
+"""The builtin value inside an instance of a class that inherits from a builtin value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.sources.base import Const, Load, Scope, Step
+
+#: What gives the plain value of each, past all that a subclass overrides.
+PLAIN: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    complex: complex.__complex__,
+    str: str.__str__,
+    bytes: bytes.__bytes__,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PlainValueSource(Step):
+    """The object at `of` as the builtin type `base` that its class inherits from."""
+
+    base_type: type
+
+    @property
+    def name(self) -> str:
+        return f"{self.base_type.__name__}({self.of.name})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return PLAIN[self.base_type](base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(PLAIN[self.base_type])}({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        plain = make("LOAD_CONST", PLAIN[self.base_type])
+        return [make("PUSH_NULL"), plain, *load(self.of), make("CALL", CallShape(1))]
