@@ -124,7 +124,12 @@ def int_subclass_as_argument(x, n):
     )
 
 
-@program("I11 I10", lambda: [(t(2), Metres(1.5)), (t(2), Metres(2.5))])
+@program(
+    "I11 I10",
+    lambda: [(t(2), Metres(1.5)), (t(2), Metres(2.5))],
+    differs="fewer_breaks",
+    why="torch.compile makes plain numbers of it and breaks",
+)
 def float_subclass_as_argument(x, length):
     return (
         x * length,
