@@ -292,8 +292,8 @@ _reason(
 _reason(
     "identity",
     "The code asks whether {a} and {b} are the same object.",
-    "Symbolic numbers are no objects of their own.",
-    "Compare numbers with ==.",
+    "Symbolic numbers are no objects of their own, and equal values that came in at two places may be one or two.",
+    "Compare values with ==.",
 )
 _reason(
     "object-id",

@@ -16,6 +16,7 @@ from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
@@ -343,8 +344,25 @@ def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
 
 def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     """Equality as containers ask it: the same object, or equal."""
-    symbolic = isinstance(a.realize(), SymNodeVariable) or isinstance(b.realize(), SymNodeVariable)
-    return (not symbolic and same(tx, a, b)) or truth(tx, compare(tx, "==", a, b))
+    return _surely_same(tx, a.realize(), b.realize()) or truth(tx, compare(tx, "==", a, b))
+
+
+def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
+    """Whether they are one object, where that matters: what cannot be told of equal values makes no difference."""
+    if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
+        return False
+    if isinstance(a, _BY_VALUE) or isinstance(b, _BY_VALUE):
+        # A NaN is the only one of them that may be the same and not equal.
+        return a is b or (_is_nan(a) and _is_nan(b) and same(tx, a, b))
+    return same(tx, a, b)
+
+
+def _is_nan(tracker: VariableTracker) -> bool:
+    value = tracker.value() if isinstance(tracker, ConstantVariable) else None
+    return isinstance(value, (float, complex)) and value != value
+
+
+_BY_VALUE = (ConstantVariable, SequenceVariable, SetVariable)
 
 
 def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> VariableTracker:
