@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -223,3 +224,39 @@ def test_any_sequence_of_draws(draws: list[str], numbers: list[str], data: st.Da
         assert random.getstate() == after
         assert other.getstate() == one.getstate()
         assert repr(found) == repr(expected)
+
+
+def test_numpy_streams_give_back_their_state_when_the_graph_fails() -> None:
+    class Fails(Graphs):
+        def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
+            def run(*args: Any) -> Any:
+                raise RuntimeError("out of memory")
+
+            return run
+
+    def fn(x: torch.Tensor, rng: Any) -> Any:
+        return x + np.random.rand() + rng.random(), np.random.normal(size=3), rng.integers(0, 9)
+
+    np.random.seed(1)
+    expected = fn(torch.ones(2), np.random.default_rng(5))
+    after = np.random.get_state(legacy=False)
+    np.random.seed(1)
+    found = tracer_core.compile(fn, backend=Fails())(torch.ones(2), np.random.default_rng(5))
+    assert repr(found) == repr(expected)
+    assert repr(np.random.get_state(legacy=False)) == repr(after)
+
+
+def test_one_graph_serves_all_draws_of_numpy() -> None:
+    def fn(x: torch.Tensor) -> Any:
+        noise = np.random.normal(size=4) * 2
+        return x + torch.from_numpy(noise) * np.random.rand(), noise
+
+    graphs = Graphs()
+    compiled = tracer_core.compile(fn, backend=graphs)
+    for seed in range(3):
+        np.random.seed(seed)
+        expected, after = fn(torch.ones(4)), np.random.get_state()[1:]
+        np.random.seed(seed)
+        assert repr(compiled(torch.ones(4))) == repr(expected)
+        assert repr(np.random.get_state()[1:]) == repr(after)
+    assert len(graphs.made) == 1

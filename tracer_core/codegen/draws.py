@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.codegen.emitter import Emitter
@@ -21,7 +24,15 @@ States = list[tuple[Callable[[Any], Any], Any]]
 
 def states_of(*streams: Any) -> States:
     """For each generator, what puts it back and the state to put it back to."""
-    return [(stream.setstate, stream.getstate()) for stream in streams]
+    return [_state_of(stream) for stream in streams]
+
+
+def _state_of(stream: Any) -> tuple[Callable[[Any], Any], Any]:
+    if isinstance(stream, np.random.RandomState):
+        return stream.set_state, stream.get_state(legacy=False)
+    if isinstance(stream, np.random.Generator):
+        return functools.partial(setattr, stream.bit_generator, "state"), stream.bit_generator.state
+    return stream.setstate, stream.getstate()
 
 
 def give_back(states: States) -> None:

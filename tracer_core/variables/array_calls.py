@@ -12,7 +12,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, numpy_call
 from tracer_core.variables.array_rules import check
-from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows
+from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, guard_error_handling, in_graph, on_shadows
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -36,6 +36,7 @@ def numpy_operation(
         return numpy_operation(tx, "operator", "mul", operator.mul, [args[0], args[0]], {})
     if given:
         check(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
+    guard_error_handling(tx, name)
     shadow = on_shadows(name, function, shadows, named)
     if not given:
         return known_result(tx, name, shadow)
@@ -152,6 +153,7 @@ def changed(tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVa
     shadows = [_shadow(arg) for arg in args]
     check(name, shadows, {}, rounding=False)
     _check_cast(name, array, shadows)
+    guard_error_handling(tx, name)
     on_shadows(name, function, shadows, {})
     call_in_graph(tx, "call_function", numpy_call("operator", name), [_graph_form(tx, arg) for arg in args], {})
     return array

@@ -28,6 +28,23 @@ from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.tensor import TensorVariable, describe_fake
 
 
+def errors_are_raised(numpy: Any) -> bool:
+    """Whether NumPy does more about overflows and divisions by zero than warn."""
+    return not set(numpy.geterr().values()) <= {"warn", "ignore"}
+
+
+def guard_error_handling(tx: Tracing, name: str) -> None:
+    """Code made here does nothing about overflows and divisions by zero.
+
+    Raises:
+        Unsupported: the program asks NumPy to raise there, or to call a function.
+    """
+    if errors_are_raised(np):
+        raise Unsupported("numpy-function", name=f"{name} (with errors raised by np.seterr or np.errstate)")
+    source = ConvertedSource(ConstSource.of_object(np, "numpy"), ById(errors_are_raised), "errors_are_raised")
+    tx.guard(make.constant(source, False))
+
+
 class NumpyVariable(VariableTracker):
     """An array or scalar that the graph holds as `tensor`."""
 

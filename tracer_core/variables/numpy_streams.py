@@ -1,0 +1,155 @@
+"""NumPy's random generators: their draws become calls that the generated code makes before the graph.
+
+What a draw gives (a number, a scalar, an array, its dtype and shape) hangs on its arguments alone, and is found by
+making the same call on a generator of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.numpy_calls import DTYPES, tensor_of
+from tracer_core.guards import make
+from tracer_core.sources import ById, ConstSource, ConvertedSource, Source
+from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, scalar_tensor
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.build_callables import pin
+from tracer_core.variables.classes import BuiltinVariable
+from tracer_core.variables.constant import NONE
+from tracer_core.variables.random_streams import DrawnObjectVariable, RandomStreamVariable, drawn, drawn_number
+from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.tensor import TensorVariable
+
+LEGACY: Any = getattr(np.random.rand, "__self__")  # noqa: B009
+"""The generator behind the functions of `numpy.random`."""
+
+
+class NumpyStreamVariable(RandomStreamVariable):
+    __slots__ = ()
+    kind = "numpy random generator"
+
+
+@builds(np.random.RandomState, np.random.Generator)
+def _stream(build: Any, value: Any, source: Source) -> VariableTracker:
+    if value is LEGACY:
+        source = ConstSource.of_object(value, "numpy.random")
+    else:
+        build.tx.guard(make.type_is(source, type(value)))
+    return NumpyStreamVariable(type(value), source)
+
+
+@builds(type(np.random.seed))
+def _function(build: Any, value: Any, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    return BuiltinVariable(value, source)
+
+
+# --- draws ----------------------------------------------------------------------------------------------------
+
+_DRAWS = (
+    "rand randn random random_sample randint integers uniform normal standard_normal exponential choice permutation "
+    "standard_exponential standard_gamma standard_t beta binomial chisquare dirichlet gamma geometric gumbel laplace "
+    "logistic lognormal multinomial multivariate_normal pareto poisson power rayleigh triangular vonmises wald "
+    "weibull"
+).split()
+
+
+def _draw(name: str) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, self: NumpyStreamVariable, /, *args: Any, **kwargs: Any) -> VariableTracker:
+        realized = [arg.realize() for arg in args]
+        named = {key: value.realize() for key, value in kwargs.items()}
+        if not all_constant([*realized, *named.values()]):
+            raise Unsupported("random-state", name=f"numpy.random.{name}")
+        example = _try_out(self.cls, name, realized, named)
+        return _drawn_value(tx, drawn(tx, self, name, realized, named), name, example)
+
+    return handler
+
+
+def _try_out(cls: type, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> Any:
+    stream = np.random.RandomState(0) if cls is np.random.RandomState else np.random.default_rng(0)
+    try:
+        return getattr(stream, name)(*(a.value() for a in args), **{key: a.value() for key, a in kwargs.items()})
+    except Exception as error:  # noqa: BLE001 - plain Python shall raise it, at its place
+        raise Unsupported("operation-fails", what=name, error=f"{type(error).__name__}: {error}") from None
+
+
+def _drawn_value(tx: Tracing, source: Source, name: str, example: Any) -> VariableTracker:
+    if type(example) in (int, float):
+        return drawn_number(tx, source, type(example))
+    if not isinstance(example, (np.ndarray, np.generic)) or example.dtype not in DTYPES:
+        raise Unsupported("random-state", name=f"numpy.random.{name}")
+    is_array = isinstance(example, np.ndarray)
+    if is_array and not (example.flags.c_contiguous and example.flags.writeable):
+        raise Unsupported("random-state", name=f"numpy.random.{name}")
+    at = ConvertedSource(source, ById(tensor_of if is_array else scalar_tensor), "torch.from_numpy")
+    with tx.output.fakes.mode:
+        fake = torch.empty(example.shape, dtype=DTYPES[example.dtype], device="cpu")
+    tensor = TensorVariable(tx.output.add_input(at, f"drawn_{len(tx.output.draws)}", fake), fake, at)
+    tx.output.tensors_by_fake[id(fake)] = tensor
+    if is_array:
+        return ArrayVariable(tensor, np.zeros(example.shape, example.dtype))
+    return NumpyScalarVariable(tensor, example.dtype.type(0), source)
+
+
+for _name in _DRAWS:
+    method(NumpyStreamVariable, _name)(_draw(_name))
+    for _class in (np.random.RandomState, np.random.Generator):
+        if hasattr(_class, _name):
+            handles(getattr(_class, _name), NumpyStreamVariable)(_draw(_name))
+
+
+# --- the state ------------------------------------------------------------------------------------------------
+
+
+def seed_legacy(stream: Any, value: Any) -> None:
+    """Seed the generator behind `numpy.random`, as its own function does."""
+    np.random.seed(value)
+
+
+@handles(np.random.seed)
+def seed(tx: Tracing, value: VariableTracker = NONE) -> VariableTracker:
+    number = constant_or(value.realize(), None)
+    if type(number) is not int or not 0 <= number < 2**32:
+        raise Unsupported("random-state", name="numpy.random.seed")
+    stream = tx.build(LEGACY, ConstSource.of_object(LEGACY, "numpy.random"))
+    assert isinstance(stream, NumpyStreamVariable)
+    drawn(tx, stream, "seed", [value.realize()], {}, seed_legacy)
+    return NONE
+
+
+@handles(np.random.RandomState.get_state, NumpyStreamVariable)
+def get_state(tx: Tracing, self: NumpyStreamVariable) -> VariableTracker:
+    return DrawnObjectVariable(tuple, drawn(tx, self, "get_state", [], {}))
+
+
+@handles(np.random.RandomState.set_state, NumpyStreamVariable)
+def set_state(tx: Tracing, self: NumpyStreamVariable, state: VariableTracker) -> VariableTracker:
+    if not isinstance(state.realize(), DrawnObjectVariable):
+        raise Unsupported("random-state", name="numpy.random.set_state")
+    drawn(tx, self, "set_state", [state.realize()], {})
+    return NONE
+
+
+for _owner, _names in (
+    (np.random.RandomState, "seed shuffle bytes tomaxint"),
+    (np.random.Generator, "shuffle bytes spawn permuted"),
+):
+    for _name in _names.split():
+
+        @handles(getattr(_owner, _name), NumpyStreamVariable)
+        def left(
+            tx: Tracing, *args: VariableTracker, name: str = _name, **kwargs: VariableTracker
+        ) -> VariableTracker:
+            raise Unsupported("random-state", name=f"numpy.random.{name}")
+
+
+method(NumpyStreamVariable, "get_state")(get_state)
+method(NumpyStreamVariable, "set_state")(set_state)
+for _name in ("seed", "shuffle", "bytes", "tomaxint", "spawn", "permuted"):
+    method(NumpyStreamVariable, _name)(left)
