@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracer_core.bytecode import CallShape, Instruction, make
@@ -45,6 +46,9 @@ def refuse_classes_made(alive: list[VariableTracker]) -> None:
             found = getattr(tracker, place, None)
             if isinstance(found, type) and found in overlay.made:
                 raise ClassLeaves(overlay.made[found])
+
+
+_TEMPORARY = re.compile(r"___[0-9]+")
 
 
 class Emitter:
@@ -106,6 +110,25 @@ class Emitter:
         self.emit("COPY", 1)
         self.emit("STORE_FAST", name)
         self.where[tracker] = name
+
+    def forget_unused(self, others: Sequence[Instruction]) -> None:
+        """Take out what keeps values that neither these instructions nor `others` ask for again, and number the
+        temporaries that are left from 1."""
+        everything = [*self.instructions, *others]
+        used = {i.arg for i in everything if i.op in ("LOAD_FAST", "DELETE_FAST")}
+        kept: list[Instruction] = []
+        for instruction in self.instructions:
+            keeps = instruction.op == "STORE_FAST" and kept and kept[-1].op == "COPY" and kept[-1].arg == 1
+            if keeps and str(instruction.arg).startswith("___") and instruction.arg not in used:
+                kept.pop()
+            else:
+                kept.append(instruction)
+        self.instructions[:] = kept
+        names = dict.fromkeys(str(i.arg) for i in kept if i.op == "STORE_FAST" and _TEMPORARY.fullmatch(str(i.arg)))
+        renamed = {name: f"___{number}" for number, name in enumerate(names, 1)}
+        for instruction in [*kept, *others]:
+            if instruction.op in ("LOAD_FAST", "STORE_FAST", "DELETE_FAST"):
+                instruction.arg = renamed.get(instruction.arg, instruction.arg)
 
     def call_const(self, function: Any, *arguments: Callable[[], None]) -> None:
         """Push `function(*arguments)`; each argument is a callable that pushes one value."""

@@ -98,6 +98,7 @@ def _go_on_after(
 def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
     program = end.root.program
     span = next((i.span for i in program.instructions if i.span is not None), None)
+    end.emitter.forget_unused(body)
     instructions = [*prologue(end.root), *end.emitter.instructions]
     for instruction in instructions:
         if instruction.span is None:

@@ -16,7 +16,7 @@ from tracer_core.codegen.rebuild_registry import rule_for
 from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import ConstantVariable, NullVariable
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.tensor import InGraphVariable
 
@@ -45,6 +45,9 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
     if rule is None:
         raise CannotRebuild(tracker)
     rule(emitter, tracker)
+    if tracker not in emitter.where and not isinstance(tracker, (ConstantVariable, KnownVariable, NullVariable)):
+        # Another place may hold the same object.
+        emitter.keep(tracker)
 
 
 def _source_of(tracker: VariableTracker) -> Source:

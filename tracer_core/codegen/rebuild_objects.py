@@ -20,9 +20,14 @@ from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.stand_ins import StandInVariable
 from tracer_core.variables.user_objects import UserObjectVariable, hides_stored, static_lookup
 
+_POLYFILLS = "tracer_core.polyfills."
+"""Where classes of ours stand that take the place of those written in C."""
+
 
 @rebuilds(UserObjectVariable)
 def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
+    if tracker.cls.__module__.startswith(_POLYFILLS) and not hasattr(tracker.cls, "real"):
+        raise CannotRebuild(tracker)
     if tracker.part is None:
         emitter.call_const(_new_of(tracker.cls), lambda: emitter.const(tracker.cls))
         emitter.keep(tracker)

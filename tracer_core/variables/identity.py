@@ -21,6 +21,11 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     if a is b:
         return True
     _guard_distinct(tx, a, b)
+    if _both_given(a, b):
+        assert a.source is not None and b.source is not None
+        one = tx.output.real_value(a) is tx.output.real_value(b)
+        tx.guard(make.duplicate(b.source, a.source) if one else make.not_duplicate([a.source, b.source]))
+        return one
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
         return _same_in_graph(a, b)
     if isinstance(a, FunctionVariable) and isinstance(b, FunctionVariable):
@@ -67,9 +72,7 @@ def _same_container(a: VariableTracker, b: VariableTracker) -> bool:
     """What the trace made is an object of its own, but for the empty tuple."""
     if a.mutable or b.mutable or a.python_type() is not b.python_type():
         return False
-    if a.python_type() is tuple and not a.parts() and not b.parts():
-        return True
-    return len(a.parts()) == len(b.parts()) and _came_in_as_one(a, b)
+    return a.python_type() is tuple and not a.parts() and not b.parts()
 
 
 def _came_in_as_one(a: VariableTracker, b: VariableTracker) -> bool:
@@ -88,3 +91,12 @@ def _same_value(a: VariableTracker, b: VariableTracker) -> bool:
     if type(x) in (float, complex) and type(x) is type(y) and (x == y or (x != x and y != y)):
         return x is y if a.source is None or b.source is None else _came_in_as_one(a, b)
     return x is y or (type(x) is int and type(y) is int and x == y and -5 <= x <= 256)
+
+
+def _both_given(a: VariableTracker, b: VariableTracker) -> bool:
+    """Whether both are from outside, of one type, and of a kind that may have several trackers for one object."""
+    if a.source is None or b.source is None or a.mutable or b.mutable:
+        return False
+    if isinstance(a, (ConstantVariable, KnownVariable, FunctionVariable, InGraphVariable)):
+        return False
+    return a.python_type() is b.python_type()

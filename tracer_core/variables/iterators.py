@@ -126,6 +126,9 @@ class DictIterator(IteratorVariable):
     def next(self, tx: Tracing) -> VariableTracker | None:
         if self.index >= 0 and len(self.of) != self.size:
             if getattr(self.of, "cls", None) is collections.OrderedDict:
+                if self.index == self.size:  # it knows which item is next, and that there is none
+                    self.index = -1
+                    return None
                 tx.raise_(RuntimeError, "OrderedDict mutated during iteration")
             word = "dictionary" if self.of.kind == "dict" else "Set"
             tx.raise_(RuntimeError, f"{word} changed size during iteration")
