@@ -52,7 +52,7 @@ def state_put_back(x):
     return x + a, np.random.random_sample() == a
 
 
-@program("O9 B6", three_times, differs="fewer_breaks", why=MORE)
+@program("O9 B6", three_times)
 def permutations_and_choices(x):
     return x + 1, np.random.permutation(5), np.random.choice(5), np.random.choice([1.5, 2.5], size=3)
 
