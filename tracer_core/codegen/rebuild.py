@@ -7,6 +7,7 @@ from tracer_core.codegen import (  # noqa: F401
     rebuild_arrays,
     rebuild_containers,
     rebuild_functions,
+    rebuild_generators,
     rebuild_iterators,
     rebuild_managers,
     rebuild_objects,

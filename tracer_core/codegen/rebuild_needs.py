@@ -7,8 +7,9 @@ from typing import Any
 
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iterators import ComposedIterator, DictIterator
 from tracer_core.variables.lazy import LazyVariable
@@ -51,6 +52,14 @@ def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
     return [part for entry in tracker.entries(None) for part in entry] + factory
 
 
+def _generator_needs(tracker: GeneratorVariable) -> list[VariableTracker]:
+    """What its frame holds."""
+    if tracker.finished:
+        return []
+    frame = tracker.frame
+    return [*frame.cells.values(), *frame.locals.values(), *(item for item in frame.stack if item is not NULL)]
+
+
 _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     NestedFunctionVariable: _nested_needs,
     UserObjectVariable: _object_needs,
@@ -60,6 +69,7 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     DictVariable: _dict_needs,
     DictViewVariable: lambda view: [view.of],
     MappingProxyVariable: lambda proxy: [proxy.of],
+    GeneratorVariable: _generator_needs,
     InstanceDictVariable: lambda view: [view.owner],
     DictIterator: lambda iterator: [iterator.of],
     ComposedIterator: lambda iterator: [*iterator.rebuild_args()[0], *iterator.rebuild_args()[1].values()],

@@ -277,7 +277,7 @@ def break_inside_a_generator(x):
     return total
 
 
-@program("I8 I14")
+@program("I8 I14", differs="fewer_breaks", why="torch leaves a frame that breaks in such a loop to Python")
 def break_between_items(x):
     total = x
     for i in count_up(3):
@@ -286,7 +286,12 @@ def break_between_items(x):
     return total
 
 
-@program("I8 I14", then=lambda r: None)
+@program(
+    "I8 I14",
+    then=lambda r: None,
+    differs="stricter",
+    why="torch runs the generator to its end at the break and hands on the items",
+)
 def generator_alive_across_a_break(x):
     g = count_up(4)
     y = x + next(g)

@@ -1,0 +1,150 @@
+"""How a generator that the trace started is made again: as a real one that waits where the trace left it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, make
+from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.resume import stack_parameter
+from tracer_core.interpreter.frame import Frame
+from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import NULL
+from tracer_core.variables.generators import GeneratorVariable
+
+_CO_VARARGS_OR_KEYWORDS = 0x0C
+
+
+@rebuilds(GeneratorVariable)
+def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    frame: Frame = tracker.frame
+    if tracker.finished:
+        emitter.call_const(_exhausted, lambda: emitter.const(frame.code))
+        emitter.keep(tracker)
+        return
+    if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack):
+        raise CannotRebuild(tracker)
+    if tracker.started:
+        _waiting(emitter, tracker, frame)
+    else:
+        _unstarted(emitter, frame)
+    emitter.keep(tracker)
+
+
+def _unstarted(emitter: Emitter, frame: Frame) -> None:
+    """Call its code with the arguments, all by position."""
+    code = frame.code
+    count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & _CO_VARARGS_OR_KEYWORDS).bit_count()
+    called = code.replace(
+        co_argcount=count,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~_CO_VARARGS_OR_KEYWORDS,
+    )
+    arguments = [frame.locals[name] for name in code.co_varnames[:count]]
+    _call(emitter, frame, called, code.co_freevars, arguments, None)
+
+
+def _waiting(emitter: Emitter, tracker: GeneratorVariable, frame: Frame) -> None:
+    """Start a generator that goes to the `yield` at once with the same stack, variables and cells."""
+    cells = (*frame.program.freevars, *frame.program.cellvars)
+    bound = tuple(name for name in frame.program.varnames if name in frame.locals and name not in cells)
+    passed = [(stack_parameter(d), item) for d, item in enumerate(frame.stack) if item is not NULL]
+    code = _going_on(frame, [name for name, _ in passed], bound, cells)
+    arguments = [*(item for _, item in passed), *(frame.locals[name] for name in bound)]
+    _call(emitter, frame, code, cells, arguments, _started)
+
+
+def _call(
+    emitter: Emitter,
+    frame: Frame,
+    code: CodeType,
+    cells: tuple[str, ...],
+    arguments: list[VariableTracker],
+    then: Any | None,
+) -> None:
+    def closure() -> None:
+        for name in cells:
+            emitter.load(frame.cells[name])
+        emitter.emit("BUILD_TUPLE", len(cells))
+
+    def values() -> None:
+        for argument in arguments:
+            emitter.load(argument)
+        emitter.emit("BUILD_TUPLE", len(arguments))
+
+    emitter.call_const(
+        _made if then is None else then,
+        lambda: emitter.const(code),
+        lambda: emitter.const(frame.globals),
+        closure,
+        values,
+    )
+
+
+def _made(code: CodeType, globals_: dict[str, Any], closure: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    return types.FunctionType(code, globals_, code.co_name, None, closure)(*args)
+
+
+def _started(code: CodeType, globals_: dict[str, Any], closure: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    generator = _made(code, globals_, closure, args)
+    next(generator)
+    return generator
+
+
+def _exhausted(code: CodeType) -> Iterator[None]:
+    def empty() -> Iterator[None]:
+        yield
+
+    generator: Any = empty()
+    generator.close()
+    generator.__name__, generator.__qualname__ = code.co_name, code.co_qualname
+    return generator  # type: ignore[no-any-return]
+
+
+def _going_on(frame: Frame, stack: list[str], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
+    """The generator's code with another beginning, that puts the stack back and goes to the `yield` it waits at."""
+    original, program = frame.code, frame.program
+    body, moved = copy_program_with_map(program)
+    for instruction in body.instructions:
+        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
+            instruction.op, instruction.arg = "NOP", None
+    waits = moved[frame.decoded.instructions[frame.pc - 1]]
+    parameters = [*stack, *bound]
+    template = original.replace(
+        co_argcount=len(parameters),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=original.co_flags & ~_CO_VARARGS_OR_KEYWORDS,
+        co_varnames=tuple(parameters),
+        co_nlocals=len(parameters),
+        co_cellvars=(),
+        co_freevars=cells,
+    )
+    others = [name for name in program.varnames if name not in parameters and name not in cells]
+    beginning = _beginning(frame, waits, len(cells))
+    return assemble(Program(template, [*beginning, *body.instructions], [*parameters, *others], [], list(cells)))
+
+
+def _beginning(frame: Frame, waits: Instruction, cells: int) -> list[Instruction]:
+    pushes = [
+        make("PUSH_NULL") if item is NULL else make("LOAD_FAST", stack_parameter(depth))
+        for depth, item in enumerate(frame.stack)
+    ]
+    made = [
+        *([make("COPY_FREE_VARS", cells)] if cells else []),
+        make("RETURN_GENERATOR"),
+        make("POP_TOP"),
+        make("RESUME", 0),
+        *pushes,
+        make("LOAD_CONST", None),
+        make("JUMP", target=waits),
+    ]
+    for instruction in made:
+        instruction.span = waits.span
+    return made
