@@ -44,7 +44,7 @@ def is_idle(node: torch.fx.Node) -> bool:
     """Whether `node` only gives a number nobody takes, or reads the sizes of a tensor."""
     value = node.meta.get("example_value")
     symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
-    if not node.users and isinstance(value, (bool, int, float, *symbolic)):
+    if isinstance(value, (bool, int, float, *symbolic)) and all(map(is_idle, node.users)):
         return True
     if node.op == "call_method" and node.target == "size":
         return True
@@ -53,7 +53,8 @@ def is_idle(node: torch.fx.Node) -> bool:
 
 
 class CountingBackend:
-    """Runs each graph as it is. `graphs[i]` has the operators of the i-th graph; `ran` is which ran, in order."""
+    """Runs each graph as it is. `graphs[i]` has the operators of the i-th graph that has any; `ran` is which ran, in
+    order."""
 
     def __init__(self) -> None:
         self.graphs: list[list[str]] = []
@@ -61,8 +62,11 @@ class CountingBackend:
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Any) -> Callable[..., Any]:
         index = len(self.graphs)
-        self.graphs.append(operators(graph))
         forward = graph.forward
+        called = operators(graph)
+        if not called:
+            return forward
+        self.graphs.append(called)
 
         def run(*args: Any) -> Any:
             self.ran.append(index)
