@@ -37,7 +37,7 @@ def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
 
 
 def _has_blocks(frame: Frame) -> bool:
-    """Whether dropping it may run code (of a `finally`): codes that hand it on hold it longer than plain Python does."""
+    """Whether dropping it may run code (of a `finally`): codes that hand it on hold it longer than Python does."""
     return any(instruction.handler is not None for instruction in frame.decoded.instructions)
 
 
