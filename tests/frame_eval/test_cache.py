@@ -63,9 +63,14 @@ def test_what_an_observer_is_told_of_lookups() -> None:
         with tracer_core.observing(log):
             function(2)
     assert log.lines == [
-        *("call function", "function 3 L['n'] == 3: 1", "function 2 L['n'] == 2: 1", "function 1 reused"),
+        *("call function", "function 3 L['n'] == 3: it is 1", "function 2 L['n'] == 2: it is 1", "function 1 reused"),
         *("call function", "function 1 reused"),
-        *("call function", "function 1 L['n'] == 1: 4", "function 3 L['n'] == 3: 4", "function 2 L['n'] == 2: 4"),
+        *(
+            "call function",
+            "function 1 L['n'] == 1: it is 4",
+            "function 3 L['n'] == 3: it is 4",
+            "function 2 L['n'] == 2: it is 4",
+        ),
         *("compile function 4", "compiled"),
         *("call function", "function 2 reused"),
     ]

@@ -85,15 +85,15 @@ def version_of(fake: torch.Tensor) -> int | None:
     return None if fake.is_inference() else fake._version
 
 
-def overlap_refused(written: torch.Tensor, read: Sequence[torch.Tensor]) -> bool:
+def overlap_refused(written: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
     """Whether most operations refuse to write into this tensor where it lies in memory, which fakes do not: an
-    element of it stands in several places, or it lies partly over one of the tensors that are read."""
+    element of it stands in several places, or it lies partly over one of the others that are read."""
     if any(
         type(stride) is int and stride == 0 and n != 1
         for n, stride in zip(written.shape, written.stride(), strict=True)
     ):
         return True
-    return any(_lie_partly_over(written, other) for other in read if other is not written)
+    return any(_lie_partly_over(written, other) for other in others)
 
 
 def _lie_partly_over(a: torch.Tensor, b: torch.Tensor) -> bool:

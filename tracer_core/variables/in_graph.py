@@ -145,6 +145,14 @@ def _can_cast_back(written: torch.Tensor, operands: list[Any]) -> bool:
     return all(torch.can_cast(dtype, written.dtype) for dtype in types)
 
 
+def _written(name: str, tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
+    """The part of `tensor` that the operation wrote to: for an item, its view, if the key gives one."""
+    if name != "setitem":
+        return tensor
+    part = tensor[operands[1]]
+    return part if part._is_view() and part._base is (tensor._base if tensor._is_view() else tensor) else tensor
+
+
 def _refuse_writes(
     tx: Tracing, name: str, operands: list[Any], tensors: list[torch.Tensor], versions: list[int | None]
 ) -> None:
@@ -152,10 +160,13 @@ def _refuse_writes(
     for tensor, before in zip(tensors, versions, strict=True):
         if version_of(tensor) == before or name in _WRITES_ANYWHERE:
             continue
+        if name == "setitem" and tensor is not operands[0]:
+            continue  # a view of what is written has the same count of changes
         if name in _CAST_BACK and not _can_cast_back(tensor, operands):
             raise Unsupported("operation-fails", what=name, error=f"RuntimeError: the result is no {tensor.dtype}")
         with tx.output.fakes.mode:
-            refused = overlap_refused(tensor, tensors)
+            others = [each for each in tensors if each is not tensor]
+            refused = overlap_refused(_written(name, tensor, operands), others)
         tx.output.note_shape_guards()
         if refused:
             raise Unsupported("operation-fails", what=name, error="RuntimeError: it writes over what it reads")

@@ -199,7 +199,7 @@ def in_a_closure_that_writes(x):
     return first, total, add(2)
 
 
-@program("O6 I14 I7", differs="fewer_breaks", why="torch compiles a graph without operators")
+@program("O6 I14 I7")
 def in_a_recursive_call(x):
     def down(v, n):
         if n == 0:

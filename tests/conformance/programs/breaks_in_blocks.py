@@ -24,7 +24,7 @@ def in_enter_and_exit(x):
     return z
 
 
-@program("O6 I14 I6", differs="fewer_breaks", why="torch compiles the empty rest")
+@program("O6 I14 I6")
 def in_with_that_returns(x):
     import torch
 

@@ -231,7 +231,7 @@ def deep(n):
     deep(n - 1)
 
 
-@program("I5", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+@program("I5")
 def traceback_shape(x):
     y = x + 1
     try:

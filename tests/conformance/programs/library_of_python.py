@@ -78,7 +78,7 @@ def deep_copied_config(x, c):
     return x * len(d.sizes), d, c.sizes, d.me is d, d.nested["a"] is d.sizes, d.nested["t"][1] is c.nested["t"][1]
 
 
-@program("I12", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+@program("I12")
 def copy_hooks(x):
     o = OwnCopy(3)
     a, memo = copy.copy(o), {}

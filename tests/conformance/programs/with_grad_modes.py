@@ -205,7 +205,7 @@ def loop_of_blocks_with_breaks(x):
     return made
 
 
-@program("I6 I14", G, differs="fewer_breaks", why="torch compiles the empty rest")
+@program("I6 I14", G)
 def breaking_call_returned_from_a_block(x):
     with torch.no_grad():
         return shown(x * 2)
