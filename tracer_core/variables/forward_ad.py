@@ -10,11 +10,9 @@ from torch.autograd import forward_ad
 from tracer_core.errors import Unsupported
 from tracer_core.graph.state import Entered
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import handles
-
-NONE = ConstantVariable(None)
 
 
 @handles(predispatch._enter_dual_level)

@@ -7,12 +7,10 @@ import types
 from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import method
-
-NONE = ConstantVariable(None)
 
 
 class GeneratorVariable(IteratorVariable):

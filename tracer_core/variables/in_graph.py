@@ -145,12 +145,17 @@ def _can_cast_back(written: torch.Tensor, operands: list[Any]) -> bool:
     return all(torch.can_cast(dtype, written.dtype) for dtype in types)
 
 
+# Keys made of these alone give a view; to look at what others give may need the data.
+_VIEWING_KEYS = (int, torch.SymInt, slice, type(None), type(...))
+
+
 def _written(name: str, tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
     """The part of `tensor` that the operation wrote to: for an item, its view, if the key gives one."""
     if name != "setitem":
         return tensor
-    part = tensor[operands[1]]
-    return part if part._is_view() and part._base is (tensor._base if tensor._is_view() else tensor) else tensor
+    key = operands[1]
+    parts = key if isinstance(key, tuple) else (key,)
+    return tensor[key] if all(type(part) in _VIEWING_KEYS for part in parts) else tensor
 
 
 def _refuse_writes(

@@ -15,12 +15,11 @@ from tracer_core.graph.draws import Draw
 from tracer_core.guards import make
 from tracer_core.sources import ConstSource, DrawnSource, ItemSource, Source
 from tracer_core.variables.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import SymNodeVariable
 
-NONE = ConstantVariable(None)
 # Drawn ints enter the graph as 64-bit numbers.
 MAX_BITS = 62
 

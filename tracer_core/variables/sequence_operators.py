@@ -80,12 +80,18 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
         sequence.changes(tx, "a slice is set")
         sequence.items[where] = items
         return NONE
-    index = index_value(tx, key, f"list indices must be integers or slices, not {key.python_type_name()}")
-    if not -len(sequence.items) <= index < len(sequence.items):
-        tx.raise_(IndexError, "list assignment index out of range")
+    index = _index_to_write(tx, sequence, key)
     sequence.changes(tx, f"item {index} is set")
     sequence.items[index] = value
     return NONE
+
+
+def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> int:
+    """The place in a list that `key` names, which is to be set or deleted."""
+    index = index_value(tx, key, f"list indices must be integers or slices, not {key.python_type_name()}")
+    if not -len(sequence.items) <= index < len(sequence.items):
+        tx.raise_(IndexError, "list assignment index out of range")
+    return index
 
 
 def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[VariableTracker]:
@@ -116,9 +122,7 @@ def delitem(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> Variab
     if isinstance(key, SliceVariable):
         where: Any = slice_value(tx, key)
     else:
-        where = index_value(tx, key, f"list indices must be integers or slices, not {key.python_type_name()}")
-        if not -len(sequence.items) <= where < len(sequence.items):
-            tx.raise_(IndexError, "list assignment index out of range")
+        where = _index_to_write(tx, sequence, key)
     sequence.changes(tx, "an item is deleted")
     del sequence.items[where]
     return NONE

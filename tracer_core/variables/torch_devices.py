@@ -14,10 +14,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.state import Entered
 from tracer_core.guards import make
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles, method
 
-NONE = ConstantVariable(None)
 _SETTINGS = ("default_device", "torch_function_modes")
 
 

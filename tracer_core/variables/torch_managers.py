@@ -19,11 +19,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.state import Entered
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.user_objects import UserObjectVariable
-
-NONE = ConstantVariable(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,8 @@ from tracer_core.global_state import COMMANDS, PROPERTIES, QUESTIONS
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import builds, handles
-
-NONE = ConstantVariable(None)
 
 
 def _question(function: Any, setting: str) -> None:
