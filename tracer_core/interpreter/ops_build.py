@@ -75,10 +75,7 @@ def build_list(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("BUILD_SET")
 def build_set(tx: Any, frame: Frame, ins: Instruction) -> None:
-    made = SetVariable()
-    for item in frame.pop_n(ins.arg):
-        made.add(tx, item)
-    frame.push(made)
+    frame.push(SetVariable.hashing(tx, frame.pop_n(ins.arg)))
 
 
 @op("BUILD_MAP")

@@ -41,19 +41,15 @@ def tuple_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableT
 
 @handles(set)
 def set_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
-    made = SetVariable()
-    for item in [] if iterable is None else unpack(tx, iterable):
-        made.add(tx, item)
-    return made
+    return SetVariable.hashing(tx, [] if iterable is None else unpack(tx, iterable))
 
 
 @handles(frozenset)
 def frozenset_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     if isinstance(iterable, SetVariable) and iterable.cls is frozenset:
         return iterable
-    made = set_(tx, iterable)
-    assert isinstance(made, SetVariable)
-    return SetVariable(made.keys(), frozenset)
+    made = SetVariable.hashing(tx, [] if iterable is None else unpack(tx, iterable))
+    return made.having(made.by_key, frozenset)
 
 
 @handles(dict)

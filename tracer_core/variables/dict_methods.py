@@ -15,10 +15,9 @@ from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.keys import key_of, raise_key
-from tracer_core.variables.operators import binary, equal_items
+from tracer_core.variables.operators import binary, contains, equal_items
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
-from tracer_core.variables.set_methods import set_eq
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -49,7 +48,7 @@ def delitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTr
 
 
 @handles(operator.contains, DictVariable, VariableTracker)
-def contains(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+def dict_contains(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
     return ConstantVariable(key_of(tx, key) in self._entries)
 
 
@@ -220,7 +219,7 @@ def clear(tx: Tracing, self: DictVariable) -> VariableTracker:
 
 @method(DictVariable, "copy")
 def copy(tx: Tracing, self: DictVariable) -> VariableTracker:
-    return DictVariable(self.entries(tx), self.cls, default_factory=self.default_factory)
+    return self.copied()
 
 
 def _view(which: str) -> Any:
@@ -255,11 +254,11 @@ def default_factory(tx: Tracing, self: DictVariable) -> VariableTracker:
 
 @handles(operator.contains, DictViewVariable, VariableTracker)
 def view_contains(tx: Tracing, self: DictViewVariable, item: VariableTracker) -> VariableTracker | None:
-    return contains(tx, self.of, item) if self.which == "keys" else None
+    return dict_contains(tx, self.of, item) if self.which == "keys" else None
 
 
 def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
-    return SetVariable(unpack(tx, view))
+    return SetVariable.hashing(tx, unpack(tx, view))
 
 
 _VIEW_OPERATORS = {"&": operator.and_, "|": operator.or_, "-": operator.sub, "^": operator.xor}
@@ -274,6 +273,8 @@ for _symbol, _function in _VIEW_OPERATORS.items():
             return None
         if symbol == "&":
             return _view_intersection(tx, a, b)
+        if symbol == "^" and isinstance(b, DictViewVariable) and a.which == b.which == "items":
+            return _entries_that_differ(tx, a, b)
         return binary(tx, symbol, _view_as_set(tx, a), _view_as_set(tx, b))
 
     @handles(_function, SetVariable, DictViewVariable)
@@ -285,7 +286,14 @@ for _symbol, _function in _VIEW_OPERATORS.items():
             return None
         if symbol == "&":
             return _view_intersection(tx, b, a)
-        return binary(tx, symbol, SetVariable(a.keys()), _view_as_set(tx, b))
+        return binary(tx, symbol, a.having(a.by_key, set), _view_as_set(tx, b))
+
+
+def _entries_that_differ(tx: Tracing, a: DictViewVariable, b: DictViewVariable) -> SetVariable:
+    """Only the entries that differ need a hash."""
+    only_a = [item for item in unpack(tx, a) if not contains(tx, b, item)]
+    only_b = [item for item in unpack(tx, b) if not contains(tx, a, item)]
+    return SetVariable.hashing(tx, [*only_a, *only_b])
 
 
 def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTracker) -> SetVariable:
@@ -295,32 +303,50 @@ def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTrack
         isinstance(other, DictViewVariable) and len(theirs) > len(mine)
     )
     gone_over, asked = (mine, theirs) if over_view else (theirs, mine)
-    return SetVariable([item for key, item in gone_over._items.items() if key in asked._items])
+    return mine.having({key: item for key, item in gone_over.by_key.items() if key in asked.by_key})
 
 
-for _function in (operator.lt, operator.le, operator.gt, operator.ge):
+def _acts_as_set(tracker: VariableTracker) -> bool:
+    """What is a set, or a view that acts as one."""
+    return isinstance(tracker, SetVariable) or (isinstance(tracker, DictViewVariable) and tracker.which != "values")
+
+
+def _all_in(tx: Tracing, items: list[VariableTracker], other: VariableTracker) -> bool:
+    """By `in`, as the views do it: what an entry holds needs no hash."""
+    return all(contains(tx, other, item) for item in items)
+
+
+_SIZES_FIT: dict[Any, tuple[Any, bool]] = {
+    operator.eq: (operator.eq, False),
+    operator.lt: (operator.lt, False),
+    operator.le: (operator.le, False),
+    operator.gt: (operator.gt, True),
+    operator.ge: (operator.ge, True),
+}
+"""What must hold of the sizes, and whether the items of the second are looked for in the first."""
+
+for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
 
     @handles(_function, DictViewVariable, VariableTracker)
     @handles(_function, SetVariable, DictViewVariable)
-    def view_order(
-        tx: Tracing, a: VariableTracker, b: VariableTracker, function: Any = _function
+    def view_compared(
+        tx: Tracing,
+        a: VariableTracker,
+        b: VariableTracker,
+        fits: Any = _fits,
+        second_in_first: bool = _second_in_first,
     ) -> VariableTracker | None:
-        sets = [_as_set_or_none(tx, each) for each in (a, b)]
-        if sets[0] is None or sets[1] is None:
+        if not (_acts_as_set(a) and _acts_as_set(b)):
             return None
-        return ConstantVariable(function(sets[0]._items.keys(), sets[1]._items.keys()))
+        items, others = unpack(tx, a), unpack(tx, b)
+        if not fits(len(items), len(others)):
+            return ConstantVariable(False)
+        within = _all_in(tx, others, a) if second_in_first else _all_in(tx, items, b)
+        return ConstantVariable(within)
 
 
-def _as_set_or_none(tx: Tracing, tracker: VariableTracker) -> SetVariable | None:
-    """What is a set, or a view that acts as one."""
-    if isinstance(tracker, SetVariable):
-        return tracker
-    acts = isinstance(tracker, DictViewVariable) and tracker.which != "values"
-    return _view_as_set(tx, tracker) if acts else None
-
-
-@handles(operator.eq, DictViewVariable, VariableTracker)
-def view_eq(tx: Tracing, a: DictViewVariable, b: VariableTracker) -> VariableTracker | None:
-    if a.which == "values" or not isinstance(b, (DictViewVariable, SetVariable)):
+@method(DictViewVariable, "isdisjoint")
+def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker) -> VariableTracker | None:
+    if self.which == "values":
         return None
-    return set_eq(tx, _view_as_set(tx, a), _view_as_set(tx, b))
+    return ConstantVariable(not any(contains(tx, self, item) for item in unpack(tx, other)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -34,6 +34,12 @@ class DictVariable(VariableTracker):
         self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
             key_of(None, key): (key, value) for key, value in entries
         }
+
+    def copied(self) -> DictVariable:
+        """Another dict of the same kind with the same entries; nothing is hashed again."""
+        made = DictVariable(cls=self.cls, default_factory=self.default_factory)
+        made._entries = dict(self._entries)
+        return made
 
     def python_type(self) -> type:
         return self.cls
@@ -156,6 +162,24 @@ class SetVariable(VariableTracker):
         self._items: dict[Any, VariableTracker] = {}
         for item in items:
             self._items.setdefault(key_of(None, item), item)
+
+    @classmethod
+    def hashing(cls, tx: Tracing, items: Iterable[VariableTracker]) -> SetVariable:
+        """The set that `set(items)` makes; raises TypeError in the program where one has no hash."""
+        made = cls()
+        for item in items:
+            made._items.setdefault(key_of(tx, item), item)
+        return made
+
+    def having(self, items: Mapping[Any, VariableTracker], cls: type | None = None) -> SetVariable:
+        """Another set, of this one's kind or `cls`, with items by their known keys; nothing is hashed again."""
+        made = SetVariable(cls=cls or self.cls)
+        made._items = dict(items)
+        return made
+
+    @property
+    def by_key(self) -> Mapping[Any, VariableTracker]:
+        return self._items
 
     @property
     def mutable(self) -> bool:  # type: ignore[override]

@@ -22,31 +22,31 @@ def set_contains(tx: Tracing, self: SetVariable, item: VariableTracker) -> Varia
 
 @handles(operator.eq, SetVariable, SetVariable)
 def set_eq(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
-    return ConstantVariable(a._items.keys() == b._items.keys())
+    return ConstantVariable(a.by_key.keys() == b.by_key.keys())
 
 
 @handles(operator.ne, SetVariable, SetVariable)
 def set_ne(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
-    return ConstantVariable(a._items.keys() != b._items.keys())
+    return ConstantVariable(a.by_key.keys() != b.by_key.keys())
 
 
 for _function in (operator.lt, operator.le, operator.gt, operator.ge):
 
     @handles(_function, SetVariable, SetVariable)
     def set_order(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function) -> VariableTracker:
-        return ConstantVariable(function(a._items.keys(), b._items.keys()))
+        return ConstantVariable(function(a.by_key.keys(), b.by_key.keys()))
 
 
 def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> SetVariable:
     """A new set of the kind of `a` with the items that `function` leaves of both."""
-    keys = _SET_OPERATORS[function](set(a._items), set(b._items))
+    keys = _SET_OPERATORS[function](set(a.by_key), set(b.by_key))
     # Of equal items, an intersection keeps those of the set it goes over: the second one, unless it is larger.
     from_b = function is operator.and_ and len(b) <= len(a)
     known: dict[Any, VariableTracker] = {}
     for each in (b, a) if from_b else (a, b):
-        for key, item in each._items.items():
+        for key, item in each.by_key.items():
             known.setdefault(key, item)
-    return SetVariable([item for key, item in known.items() if key in keys], a.cls)
+    return a.having({key: item for key, item in known.items() if key in keys})
 
 
 _SET_OPERATORS: dict[Any, Any] = {
@@ -87,15 +87,15 @@ def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker
     other = part_of(other.realize())
     if isinstance(other, SetVariable):
         return _combined(tx, function, a, other)
-    items = SetVariable(unpack(tx, other))
+    items = SetVariable.hashing(tx, unpack(tx, other))
     if function is operator.and_:
-        return SetVariable([item for key, item in items._items.items() if key in a._items], a.cls)
+        return a.having({key: item for key, item in items.by_key.items() if key in a.by_key})
     return _combined(tx, function, a, items)
 
 
 def _set_method(function: Any) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
-        result = SetVariable(self.keys(), self.cls)
+        result = self.having(self.by_key)
         for other in others:
             result = _with_any(tx, function, result, other)
         return result
@@ -132,17 +132,17 @@ for _name, _function in _SET_METHODS.items():
 
 @method(SetVariable, "issubset")
 def issubset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self._items.keys() <= SetVariable(unpack(tx, other))._items.keys())
+    return ConstantVariable(self.by_key.keys() <= SetVariable.hashing(tx, unpack(tx, other)).by_key.keys())
 
 
 @method(SetVariable, "issuperset")
 def issuperset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self._items.keys() >= SetVariable(unpack(tx, other))._items.keys())
+    return ConstantVariable(self.by_key.keys() >= SetVariable.hashing(tx, unpack(tx, other)).by_key.keys())
 
 
 @method(SetVariable, "isdisjoint")
 def isdisjoint(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self._items.keys().isdisjoint(SetVariable(unpack(tx, other))._items.keys()))
+    return ConstantVariable(self.by_key.keys().isdisjoint(SetVariable.hashing(tx, unpack(tx, other)).by_key.keys()))
 
 
 @method(SetVariable, "add")
@@ -183,4 +183,4 @@ def set_clear(tx: Tracing, self: SetVariable) -> VariableTracker:
 
 @method(SetVariable, "copy")
 def set_copy(tx: Tracing, self: SetVariable) -> VariableTracker:
-    return SetVariable(self.keys(), self.cls)
+    return self.having(self.by_key)

@@ -10,7 +10,7 @@ import torch.fx
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import DrawnSource, Source
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 
 _SHORT = {
@@ -83,7 +83,9 @@ class SymNodeVariable(InGraphVariable):
         return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
     def key(self, tx: Tracing | None) -> Any:
-        return super().key(tx) if tx is None else self.specialize(tx, self.python_type())
+        if tx is None:
+            raise NotConstant(self.describe())
+        return self.specialize(tx, self.python_type())
 
     def truth(self, tx: Tracing) -> bool:
         return bool(self.specialize(tx, bool))

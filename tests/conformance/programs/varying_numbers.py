@@ -200,3 +200,37 @@ def evaluated_scope_of_its_own(x):
         return x + y, eval("[y for _ in range(2)]")
     except NameError as error:
         return x - y, str(error)
+
+
+_PAIRS = [(t(2), a, b) for a, b in ((3, 2), (4, 4), (5, 6), (7, 7))]
+
+
+@program("I11 B4", lambda: _PAIRS)
+def entries_compared_by_numbers_that_vary(x, a, b):
+    one, other = {1: a}.items(), {1: b}.items()
+    return x + 1, one ^ other, one & other, one - other, one <= other, one == other, one.isdisjoint(other)
+
+
+@program("I11 B4", lambda: _PAIRS)
+def sets_copied_with_numbers_that_vary(x, a, b):
+    frozen = frozenset([a])
+    return (
+        x + 1,
+        frozen == {b},
+        {a}.copy() == {b},
+        {a}.issubset([b]),
+        {a, b} - {b},
+        {b: 2}.keys() & [a],
+        {a: 1}.copy(),
+    )
+
+
+@program("I11 B4", lambda: _PAIRS, fewer_breaks="torch leaves the frame to Python at the TypeError")
+def entries_without_a_hash_compared(x, a, b):
+    one, other = {1: [a]}.items(), {1: [b]}.items()
+    answers = [one == other, one <= other, one < other, one.isdisjoint(other), {1: [a]}.items() ^ {1: [a]}.items()]
+    try:
+        answers.append(one ^ other)
+    except TypeError as error:
+        answers.append(str(error))
+    return x + 1, answers
