@@ -2,66 +2,102 @@
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tracer_core.bytecode import CallShape
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import call_for_effect, list_of
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.variables.iterators import ComposedIterator, DictIterator, SequenceIterator
-from tracer_core.variables.library_objects import ReversedIterator
-from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.iterators import (
+    BackwardsIterator,
+    ComposedIterator,
+    DequeIterator,
+    DictIterator,
+    RangeIterator,
+    SequenceIterator,
+)
+from tracer_core.variables.sequences import ListVariable, SequenceVariable
 
 
-@rebuilds(SequenceIterator)
+@rebuilds(SequenceIterator, RangeIterator, BackwardsIterator)
 def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
-    if tracker.of is None or type(tracker.of) is SequenceVariable:
+    of, start = tracker.of, type(tracker).start
+    if type(tracker.whole) is SequenceVariable:  # items in a row that are no object of the program's
         emitter.call_const(iter, lambda: list_of(emitter, tracker.remaining()))
         emitter.keep(tracker)
         return
-    of = tracker.of
-    emitter.call_const(iter, lambda: emitter.load(of))
+    if of is None:
+        emitter.call_const(used_up, lambda: emitter.const(start), lambda: emitter.const(tracker.example()))
+        emitter.keep(tracker)
+        return
+    emitter.call_const(_starting(tracker), lambda: emitter.load(of))
     emitter.keep(tracker)
-    if tracker.index:
+    if tracker.index or isinstance(tracker, BackwardsIterator):
         call_for_effect(emitter, tracker, "__setstate__", lambda: emitter.const(tracker.index))
 
 
-@rebuilds(ReversedIterator)
-def _reversed_iterator(emitter: Emitter, tracker: ReversedIterator) -> None:
-    of = tracker.of
-    emitter.call_const(reversed, lambda: emitter.const([]) if of is None else emitter.load(of))
-    emitter.keep(tracker)
-    if of is not None:
-        call_for_effect(emitter, tracker, "__setstate__", lambda: emitter.const(tracker.index))
+def _starting(tracker: SequenceIterator) -> Any:
+    """What makes it of the whole, past what a class that inherits from a builtin one overrides."""
+    if isinstance(tracker, BackwardsIterator):
+        return list.__reversed__ if isinstance(tracker.whole, ListVariable) else reversed
+    return type(tracker.example()).__iter__
 
 
-def advanced(iterable: Any, count: int) -> Any:
-    """An iterator over `iterable` with its first `count` items taken."""
-    iterator = iter(iterable)
+def used_up(start: Callable[[Any], Iterator[Any]], sequence: Any) -> Iterator[Any]:
+    """An iterator over `sequence` that gives nothing any more."""
+    iterator = start(sequence)
+    if len(sequence):
+        iterator.__setstate__(len(sequence) if start is iter else -1)  # type: ignore[attr-defined]
+    next(iterator, None)
+    return iterator
+
+
+def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
+    """`iterator` with its next `count` items taken."""
     for _ in range(count):
         next(iterator)
     return iterator
 
 
-@rebuilds(DictIterator)
-def _dict_iterator(emitter: Emitter, tracker: DictIterator) -> None:
-    if tracker.index < 0:
-        emitter.call_const(iter, lambda: emitter.const(()))
-        emitter.keep(tracker)
-        return
+@rebuilds(DequeIterator)
+def _deque_iterator(emitter: Emitter, tracker: DequeIterator) -> None:
     if tracker.stale():
         raise CannotRebuild(tracker)
+    start = collections.deque.__reversed__ if tracker.backwards else collections.deque.__iter__
+    _advanced(emitter, tracker, lambda: emitter.call_const(start, lambda: emitter.load(tracker.of)))
+
+
+def _advanced(emitter: Emitter, tracker: DequeIterator | DictIterator, push: Callable[[], None]) -> None:
+    emitter.call_const(advanced, push, lambda: emitter.const(tracker.index))
+    emitter.keep(tracker)
+
+
+@rebuilds(DictIterator)
+def _dict_iterator(emitter: Emitter, tracker: DictIterator) -> None:
+    if tracker.stale():
+        raise CannotRebuild(tracker)
+    base: Any = next(cls for cls in tracker.of.python_type().__mro__ if cls in _BASES)
+    start: Any = reversed if tracker.backwards else iter
+
+    def push_whole() -> None:
+        # One that is used up has let go of what it went over.
+        emitter.load(tracker.of) if tracker.index >= 0 else emitter.const(base())
+
+    def push_view() -> None:
+        emitter.call_const(getattr(base, tracker.which), push_whole)
 
     def push() -> None:
         if tracker.which:
-            emitter.emit("PUSH_NULL")
-        emitter.load(tracker.of)
-        if tracker.which:
-            emitter.emit("LOAD_ATTR", tracker.which)
-            emitter.emit("CALL", CallShape(0))
+            emitter.call_const(start, push_view)
+        else:
+            emitter.call_const(getattr(base, f"__{start.__name__}__"), push_whole)
 
-    emitter.call_const(advanced, push, lambda: emitter.const(tracker.index))
-    emitter.keep(tracker)
+    _advanced(emitter, tracker, push)
+
+
+_BASES = (collections.OrderedDict, dict, set, frozenset)
 
 
 @rebuilds(ComposedIterator)

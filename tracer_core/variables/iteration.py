@@ -16,13 +16,14 @@ from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVaria
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iterators import (
+    DequeIterator,
     DictIterator,
     IteratorVariable,
     RangeIterator,
     SequenceIterator,
     over_sequence,
 )
-from tracer_core.variables.sequences import MAX_ITEMS, RangeVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.sequences import MAX_ITEMS, DequeVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -40,6 +41,8 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         if items is not None:
             known = items
             return SequenceIterator(tracker, lambda: known)
+    elif isinstance(tracker, DequeVariable):
+        return DequeIterator(tracker, backwards=False)
     elif isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return over_sequence(tracker)
     elif isinstance(tracker, (DictVariable, SetVariable)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.sequences import SequenceVariable, tuple_of
+from tracer_core.variables.sequences import DequeVariable, SequenceVariable, tuple_of
 
 if TYPE_CHECKING:
     from tracer_core.variables.dicts import DictVariable, SetVariable
@@ -28,18 +28,29 @@ class IteratorVariable(VariableTracker):
 
 
 class SequenceIterator(IteratorVariable):
-    """Over a list, tuple, range or string. Looks at a list's state at each step, as Python does."""
+    """Over a list, tuple, range or string. Looks at a list's state at each step, as Python does.
 
-    __slots__ = ("index", "of", "over")
+    `whole` is what it was made of, `of` the same until it is used up. `over` gives the items as they are.
+    """
+
+    __slots__ = ("index", "of", "over", "whole")
+    start: Callable[[Any], Any] = iter
 
     def __init__(self, of: VariableTracker, over: Callable[[], list[VariableTracker]], index: int = 0) -> None:
         super().__init__()
+        self.whole = of
         self.of: VariableTracker | None = of
         self.over = over
         self.index = index
 
+    def example(self) -> Any:
+        """A sequence whose iterators are of the same type."""
+        if isinstance(self.whole, ConstantVariable):
+            return self.whole.value()
+        return next((base() for base in self.whole.python_type().__mro__ if base in _SEQUENCES), ())
+
     def python_type(self) -> type:
-        return type(iter(self.of.python_type()())) if self.of is not None else type(iter(()))
+        return type(type(self).start(self.example()))
 
     def python_type_name(self) -> str:
         return "iterator"
@@ -54,15 +65,38 @@ class SequenceIterator(IteratorVariable):
         if self.of is None:
             return None
         items = self.over()
-        if self.index >= len(items):
+        if not 0 <= self.index < len(items):
             self.of = None
             return None
         tx.output.side_effects.changes(self, "iterator", "moved on")
+        return self._take(items)
+
+    def _take(self, items: list[VariableTracker]) -> VariableTracker:
         self.index += 1
         return items[self.index - 1]
 
     def remaining(self) -> list[VariableTracker]:
         return [] if self.of is None else self.over()[self.index :]
+
+
+_SEQUENCES: tuple[Callable[[], Any], ...] = (list, tuple, collections.deque)
+
+
+class BackwardsIterator(SequenceIterator):
+    """`reversed` of a sequence: `index` is the next place to look at, -1 when done."""
+
+    __slots__ = ()
+    start: Callable[[Any], Any] = reversed
+
+    def __init__(self, of: VariableTracker, over: Callable[[], list[VariableTracker]]) -> None:
+        super().__init__(of, over, len(over()) - 1)
+
+    def python_type_name(self) -> str:
+        return self.python_type().__name__
+
+    def _take(self, items: list[VariableTracker]) -> VariableTracker:
+        self.index -= 1
+        return items[self.index + 1]
 
 
 class RangeIterator(SequenceIterator):
@@ -73,6 +107,9 @@ class RangeIterator(SequenceIterator):
     def __init__(self, of: VariableTracker, numbers: range) -> None:
         super().__init__(of, list)
         self.numbers = numbers
+
+    def example(self) -> Any:
+        return self.numbers
 
     def next(self, tx: Tracing) -> VariableTracker | None:
         if self.of is None or self.index >= len(self.numbers):
@@ -86,14 +123,56 @@ class RangeIterator(SequenceIterator):
         return [] if self.of is None else [ConstantVariable(n) for n in self.numbers[self.index :]]
 
 
-class DictIterator(IteratorVariable):
-    """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error."""
+class DequeIterator(IteratorVariable):
+    """Over a deque, from either end: items that come or go meanwhile are an error."""
 
-    __slots__ = ("index", "items", "of", "reshaped", "size", "which", "written")
+    __slots__ = ("backwards", "index", "moved", "of")
 
-    def __init__(self, of: DictVariable | SetVariable, items: list[VariableTracker], which: str = "") -> None:
+    def __init__(self, of: DequeVariable, backwards: bool) -> None:
         super().__init__()
         self.of = of
+        self.backwards = backwards
+        self.index = 0
+        self.moved = of.moved
+
+    def python_type(self) -> type:
+        return type(reversed(collections.deque()) if self.backwards else iter(collections.deque()))
+
+    def describe(self) -> str:
+        return f"iterator at {self.index} of a {self.of.describe()}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("of", self.of)]
+
+    def stale(self) -> bool:
+        return self.of.moved != self.moved
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        if self.stale():
+            tx.raise_(RuntimeError, "deque mutated during iteration")
+        if self.index >= len(self.of.items):
+            return None
+        tx.output.side_effects.changes(self, "iterator", "moved on")
+        self.index += 1
+        return self.of.items[-self.index if self.backwards else self.index - 1]
+
+
+class DictIterator(IteratorVariable):
+    """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error. `backwards` says that
+    `items` are in the reverse of the dict's order."""
+
+    __slots__ = ("backwards", "index", "items", "of", "reshaped", "size", "which", "written")
+
+    def __init__(
+        self,
+        of: DictVariable | SetVariable,
+        items: list[VariableTracker],
+        which: str = "",
+        backwards: bool = False,
+    ) -> None:
+        super().__init__()
+        self.of = of
+        self.backwards = backwards
         # `keys`, `values` or `items`; empty for a set or a dict itself.
         self.which = which
         self.items = items
@@ -115,10 +194,14 @@ class DictIterator(IteratorVariable):
             raise Unsupported("dict-reshaped", what=self.of.describe())
         if isinstance(self.of, DictVariable) and self.of.written != self.written:
             self.written = self.of.written
-            self.items = DictViewVariable(self.of, self.which or "keys").items_or_none(tx)
+            items = DictViewVariable(self.of, self.which or "keys").items_or_none(tx)
+            self.items = items[::-1] if self.backwards else items
 
     def python_type(self) -> type:
-        return type(iter({}))
+        of = self.of.python_type()
+        example = next(base() for base in of.__mro__ if base in _UNORDERED)
+        seen = getattr(example, self.which)() if self.which else example
+        return type(reversed(seen) if self.backwards else iter(seen))
 
     def describe(self) -> str:
         return f"iterator at {self.index} of a {self.of.describe()}"
@@ -139,6 +222,9 @@ class DictIterator(IteratorVariable):
         tx.output.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.items[self.index - 1]
+
+
+_UNORDERED: tuple[Callable[[], Any], ...] = (collections.OrderedDict, dict, set, frozenset)
 
 
 class ComposedIterator(IteratorVariable):

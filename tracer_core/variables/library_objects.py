@@ -22,11 +22,19 @@ from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
-from tracer_core.variables.iterators import SequenceIterator
+from tracer_core.variables.iteration import iterate
+from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles, method
-from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable, tuple_of
+from tracer_core.variables.sequences import (
+    DequeVariable,
+    ListVariable,
+    RangeVariable,
+    SequenceVariable,
+    SliceVariable,
+    tuple_of,
+)
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -110,39 +118,23 @@ for _matching in _RE:
 def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if has_special(obj, "__reversed__"):
         return call_special(tx, obj, "__reversed__", [], f"{obj.python_type_name()!r} object is not reversible")
-    if isinstance(obj, ListVariable):
-        return ReversedIterator(obj)
-    if isinstance(obj, (DictVariable, DictViewVariable, ConstantVariable, RangeVariable)) or (
-        isinstance(obj, SequenceVariable) and not isinstance(obj, SliceVariable)
-    ):
+    if isinstance(obj, RangeVariable):
+        return iterate(tx, tx.constant(obj.range(tx)[::-1]))
+    if isinstance(obj, DequeVariable):
+        return DequeIterator(obj, backwards=True)
+    if isinstance(obj, (DictVariable, DictViewVariable)):
+        of, which = (obj.of, obj.which) if isinstance(obj, DictViewVariable) else (obj, "")
+        return DictIterator(of, (obj.items_or_none(tx) or [])[::-1], which, backwards=True)
+    if isinstance(obj, ConstantVariable):
         items = obj.items_or_none(tx)
         if items is not None:
-            backwards = items[::-1]
-            return SequenceIterator(SequenceVariable(backwards), lambda: backwards)
+            known = items
+            return BackwardsIterator(obj, lambda: known)
+    elif isinstance(obj, SequenceVariable) and not isinstance(obj, SliceVariable):
+        return BackwardsIterator(obj, lambda: obj.items)
     if not hasattr(obj.python_type(), "__getitem__") or not hasattr(obj.python_type(), "__len__"):
         tx.raise_(TypeError, f"{obj.python_type_name()!r} object is not reversible")
     return _reversed_by_index(tx, obj)
-
-
-class ReversedIterator(SequenceIterator):
-    """Over a list from its end: `index` is the next place to look at, -1 when done."""
-
-    __slots__ = ()
-
-    def __init__(self, of: ListVariable) -> None:
-        super().__init__(of, lambda: of.items, len(of.items) - 1)
-
-    def python_type(self) -> type:
-        return type(reversed([]))
-
-    def next(self, tx: Tracing) -> VariableTracker | None:
-        items = self.over()
-        if self.of is None or not 0 <= self.index < len(items):
-            self.of = None
-            return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
-        self.index -= 1
-        return items[self.index + 1]
 
 
 def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:

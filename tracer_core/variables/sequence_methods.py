@@ -7,9 +7,8 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.iterators import ComposedIterator, over_sequence
 from tracer_core.variables.operators import equal_items
-from tracer_core.variables.registry import handles, method, only_keeps
+from tracer_core.variables.registry import method, only_keeps
 from tracer_core.variables.sequences import (
     DequeVariable,
     ListVariable,
@@ -58,15 +57,40 @@ def list_pop(tx: Tracing, self: ListVariable, index: VariableTracker = ConstantV
 
 @method(SequenceVariable, "remove")
 def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> VariableTracker:
-    for i, candidate in enumerate(self.items):
-        if equal_items(tx, candidate, item):
+    if isinstance(self, DequeVariable):
+        return _remove_from_deque(tx, self, item)
+    at = _first_equal(tx, self.items, item, 0, None)
+    if at is None:
+        return tx.raise_(ValueError, "list.remove(x): x not in list")  # type: ignore[no-any-return]
+    self.changes(tx, "an item is removed")
+    # The comparison may have taken items out.
+    del self.items[at : at + 1]
+    return NONE
+
+
+def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) -> VariableTracker:
+    count = len(self.items)
+    for i in range(count):
+        equal = equal_items(tx, self.items[i], item)
+        if len(self.items) != count:
+            tx.raise_(IndexError, "deque mutated during remove().")
+        if equal:
             self.changes(tx, "an item is removed")
             del self.items[i]
             return NONE
-    message = "list.remove(x): x not in list"
-    if isinstance(self, DequeVariable):
-        raise Unsupported("method", name="remove", type="deque")
-    return tx.raise_(ValueError, message)  # type: ignore[no-any-return]
+    raise Unsupported("method", name="remove", type="deque")
+
+
+def _first_equal(
+    tx: Tracing, items: list[VariableTracker], item: VariableTracker, start: int, stop: int | None
+) -> int | None:
+    """Where the first item equal to `item` is; comparing may change `items`, which are looked at as they are then."""
+    i = start
+    while i < (len(items) if stop is None else min(stop, len(items))):
+        if equal_items(tx, items[i], item):
+            return i
+        i += 1
+    return None
 
 
 @method(SequenceVariable, "clear")
@@ -78,7 +102,7 @@ def clear(tx: Tracing, self: SequenceVariable) -> VariableTracker:
 
 @method(SequenceVariable, "reverse")
 def reverse(tx: Tracing, self: SequenceVariable) -> VariableTracker:
-    self.changes(tx, "it is reversed")
+    SequenceVariable.changes(self, tx, "it is reversed")
     self.items.reverse()
     return NONE
 
@@ -105,7 +129,10 @@ def list_copy(tx: Tracing, self: ListVariable) -> VariableTracker:
 @method(SequenceVariable, "count")
 def count(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> VariableTracker:
     items = self.items_or_none(tx) or []
-    return ConstantVariable(sum(equal_items(tx, candidate, item) for candidate in items))
+    found = position = 0
+    while (at := _first_equal(tx, items, item, position, None)) is not None:
+        found, position = found + 1, at + 1
+    return ConstantVariable(found)
 
 
 @method(SequenceVariable, "index")
@@ -118,10 +145,10 @@ def index(
 ) -> VariableTracker:
     items = self.items_or_none(tx) or []
     message = "slice indices must be integers or have an __index__ method"
-    chosen = range(len(items))[index_value(tx, start, message) : index_value(tx, stop, message)]
-    for i in chosen:
-        if equal_items(tx, items[i], item):
-            return ConstantVariable(i)
+    first, end = index_value(tx, start, message), index_value(tx, stop, message)
+    at = _first_equal(tx, items, item, *(place if place >= 0 else max(place + len(items), 0) for place in (first, end)))
+    if at is not None:
+        return ConstantVariable(at)
     if isinstance(self, ListVariable):
         shown = constant_or(item.realize(), _UNKNOWN)
         if shown is _UNKNOWN:
@@ -159,28 +186,3 @@ def replace(tx: Tracing, self: NamedTupleVariable, **changes: VariableTracker) -
         tx.raise_(ValueError, f"Got unexpected field names: {unknown!r}")
     items = [changes.get(name, item) for name, item in zip(self.fields, self.items, strict=True)]
     return NamedTupleVariable(items, self.named_cls)
-
-
-# --- deques -------------------------------------------------------------------------------------------------
-
-
-@handles(reversed, SequenceVariable)
-def reversed_sequence(tx: Tracing, sequence: SequenceVariable) -> VariableTracker | None:
-    items = sequence.items_or_none(tx)
-    if items is None:
-        return None
-    if not isinstance(sequence, ListVariable):
-        return over_sequence(SequenceVariable(list(reversed(items))))
-    position = [len(items)]
-
-    def step(tx: Tracing) -> VariableTracker | None:
-        position[0] -= 1
-        if 0 <= position[0] < len(sequence.items):
-            return sequence.items[position[0]]
-        position[0] = -1
-        return None
-
-    def rebuild_args() -> tuple[list[VariableTracker], dict[str, VariableTracker]]:
-        return [ListVariable(sequence.items[: max(position[0], 0)])], {}
-
-    return ComposedIterator(reversed, step, rebuild_args)

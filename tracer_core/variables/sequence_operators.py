@@ -112,7 +112,7 @@ def deque_setitem(
     index = index_value(tx, key, f"sequence index must be integer, not {key.python_type_name()!r}")
     if not -len(sequence.items) <= index < len(sequence.items):
         tx.raise_(IndexError, "deque index out of range")
-    sequence.changes(tx, f"item {index} is set")
+    SequenceVariable.changes(sequence, tx, f"item {index} is set")
     sequence.items[index] = value
     return NONE
 
@@ -187,7 +187,8 @@ def add_deques(tx: Tracing, a: DequeVariable, b: DequeVariable) -> VariableTrack
 @handles(operator.iadd, DequeVariable, VariableTracker)
 def extend_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableTracker:
     more = unpack(tx, b)
-    a.changes(tx, f"{len(more)} items are appended")
+    if more:
+        a.changes(tx, f"{len(more)} items are appended")
     a.items = _last([*a.items, *more], a.maxlen)
     return a
 
@@ -207,8 +208,9 @@ def repeat_deque_in_place(tx: Tracing, a: DequeVariable, b: VariableTracker) -> 
     if repeated is None:
         return None
     assert isinstance(repeated, DequeVariable)
-    a.changes(tx, "it is repeated")
-    a.items = repeated.items
+    if len(repeated.items) != len(a.items):
+        a.changes(tx, "it is repeated")
+        a.items = repeated.items
     return a
 
 
@@ -230,9 +232,23 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
         return ConstantVariable(a.range(tx) == b.range(tx))
     if not _comparable(a, b):
         return None
-    if len(a.items) != len(b.items):
+    # (Tuples of different lengths are compared item by item all the same.)
+    if len(a.items) != len(b.items) and not isinstance(a, TupleVariable):
         return ConstantVariable(False)
-    return ConstantVariable(all(equal_items(tx, x, y) for x, y in zip(a.items, b.items, strict=True)))
+    return ConstantVariable(_first_difference(tx, a, b) is None and len(a.items) == len(b.items))
+
+
+def _first_difference(
+    tx: Tracing, a: SequenceVariable, b: SequenceVariable
+) -> tuple[VariableTracker, VariableTracker] | None:
+    """The first two items that differ; comparing may change the sequences, which are looked at as they are then."""
+    i = 0
+    while i < min(len(a.items), len(b.items)):
+        x, y = a.items[i], b.items[i]
+        if not equal_items(tx, x, y):
+            return x, y
+        i += 1
+    return None
 
 
 @handles(operator.ne, SequenceVariable, SequenceVariable)
@@ -245,9 +261,9 @@ def _order(symbol: str) -> Any:
     def handler(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
         if not _comparable(a, b):
             return None
-        for x, y in zip(a.items, b.items, strict=False):
-            if not equal_items(tx, x, y):
-                return compare(tx, symbol, x, y)
+        different = _first_difference(tx, a, b)
+        if different is not None:
+            return compare(tx, symbol, *different)
         return compare(tx, symbol, ConstantVariable(len(a.items)), ConstantVariable(len(b.items)))
 
     return handler

@@ -84,7 +84,9 @@ class ListVariable(SequenceVariable):
 
 
 class DequeVariable(SequenceVariable):
-    __slots__ = ("maxlen",)
+    """`moved` counts what its iterators are told of: items that came, went or were rotated."""
+
+    __slots__ = ("maxlen", "moved")
     kind = "deque"
     cls = collections.deque
     mutable = True
@@ -92,6 +94,11 @@ class DequeVariable(SequenceVariable):
     def __init__(self, items: list[VariableTracker], maxlen: int | None = None, source: Source | None = None) -> None:
         super().__init__(items, source)
         self.maxlen = maxlen
+        self.moved = 0
+
+    def changes(self, tx: Tracing, how: str) -> None:
+        super().changes(tx, how)
+        self.moved += 1
 
     def make(self, values: list[Any]) -> Any:
         return collections.deque(values, self.maxlen)
