@@ -146,7 +146,9 @@ def index(
     items = self.items_or_none(tx) or []
     message = "slice indices must be integers or have an __index__ method"
     first, end = index_value(tx, start, message), index_value(tx, stop, message)
-    at = _first_equal(tx, items, item, *(place if place >= 0 else max(place + len(items), 0) for place in (first, end)))
+    at = _first_equal(
+        tx, items, item, *(place if place >= 0 else max(place + len(items), 0) for place in (first, end))
+    )
     if at is not None:
         return ConstantVariable(at)
     if isinstance(self, ListVariable):

@@ -235,20 +235,17 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
     # (Tuples of different lengths are compared item by item all the same.)
     if len(a.items) != len(b.items) and not isinstance(a, TupleVariable):
         return ConstantVariable(False)
-    return ConstantVariable(_first_difference(tx, a, b) is None and len(a.items) == len(b.items))
+    ended = _first_difference(tx, a, b) >= min(len(a.items), len(b.items))
+    return ConstantVariable(ended and len(a.items) == len(b.items))
 
 
-def _first_difference(
-    tx: Tracing, a: SequenceVariable, b: SequenceVariable
-) -> tuple[VariableTracker, VariableTracker] | None:
-    """The first two items that differ; comparing may change the sequences, which are looked at as they are then."""
+def _first_difference(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> int:
+    """Where the first items that differ are, or where the shorter sequence ends. Comparing may change the sequences,
+    which are looked at as they are then: the place may be none any more."""
     i = 0
-    while i < min(len(a.items), len(b.items)):
-        x, y = a.items[i], b.items[i]
-        if not equal_items(tx, x, y):
-            return x, y
+    while i < min(len(a.items), len(b.items)) and equal_items(tx, a.items[i], b.items[i]):
         i += 1
-    return None
+    return i
 
 
 @handles(operator.ne, SequenceVariable, SequenceVariable)
@@ -261,9 +258,9 @@ def _order(symbol: str) -> Any:
     def handler(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
         if not _comparable(a, b):
             return None
-        different = _first_difference(tx, a, b)
-        if different is not None:
-            return compare(tx, symbol, *different)
+        at = _first_difference(tx, a, b)
+        if at < min(len(a.items), len(b.items)):
+            return compare(tx, symbol, a.items[at], b.items[at])
         return compare(tx, symbol, ConstantVariable(len(a.items)), ConstantVariable(len(b.items)))
 
     return handler
