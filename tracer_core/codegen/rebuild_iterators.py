@@ -18,7 +18,8 @@ from tracer_core.variables.iterators import (
     RangeIterator,
     SequenceIterator,
 )
-from tracer_core.variables.sequences import ListVariable, SequenceVariable
+from tracer_core.variables.parts import DequePart, DictPart, ListPart, SetPart
+from tracer_core.variables.sequences import SequenceVariable
 
 
 @rebuilds(SequenceIterator, RangeIterator, BackwardsIterator)
@@ -39,10 +40,9 @@ def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
 
 
 def _starting(tracker: SequenceIterator) -> Any:
-    """What makes it of the whole, past what a class that inherits from a builtin one overrides."""
-    if isinstance(tracker, BackwardsIterator):
-        return list.__reversed__ if isinstance(tracker.whole, ListVariable) else reversed
-    return type(tracker.example()).__iter__
+    """What makes it of the whole, past what a class that inherits from list overrides."""
+    start: Any = type(tracker).start
+    return getattr(list, f"__{start.__name__}__") if isinstance(tracker.whole, ListPart) else start
 
 
 def used_up(start: Callable[[Any], Iterator[Any]], sequence: Any) -> Iterator[Any]:
@@ -65,7 +65,9 @@ def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
 def _deque_iterator(emitter: Emitter, tracker: DequeIterator) -> None:
     if tracker.stale():
         raise CannotRebuild(tracker)
-    start = collections.deque.__reversed__ if tracker.backwards else collections.deque.__iter__
+    start: Any = reversed if tracker.backwards else iter
+    if isinstance(tracker.of, DequePart):
+        start = getattr(collections.deque, f"__{start.__name__}__")
     _advanced(emitter, tracker, lambda: emitter.call_const(start, lambda: emitter.load(tracker.of)))
 
 
@@ -80,6 +82,7 @@ def _dict_iterator(emitter: Emitter, tracker: DictIterator) -> None:
         raise CannotRebuild(tracker)
     base: Any = next(cls for cls in tracker.of.python_type().__mro__ if cls in _BASES)
     start: Any = reversed if tracker.backwards else iter
+    inherits = isinstance(tracker.of, (DictPart, SetPart))
 
     def push_whole() -> None:
         # One that is used up has let go of what it went over.
@@ -92,7 +95,7 @@ def _dict_iterator(emitter: Emitter, tracker: DictIterator) -> None:
         if tracker.which:
             emitter.call_const(start, push_view)
         else:
-            emitter.call_const(getattr(base, f"__{start.__name__}__"), push_whole)
+            emitter.call_const(getattr(base, f"__{start.__name__}__") if inherits else start, push_whole)
 
     _advanced(emitter, tracker, push)
 
