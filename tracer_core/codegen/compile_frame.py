@@ -19,6 +19,7 @@ from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.resume import starts_at
+from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import Unsupported
 from tracer_core.files import shown_file
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
@@ -46,7 +47,7 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config asks for a full graph.
         BackendError: the back end failed.
     """
-    with _room_to_recurse(), _quiet_fakes():
+    with _room_to_recurse(), _quiet_fakes(), fakes_unseen():
         return _in_attempts(input)
 
 

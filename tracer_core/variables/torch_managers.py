@@ -17,10 +17,12 @@ from torch.autograd.profiler import record_function
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.state import Entered
+from tracer_core.guards import make
+from tracer_core.sources import Source
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.registry import handles
+from tracer_core.variables.registry import builds, handles
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -60,6 +62,8 @@ def _leave_plainly(manager: Any) -> None:
     manager.__exit__(None, None, None)
 
 
+_MADE_IN_C = (torch._C.DisableTorchFunctionSubclass, torch._C.DisableTorchFunction)
+
 GRAPH_MANAGERS: dict[Any, GraphManager] = {
     torch.autocast: GraphManager(
         attributes=("device", "fast_dtype", "_enabled", "_cache_enabled"),
@@ -88,7 +92,7 @@ GRAPH_MANAGERS: dict[Any, GraphManager] = {
         cls: GraphManager(
             enter=partial(_entered, cls), leave=_leave_plainly, settings=("torch_function",), in_graph=False
         )
-        for cls in (torch._C.DisableTorchFunctionSubclass, torch._C.DisableTorchFunction)
+        for cls in _MADE_IN_C
     },
 }
 
@@ -148,7 +152,14 @@ for _cls, _known in GRAPH_MANAGERS.items():
     _register(_cls, _known)
 
 
-for _made_in_c in (torch._C.DisableTorchFunctionSubclass, torch._C.DisableTorchFunction):
+@builds(*_MADE_IN_C)
+def from_outside(build: Any, value: Any, source: Source) -> VariableTracker:
+    """There is nothing to it but its class, until it is entered."""
+    build.tx.guard(make.type_is(source, type(value)))
+    return build.register(value, UserObjectVariable(type(value), value, source))  # type: ignore[no-any-return]
+
+
+for _made_in_c in _MADE_IN_C:
 
     @handles(_made_in_c)
     def bare(tx: Any, cls: Any = _made_in_c) -> VariableTracker:
