@@ -62,7 +62,7 @@ def _leave_plainly(manager: Any) -> None:
     manager.__exit__(None, None, None)
 
 
-_MADE_IN_C = (torch._C.DisableTorchFunctionSubclass, torch._C.DisableTorchFunction)
+_MADE_IN_C: tuple[Any, ...] = (torch._C.DisableTorchFunctionSubclass, torch._C.DisableTorchFunction)
 
 GRAPH_MANAGERS: dict[Any, GraphManager] = {
     torch.autocast: GraphManager(
