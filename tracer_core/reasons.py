@@ -280,7 +280,8 @@ _reason(
 _reason(
     "outside-iterator",
     "The code takes an item from a {type} that was started before this point.",
-    "Taking an item cannot be undone, so it is left to Python.",
+    "What it gives next is known only where that runs no code (an iterator over a list, say) and nothing here has "
+    "changed what it goes over. Taking an item cannot be undone, so it is left to Python.",
     "Start the iteration inside the compiled function, or pass a list.",
 )
 _reason(

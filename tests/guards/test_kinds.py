@@ -347,6 +347,20 @@ def test_different_objects(tensors: bool) -> None:
     assert failure.seen == "one object in both L['y'] and L['z']"
 
 
+def test_iterators_that_have_to_do_with_each_other() -> None:
+    guard = make.apart(x, [y, z])
+    items = [1, 2]
+    inner = iter(items)
+    assert verdicts(guard, x=inner, y=enumerate(iter("ab")), z=[1, 2]) == (True, True)
+    assert verdicts(guard, x=inner, y=enumerate(inner), z=[1, 2]) == (False, False)
+    failure = compiled(guard).explain({"x": inner, "y": enumerate(iter("ab")), "z": items})
+    assert failure is not None
+    assert failure.sentence == (
+        "L['x'] was an iterator of its own at compile time and is one that has to do with L['z'] now. To avoid this, "
+        "let L['x'] go over something else at each call."
+    )
+
+
 def test_one_tensor_in_two_places_may_be_guarded_twice() -> None:
     tensor = torch.ones(2)
     guards = [make.static_tensor(x, tensor), make.static_tensor(y, tensor), make.duplicate(x, y)]
@@ -443,5 +457,15 @@ def test_a_constant_must_be_one() -> None:
 
 
 def test_every_kind_is_tested() -> None:
-    elsewhere = {"SHAPE", "DUPLICATE", "NOT_DUPLICATE", "TENSOR", "GLOBAL_STATE", "NAMES", "BASES", "SUBCLASS"}
+    elsewhere = {
+        "SHAPE",
+        "DUPLICATE",
+        "NOT_DUPLICATE",
+        "APART",
+        "TENSOR",
+        "GLOBAL_STATE",
+        "NAMES",
+        "BASES",
+        "SUBCLASS",
+    }
     assert {case[0].kind for case in ONE_VALUE} | elsewhere == set(KINDS)

@@ -25,6 +25,7 @@ from tracer_core.sources import (
     GlobalSource,
     GlobalStateSource,
     GradSource,
+    HasUpcomingSource,
     ItemSource,
     KwDefaultsSource,
     LenSource,
@@ -37,6 +38,7 @@ from tracer_core.sources import (
     Source,
     StrideSource,
     TypeSource,
+    UpcomingSource,
 )
 
 x = LocalSource("x")
@@ -68,6 +70,8 @@ grown.grad = torch.full((3, 4), 2.0)
 linear = torch.nn.Sequential(torch.nn.Linear(2, 3))
 function = with_cell()
 Point = namedtuple("Point", "a b")
+started = iter([5, 6, 7])
+next(started)
 
 CASES: list[tuple[Source, Any, str, Any]] = [
     (x, key, "L['x']", key),
@@ -89,6 +93,9 @@ CASES: list[tuple[Source, Any, str, Any]] = [
     (ItemSource(x, Plain), {Plain: 6}, f"L['x'][{Plain!r}]", 6),
     (DictKeySource(x, 1), {"a": 1, key: 2}, "list(L['x'])[1]", key),
     (DictValueSource(x, 1), {"a": 1, key: 2}, "list(L['x'].values())[1]", 2),
+    (UpcomingSource(x, 1), started, "upcoming(L['x'])[1]", 7),
+    (HasUpcomingSource(x, 1), started, "upcoming(L['x']).has(1)", True),
+    (HasUpcomingSource(x, 2), started, "upcoming(L['x']).has(2)", False),
     (TypeSource(x), Point(1, 2), "type(L['x'])", Point),
     (LenSource(x), Point(1, 2), "len(L['x'])", 2),
     (SizeSource(x, 1), grown, "L['x'].size(1)", 4),

@@ -32,7 +32,9 @@ from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, M
 from tracer_core.interpreter.with_blocks import leave_blocks
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.outside_iterators import OutsideIterator
 
 load_handlers()
 
@@ -278,6 +280,22 @@ class _Attempt:
             sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
             if len(sources) > 1:
                 output.guard(make.not_duplicate(sources))
+        moved = [t for t in output.side_effects.changed if isinstance(t, OutsideIterator)]
+        for iterator in moved:
+            self._guard_apart(end, iterator)
+
+    def _guard_apart(self, end: FrameEnd, iterator: OutsideIterator) -> None:
+        """An iterator that moved must again share nothing with others, nor look into what was changed."""
+        others = []
+        for other in end.output.side_effects.changed:
+            if other.source is None or other is iterator or isinstance(other, CellVariable):
+                continue
+            if isinstance(other, OutsideIterator):
+                others.append(other.source)
+            elif not iterator.looks_into(end.output.real_value(other)):
+                others.append(other.source)
+        if others:
+            end.output.guard(make.apart(iterator.at, others))
 
     def _guards(self, end: FrameEnd) -> list[Guard]:
         self._guard_distinct(end)

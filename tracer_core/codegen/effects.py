@@ -12,12 +12,14 @@ from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import dict_of, list_of
 from tracer_core.codegen.rebuild_objects import set_attribute
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
+from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.nn_module import NNModuleVariable
+from tracer_core.variables.outside_iterators import OutsideIterator
 from tracer_core.variables.sequences import ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -64,7 +66,8 @@ def write_back(effects: SideEffects, emitter: Emitter) -> None:
     """Replay what was put off, in order, and all changes, in the order they were first made."""
     for call in effects.calls:
         _replay(emitter, call)
-    for tracker, kind in effects.changed.items():
+    # What was taken from iterators was taken before what they go over changed.
+    for tracker, kind in sorted(effects.changed.items(), key=lambda change: change[1] != "iterator"):
         rule = _rules.get(kind)
         if rule is None:
             raise CannotRebuild(tracker)
@@ -136,6 +139,13 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
 @writes_back("set")
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
     _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
+
+
+@writes_back("iterator")
+def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
+    taken, ended = (functools.partial(emitter.const, value) for value in (tracker.taken, tracker.ended))
+    emitter.call_const(advance, lambda: emitter.load(tracker), taken, ended)
+    emitter.emit("POP_TOP")
 
 
 @writes_back("cell")

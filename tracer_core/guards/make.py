@@ -145,6 +145,11 @@ def not_duplicate(sources: Sequence[Source]) -> Guard:
     return Guard(sources[0], "NOT_DUPLICATE", tuple(sources[1:]))
 
 
+def apart(source: Source, others: Sequence[Source]) -> Guard:
+    """The iterator at `source` shares no iterator with those at `others`, and looks into no container there."""
+    return Guard(source, "APART", tuple(others))
+
+
 def global_state(setting: str) -> Guard:
     """A setting of torch (a key of `tracer_core.global_state.PROPERTIES`) is what it is now."""
     return global_state_is(setting, PROPERTIES[setting].read())

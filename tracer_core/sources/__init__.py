@@ -40,10 +40,12 @@ from tracer_core.sources.roots import (
     GlobalStateSource,
     LocalSource,
 )
+from tracer_core.sources.upcoming import AllUpcomingSource, HasUpcomingSource, UpcomingSource
 from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
     "PLAIN",
+    "AllUpcomingSource",
     "AttrSource",
     "BuiltinSource",
     "ById",
@@ -63,6 +65,7 @@ __all__ = [
     "GlobalSource",
     "GlobalStateSource",
     "GradSource",
+    "HasUpcomingSource",
     "InstanceDictSource",
     "IntTensorSource",
     "ItemSource",
@@ -81,4 +84,5 @@ __all__ = [
     "Step",
     "StrideSource",
     "TypeSource",
+    "UpcomingSource",
 ]

@@ -1,4 +1,4 @@
-"""Trackers of objects from outside: instances of the user's classes, members of enums, exceptions, iterators, cells.
+"""Trackers of objects from outside: instances of the user's classes, members of enums, exceptions, cells.
 
 Builders that take subclasses are tried in the order in which they stand: a member of an enum may be a tuple too.
 """
@@ -33,7 +33,6 @@ from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.iterators import OpaqueIterator
 from tracer_core.variables.keys import key_of
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of
@@ -75,21 +74,6 @@ def _bare_object(build: VariableBuilder, value: object, source: Source) -> Varia
 @builds(types.CellType)
 def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     return cell_from_outside(build.tx, value, source)
-
-
-_EXAMPLES: list[Any] = [
-    iter([]), iter(()), iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()),
-    iter(set()), iter(""), iter(b""), reversed([]), reversed({}), zip(), enumerate(()), map(len, ()), filter(len, ()),
-]  # fmt: skip
-
-
-_ITERATORS = tuple({type(example) for example in _EXAMPLES})
-
-
-@builds(*_ITERATORS, types.GeneratorType)
-def _iterator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    build.tx.guard(make.type_is(source, type(value)))
-    return build.register(value, OpaqueIterator(type(value), source))
 
 
 @builds(BaseException, subclasses=True)

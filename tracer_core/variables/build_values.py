@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import ConstSource, DefaultsSource, KwDefaultsSource, LocalSource, Source
+from tracer_core.sources import ConstSource, DefaultsSource, KwDefaultsSource, LocalSource, Source, UpcomingSource
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
@@ -60,9 +60,11 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
 
 def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) -> bool:
     """Whether a number is to be a symbol: it varies, and hangs from a variable of the frame in any way but as a
-    default of a function or below a module, where numbers are settings. Globals stay numbers."""
+    default of a function or below a module, where numbers are settings. Globals stay numbers, but not what an
+    iterator gives."""
     path = source.path()
-    if not isinstance(path[0], LocalSource) or any(
+    given = any(isinstance(step, UpcomingSource) for step in path)
+    if not (given or isinstance(path[0], LocalSource)) or any(
         isinstance(step, (DefaultsSource, KwDefaultsSource)) for step in path
     ):
         return False

@@ -6,7 +6,6 @@ import collections
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.sequences import DequeVariable, SequenceVariable, tuple_of
@@ -254,25 +253,6 @@ class ComposedIterator(IteratorVariable):
 
     def next(self, tx: Tracing) -> VariableTracker | None:
         return self.step(tx)
-
-
-class OpaqueIterator(IteratorVariable):
-    """An iterator from outside the trace. Moving it on is left to Python, since that cannot be undone."""
-
-    __slots__ = ("cls",)
-    kind = "iterator from outside"
-
-    def __init__(self, cls: type, source: Source) -> None:
-        super().__init__(source)
-        self.cls = cls
-
-    def python_type(self) -> type:
-        return self.cls
-
-    def next(self, tx: Tracing) -> VariableTracker | None:
-        from tracer_core.errors import Unsupported
-
-        raise Unsupported("outside-iterator", type=self.cls.__name__)
 
 
 def over_sequence(sequence: SequenceVariable) -> SequenceIterator:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.guards.guard import Const, Relation, kind
+from tracer_core.iterator_state import apart
 from tracer_core.sources import Source
 
 EXPRESSION_NAMES: dict[str, Any] = {"math": math}
@@ -133,3 +134,31 @@ class NotDuplicate(Relation):
 
     def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:
         return ONE_OBJECT
+
+
+@kind("APART", rank=92)
+class Apart(Relation):
+    """An iterator has nothing to do with what is at other sources: `expected` is the tuple of these."""
+
+    def sources(self, source: Source, expected: tuple[Source, ...]) -> tuple[Source, ...]:
+        return (source, *expected)
+
+    def holds(self, value: Sequence[Any], expected: tuple[Source, ...]) -> bool:
+        return apart(*value)
+
+    def relation(self, values: Sequence[str], expected: tuple[Source, ...], const: Const) -> str:
+        return f"{const(apart)}({', '.join(values)})"
+
+    def text(self, name: str, expected: tuple[Source, ...]) -> str:
+        return f"{name} has nothing to do with {', '.join(source.name for source in expected)}"
+
+    def expected_text(self, expected: tuple[Source, ...]) -> str:
+        return "an iterator of its own"
+
+    def seen_text(self, value: Sequence[Any], expected: tuple[Source, ...]) -> str:
+        others = zip(expected, value[1:], strict=True)
+        shared = [source.name for source, other in others if not apart(value[0], other)]
+        return f"one that has to do with {', '.join(shared)}"
+
+    def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:
+        return f"let {name} go over something else at each call"

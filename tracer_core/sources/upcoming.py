@@ -1,0 +1,72 @@
+"""Items that an iterator has yet to give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.iterator_state import Upcoming
+from tracer_core.sources.base import Const, Load, Scope, Source, Step
+
+
+@dataclass(frozen=True, eq=False)
+class UpcomingSource(Step):
+    """The `index`-th item that an iterator has yet to give. It cannot be found once the iterator has moved on."""
+
+    index: int
+
+    @property
+    def base(self) -> Source:
+        return self._remember(lambda: AllUpcomingSource(self.of))
+
+    @property
+    def name(self) -> str:
+        return f"{self.base.name}[{self.index}]"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base[self.index]
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}[{self.index}]"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        return [*load(self.base), make("LOAD_CONST", self.index), make("BINARY_SUBSCR")]
+
+
+@dataclass(frozen=True, eq=False)
+class HasUpcomingSource(UpcomingSource):
+    """Whether there is such an item."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.base.name}.has({self.index})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return base.has(self.index)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{base}.has({self.index})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        asked = [*load(self.base), make("LOAD_ATTR", "has"), make("LOAD_CONST", self.index)]
+        return [make("PUSH_NULL"), *asked, make("CALL", CallShape(1))]
+
+
+@dataclass(frozen=True, eq=False)
+class AllUpcomingSource(Step):
+    """All of them, as far as anybody asks."""
+
+    @property
+    def name(self) -> str:
+        return f"upcoming({self.of.name})"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return Upcoming(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(Upcoming)}({base})"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        upcoming = make("LOAD_CONST", Upcoming)
+        return [make("PUSH_NULL"), upcoming, *load(self.of), make("CALL", CallShape(1))]
