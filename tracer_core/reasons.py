@@ -170,18 +170,6 @@ _reason(
     "Make parameters before the compiled function runs; use torch.tensor or torch.zeros for plain tensors.",
 )
 _reason(
-    "module-created",
-    "The code makes a module ({cls}).",
-    "Modules register parameters and buffers, which must exist before a graph uses them.",
-    "Make modules in __init__, outside the compiled function.",
-)
-_reason(
-    "module-registers",
-    "The code sets {name} of a {cls} module to a parameter or submodule, or deletes it.",
-    "That changes which inputs the graph has.",
-    "Set parameters and submodules before the compiled function runs.",
-)
-_reason(
     "autograd-function",
     "The code uses a torch.autograd.Function ({cls}).",
     "Its forward and backward are not traced yet.",

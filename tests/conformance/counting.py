@@ -33,15 +33,17 @@ def target_name(node: torch.fx.Node) -> str:
 def operators(graph: torch.fx.GraphModule) -> list[str]:
     """Call targets in graph order, without placeholders, attribute reads and the output.
 
-    Nor are those counted that do nothing: a number that nobody takes, and the symbol of a size read once more from
-    the tensor, which one compiler does where another passes the symbol.
+    Nor are those counted that do nothing: a number that nobody takes, the symbol of a size read once more from the
+    tensor, which one compiler does where another passes the symbol, and torch's note of which of it is used.
     """
     calls = ("call_function", "call_method", "call_module")
     return [target_name(node) for node in graph.graph.nodes if node.op in calls and not is_idle(node)]
 
 
 def is_idle(node: torch.fx.Node) -> bool:
-    """Whether `node` only gives a number nobody takes, or reads the sizes of a tensor."""
+    """Whether `node` only gives a number nobody takes, reads the sizes of a tensor, or counts a use of torch."""
+    if node.target is torch._C._log_api_usage_once:
+        return True
     value = node.meta.get("example_value")
     symbolic = (torch.SymInt, torch.SymFloat, torch.SymBool)
     if isinstance(value, (bool, int, float, *symbolic)) and all(map(is_idle, node.users)):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 import builtins
 import types
+import typing
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -21,7 +22,7 @@ from tracer_core.variables.base import Tracing, VariableTracker, all_constant, c
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.class_writes import placeholder
-from tracer_core.variables.classes import ClassVariable
+from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import FunctionVariable
@@ -49,7 +50,8 @@ def build_class(
     **keywords: VariableTracker,
 ) -> VariableTracker:
     text = str(constant_or(name.realize(), "class"))
-    real = [_base(base, text) for base in bases]
+    given = [base.realize() for base in bases]
+    real = [each for base in given for each in _bases_of(tx, base, given, text)]
     meta = _metaclass(tx, text, real, metaclass)
     target = body.target(tx)
     cells = dict(zip(target.code.co_freevars, target.closure, strict=True))
@@ -57,11 +59,23 @@ def build_class(
     frame.namespace = {}
     class_cell = tx.run_frame(frame).realize()
     namespace = frame.namespace
+    if any(isinstance(base, BuiltinVariable) for base in given):
+        namespace["__orig_bases__"] = tuple_of(*given)
     namespace.pop("__classcell__", None)
     made = _call_metaclass(tx, meta, text, real, namespace, keywords)
     if isinstance(class_cell, CellVariable):
         class_cell.store(tx, made)
     return made
+
+
+def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
+    """The classes that stand for a base: what `Generic[T]` and its like say of themselves, else itself."""
+    if isinstance(base, BuiltinVariable) and type(base.known) in _ALIASES and all_constant(given):
+        return list(base.known.__mro_entries__(tuple(each.value() for each in given)))
+    return [_base(base, name)]
+
+
+_ALIASES = (types.GenericAlias, type(typing.Sequence[int]))
 
 
 def _base(base: VariableTracker, name: str) -> type:
@@ -135,14 +149,9 @@ def create(
     Raises:
         Unsupported: code of the program would run where the class is made, past the trace.
     """
-    if any(static_lookup(base, "__init_subclass__")[1] is not object for base in bases) or keywords:
-        raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__")
     real, late = _namespace(tx, name, namespace)
     real.setdefault("__module__", tx.frame.globals.get("__name__"))
-    try:
-        made: Any = type.__new__(meta, name, tuple(bases), real)
-    except Exception as error:  # noqa: BLE001
-        tx.raise_(type(error), *error.args)
+    made: Any = _without_hook(tx, meta, name, bases, real)
     for key, stands_for in late.items():
         type.__setattr__(made, key, stands_for)
     if isinstance(made, abc.ABCMeta):
@@ -154,7 +163,40 @@ def create(
     tracker: VariableTracker = tx.constant(made)
     for key, value in namespace.items():
         _set_name(tx, value.realize(), tracker, key)
+    hook = SuperVariable(made, tracker).attribute(tx, "__init_subclass__")
+    assert hook is not None
+    tx.call(hook, [], keywords)
     return tracker
+
+
+class _Quiet:
+    """Stands before the bases while a class is made, so that their `__init_subclass__` is not run but walked."""
+
+    def __init_subclass__(cls) -> None: ...
+
+
+class _QuietSlots:
+    """The same before bases whose instances have no `__dict__`."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None: ...
+
+
+def _without_hook(tx: Tracing, meta: type, name: str, bases: list[type], namespace: dict[str, Any]) -> type:
+    """`type.__new__`, without running a hook of the bases."""
+    hooked = any(static_lookup(base, "__init_subclass__")[1] is not object for base in bases)
+    quiet = _Quiet if any(base.__dictoffset__ for base in bases) else _QuietSlots
+    try:
+        made: type = type.__new__(meta, name, (quiet, *bases) if hooked else tuple(bases), namespace)
+    except Exception as error:  # noqa: BLE001
+        tx.raise_(type(error), *error.args)
+    if hooked:
+        try:
+            made.__bases__ = tuple(bases)
+        except TypeError:
+            raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__") from None
+    return made
 
 
 def _namespace(

@@ -71,12 +71,18 @@ def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> 
     if value is DELETED:
         tx.build(held, class_attribute_source(cls, name))
     stands_for = overlay.DELETED if value is DELETED else placeholder(tx, value)
+    if cls not in overlay.made:
+        _note(tx, cls, name, value)
+    tx.output.overlay.setdefault(cls, {})[name] = stands_for
+
+
+def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
+    """The class outlives the trace: the write is to be made for real after it."""
     writes = tx.output.class_writes.get(cls)
     if writes is None:
         writes = tx.output.class_writes[cls] = ClassWrites(cls)
     tx.output.side_effects.changes(writes, "class", f"attribute {name} is {'deleted' if value is DELETED else 'set'}")
     writes.attributes[name] = value
-    tx.output.overlay.setdefault(cls, {})[name] = stands_for
 
 
 def _is_special(name: str, value: VariableTracker) -> bool:

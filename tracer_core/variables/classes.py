@@ -14,6 +14,7 @@ from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
 from tracer_core.variables.functions import name_of
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
@@ -116,7 +117,9 @@ class ClassVariable(KnownVariable):
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         guard_class(tx, self.known)
-        if name == "__dict__" and (self.known in tx.output.class_writes or self.known in overlay.made):
+        if name == "__dict__" and self.known in overlay.made:
+            return ClassDictVariable(tx, self.known)
+        if name == "__dict__" and self.known in tx.output.class_writes:
             raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
@@ -174,6 +177,29 @@ class ClassVariable(KnownVariable):
         guard_class(tx, self.known)
         write(tx, self.known, name, value)
         return True
+
+
+class ClassDictVariable(MappingProxyVariable):
+    """The `__dict__` of a class that the trace has made: what stands in it at each look."""
+
+    __slots__ = ("known", "tx")
+
+    def __init__(self, tx: Tracing, known: type) -> None:
+        VariableTracker.__init__(self)
+        self.tx = tx
+        self.known = known
+
+    @property
+    def of(self) -> DictVariable:  # type: ignore[override]
+        names = dict.fromkeys([*self.known.__dict__, *overlay.current.get(self.known, ())])
+        held = {name: overlay.own(self.known, name) for name in names}
+        entries = {name: found for name, found in held.items() if found is not overlay.ABSENT}
+        return DictVariable([(self.tx.constant(n), self._tracker(n, found)) for n, found in entries.items()])
+
+    def _tracker(self, name: str, found: Any) -> VariableTracker:
+        if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+            return BuiltinVariable(found)
+        return self.tx.lazy(found, ConstSource.of_object(found, f"{self.known.__qualname__}.{name}"))
 
 
 class BuiltinVariable(KnownVariable):

@@ -77,10 +77,6 @@ def _fold_class(
     return tx.constant(value)
 
 
-# They make no parameters, and hold only what they are given.
-_MODULE_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential)
-
-
 def _check_instantiable(
     tx: Tracing, cls: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> None:
@@ -92,8 +88,6 @@ def _check_instantiable(
             object.__new__(cls)
         except TypeError as error:
             tx.raise_(TypeError, *error.args)
-    if issubclass(cls, torch.nn.Module) and cls not in _MODULE_CONTAINERS:
-        raise Unsupported("module-created", cls=cls.__qualname__)
     if issubclass(cls, torch.Tensor):
         raise Unsupported("tensor-created", cls=cls.__qualname__)
     if issubclass(cls, torch.autograd.Function):

@@ -34,13 +34,24 @@ class NNModuleVariable(UserObjectVariable):
             return self._own_member(tx, name)
         for table in TABLES:
             members = self.real.__dict__.get(table)
-            if members is not None and name in members:
+            changed = self._changed(tx, members)
+            if changed is not None:
+                found = changed.get(tx, tx.constant(name))
+                if found is not None:
+                    return found
+            elif members is not None and name in members:
                 if table in self.attributes:
                     raise NotConstant(f"{self.describe()} with a replaced {table}")
                 return tx.build(members[name], MemberSource(self.source, table, name))
         for table in TABLES:
-            tx.guard(make.lacks(ObjectAttrSource(self.source, table), name))
+            if self._changed(tx, self.real.__dict__.get(table)) is None:
+                tx.guard(make.lacks(ObjectAttrSource(self.source, table), name))
         return None
+
+    def _changed(self, tx: Tracing, members: Any) -> DictVariable | None:
+        """The tracker of one of the three dicts, if the trace has changed it."""
+        tracker = tx.output.trackers_by_object.get(id(members))
+        return tracker if isinstance(tracker, DictVariable) and tracker in tx.output.side_effects.changed else None
 
     def _own_member(self, tx: Tracing, name: str) -> VariableTracker | None:
         """A member of a module that the trace made."""
@@ -56,10 +67,8 @@ class NNModuleVariable(UserObjectVariable):
         hook, _ = static_lookup(self.cls, "__setattr__")
         if hook is not torch.nn.Module.__setattr__ or self.real is None:
             return super().set_attribute(tx, name, value)
-        if value is DELETED or self._registers(name, value):
-            from tracer_core.errors import Unsupported
-
-            raise Unsupported("module-registers", name=name, cls=self.cls.__name__)
+        if value is DELETED or self._registers(tx, name, value):
+            return super().set_attribute(tx, name, value)
         if self._is_buffer(name):
             tx.output.side_effects.changes(self, "attributes", f"buffer {name} is set")
             self.attributes[name] = value
@@ -69,14 +78,15 @@ class NNModuleVariable(UserObjectVariable):
     def _is_buffer(self, name: str) -> bool:
         return self.real is not None and name in self.real.__dict__.get("_buffers", {})
 
-    def _registers(self, name: str, value: VariableTracker) -> bool:
-        """Whether setting it would add or replace a parameter or a submodule."""
+    def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        """Whether setting it adds or replaces a parameter or a submodule, or may do so: its dicts were changed."""
         cls = value.realize().python_type()
         members = self.real.__dict__
         return (
             issubclass(cls, (torch.nn.Parameter, torch.nn.Module))
             or name in members.get("_parameters", {})
             or name in members.get("_modules", {})
+            or any(self._changed(tx, members.get(table)) is not None for table in TABLES)
         )
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:

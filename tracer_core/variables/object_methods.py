@@ -21,7 +21,13 @@ def object_init(
 
 
 @handles(object.__init_subclass__)
-def object_init_subclass(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+@handles(object.__dict__["__init_subclass__"], ClassVariable)
+def object_init_subclass(
+    tx: Tracing, cls: VariableTracker | None = None, /, **kwargs: VariableTracker
+) -> VariableTracker:
+    if kwargs:
+        name = "object" if cls is None else cls.realize().value().__name__
+        tx.raise_(TypeError, f"{name}.__init_subclass__() takes no keyword arguments")
     return NONE
 
 

@@ -249,12 +249,9 @@ class UserObjectVariable(VariableTracker):
         if not isinstance(found, types.MemberDescriptorType) and not self._has_dict():
             tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
         if value is DELETED and self._current(tx, name) is None:
-            tx.raise_(
-                AttributeError,
-                f"{self.cls.__name__!r} object has no attribute {name!r}"
-                if isinstance(found, types.MemberDescriptorType)
-                else name,
-            )
+            is_slot = isinstance(found, types.MemberDescriptorType)
+            missing = name if is_slot else f"{self.cls.__name__!r} object has no attribute {name!r}"
+            tx.raise_(AttributeError, missing)
         self.dict_store(tx, name, value)
         return True
 
