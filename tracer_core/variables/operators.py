@@ -263,7 +263,12 @@ def _dunder_compare(
         tries.reverse()
     for receiver, method, other in tries:
         found, owner = static_lookup(receiver.python_type(), method)
-        if owner is None or not has_special(receiver, method):
+        if owner is None:
+            continue
+        if not has_special(receiver, method):
+            done = _compare_inside(tx, method, receiver, other) if owner is not object else None
+            if done is not None:
+                return done
             continue
         if owner is object:
             # object.__ne__ asks __eq__ and turns the answer round; the others know nothing of the value.
@@ -278,6 +283,16 @@ def _dunder_compare(
         if not _is_not_implemented(result):
             return result
     return None
+
+
+def _compare_inside(
+    tx: Tracing, method: str, receiver: VariableTracker, other: VariableTracker
+) -> VariableTracker | None:
+    """What a builtin type's own method says of an object that has a part of such a type."""
+    if not isinstance(other, UserObjectVariable) or other.part is None:
+        return None
+    inside = receiver.part if isinstance(receiver, UserObjectVariable) else receiver
+    return None if inside is None else answered(tx, getattr(operator, method.strip("_")), inside, other.part)
 
 
 def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> bool:

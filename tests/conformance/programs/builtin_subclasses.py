@@ -235,3 +235,40 @@ def subclass_as_key(x):
         made[Items()] = 3
     except TypeError as error:
         return x + made["k"] + made[(1, 2)], str(error)
+
+
+class KnowsNothingDict(dict):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __hash__ = None
+
+
+class KnowsNothingList(list):
+    def __eq__(self, other):
+        return NotImplemented
+
+    def __lt__(self, other):
+        return NotImplemented
+
+    __hash__ = None
+
+
+@program("I2 I11", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+def comparisons_left_to_the_builtin_other(x):
+    counter = collections.Counter({1: 1})
+    pairs = [
+        (counter, {1: 1}),
+        ({1: 1}, counter),
+        (counter, {1: 2}),
+        (counter, 3),
+        (KnowsNothingDict(a=1), {"a": 1}),
+        ({"a": 1}, KnowsNothingDict(a=1)),
+        (KnowsNothingDict(a=1), KnowsNothingDict(a=1)),
+        (KnowsNothingList([1]), [1]),
+        ([2], KnowsNothingList([1])),
+        (KnowsNothingList([1]), (1,)),
+        (collections.OrderedDict(a=1), KnowsNothingDict(a=1)),
+    ]
+    smaller = (KnowsNothingList([1]) < [2], [2] < KnowsNothingList([1]))
+    return x + 1, [(a == b, a != b) for a, b in pairs], smaller
