@@ -1,7 +1,9 @@
-"""What a trace reads from libraries: attributes of their modules and classes, and what derives from what.
+"""What a trace reads from libraries and classes: names in modules and classes, and what derives from what.
 
 Torch and Python's own library are taken as they stand while a frame is traced. All that is read of them is noted
-here, and becomes a few guards at the end, so that replacing a library's function or method later is noticed.
+here, and becomes a few guards at the end, so that replacing a library's function or method later is noticed. Of the
+program's own classes only what a lookup did not find is noted, and the type of what it found: the value itself is
+guarded where it is used.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.guards import ABSENT, Guard, make, names_of
+from tracer_core.guards import ABSENT, Guard, OfType, make, names_of
 
 if TYPE_CHECKING:
     from tracer_core.graph.output import Where
@@ -45,10 +47,12 @@ _active = _Active()
 
 
 class LibraryReads:
-    """What one attempt read. `where` says which step is running."""
+    """What one attempt read. `where` says which step is running; `made` are classes of the trace's own, which
+    nothing outside can change."""
 
     def __init__(self, where: Callable[[], Where]) -> None:
         self._where = where
+        self.made: set[type] = set()
         self._seen: set[tuple[int, str]] = set()
         self._names: dict[int, tuple[Any, dict[str, Any], Where]] = {}
         self._classes: dict[int, tuple[type, Where]] = {}
@@ -65,10 +69,13 @@ class LibraryReads:
 
     def name(self, owner: Any, name: str) -> None:
         """`name` was read in a module, a class, or a module's globals (absent counts too)."""
+        self._note(owner, name, names_of(owner).get(name, ABSENT))
+
+    def _note(self, owner: Any, name: str, value: Any) -> None:
         known = self._names.get(id(owner))
         if known is None:
             known = self._names[id(owner)] = (owner, {}, self._where())
-        known[1].setdefault(name, names_of(owner).get(name, ABSENT))
+        known[1].setdefault(name, value)
 
     def lookup(self, cls: type, name: str) -> None:
         """`name` was looked for in a class and its bases."""
@@ -79,9 +86,12 @@ class LibraryReads:
         if id(cls) not in self._classes and cls.__flags__ & (HEAP_TYPE | IMMUTABLE_TYPE) == HEAP_TYPE:
             self._classes[id(cls)] = (cls, self._where())
         for owner in cls.__mro__:
+            found = owner.__dict__.get(name, ABSENT)
             if _watched(owner):
-                self.name(owner, name)
-            if name in owner.__dict__:
+                self._note(owner, name, found)
+            elif owner not in self.made and may_change(owner):
+                self._note(owner, name, found if found is ABSENT else OfType(type(found)))
+            if found is not ABSENT:
                 return
 
     def derives(self, cls: type, base: Any, answer: bool) -> None:

@@ -77,7 +77,6 @@ class OutputGraph:
         self.dict_owners: dict[int, int] = {}
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
-        self.guarded_classes: set[type] = set()
         self.libraries = LibraryReads(where)
         # Generators that the trace started.
         self.generators: list[Any] = []

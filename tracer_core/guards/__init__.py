@@ -9,7 +9,7 @@ from tracer_core.guards import kinds, make
 from tracer_core.guards.compiled import CompiledGuards, Failure, compile_guards
 from tracer_core.guards.constants import constant_key, is_constant, same_constant
 from tracer_core.guards.guard import KINDS, Guard, Kind, Relation, kind
-from tracer_core.guards.kinds.libraries import ABSENT, names_of
+from tracer_core.guards.kinds.libraries import ABSENT, OfType, names_of
 
 __all__ = [
     "ABSENT",
@@ -18,6 +18,7 @@ __all__ = [
     "Failure",
     "Guard",
     "Kind",
+    "OfType",
     "Relation",
     "compile_guards",
     "constant_key",

@@ -20,7 +20,6 @@ from tracer_core.interpreter.frame import Frame
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.class_writes import placeholder
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
 from tracer_core.variables.constant import NONE
@@ -157,9 +156,7 @@ def create(
     if isinstance(made, abc.ABCMeta):
         abc._abc_init(made)  # type: ignore[attr-defined]
     overlay.made[made] = overlay.MadeClass(made, tx.root_steps - 1)
-    for base in bases:
-        guard_class(tx, base)
-    tx.output.guarded_classes.add(made)
+    tx.output.libraries.made.add(made)
     tracker: VariableTracker = tx.constant(made)
     for key, value in namespace.items():
         _set_name(tx, value.realize(), tracker, key)

@@ -29,7 +29,6 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.build_containers import is_literal_tuple, items_of
 from tracer_core.variables.cells import cell_from_outside
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable
@@ -60,7 +59,6 @@ def _tuple_subclass(build: VariableBuilder, value: tuple[Any, ...], source: Sour
 @builds(torch.nn.Module, subclasses=True)
 def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, type(value)))
-    guard_class(build.tx, type(value))
     return build.register(value, NNModuleVariable(type(value), value, source))
 
 
@@ -111,7 +109,6 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
         if callable(value) and rules.is_graph_function(value):
             return TorchFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
-    guard_class(build.tx, cls)
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, cls))
     _refuse_shared_dict(build, value, source)
@@ -128,7 +125,6 @@ def _object_with_value(build: VariableBuilder, value: Any, source: Source, base:
     """An instance of a class that inherits from `int`, `str` and the like: its value, and what else it holds."""
     tracker = UserObjectVariable(type(value), value, source)
     build.register(value, tracker)
-    guard_class(build.tx, type(value))
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, type(value)))
     tracker.part = build(PLAIN[base](value), PlainValueSource(source, base))

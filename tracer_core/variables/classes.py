@@ -12,7 +12,6 @@ from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
 from tracer_core.variables.functions import name_of
@@ -116,7 +115,6 @@ class ClassVariable(KnownVariable):
     kind = "class"
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        guard_class(tx, self.known)
         if name == "__dict__" and self.known in overlay.made:
             return ClassDictVariable(tx, self.known)
         if name == "__dict__" and self.known in tx.output.class_writes:
@@ -174,7 +172,6 @@ class ClassVariable(KnownVariable):
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         from tracer_core.variables.class_writes import write
 
-        guard_class(tx, self.known)
         write(tx, self.known, name, value)
         return True
 

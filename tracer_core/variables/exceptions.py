@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import note_lookup
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
@@ -97,6 +98,8 @@ class ExceptionVariable(VariableTracker):
 
     def _class_says_how(self, name: str) -> bool:
         """Whether the class has code of its own for setting the attribute."""
+        for looked_for in ("__setattr__", "__delattr__", name):
+            note_lookup(self.cls, looked_for)
         own = [vars(cls) for cls in self.cls.__mro__ if cls.__flags__ & _HEAP_TYPE]
         hooks = any(hook in held for held in own for hook in ("__setattr__", "__delattr__"))
         return hooks or any(hasattr(type(held[name]), "__set__") for held in own if name in held)

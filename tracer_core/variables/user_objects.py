@@ -12,7 +12,6 @@ from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
-from tracer_core.variables.class_guards import guard_class
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
@@ -83,7 +82,6 @@ class UserObjectVariable(VariableTracker):
     # --- reading ------------------------------------------------------------------------------------------
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        guard_class(tx, self.cls)
         try:
             found = self._first_attribute(tx, name)
         except ObservedException as raised:

@@ -22,6 +22,21 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
 _SHOWN = 4
 
 
+@dataclass(frozen=True, slots=True)
+class OfType:
+    """Stands for any object of just this type: what a name has matters for how it is found, and is guarded itself
+    where it is used."""
+
+    cls: type
+
+    def __repr__(self) -> str:
+        return f"an object of type {class_text(self.cls)}"
+
+
+def _as_it_was(was: Any, now: Any) -> bool:
+    return type(now) is was.cls if isinstance(was, OfType) else now is was
+
+
 def names_of(owner: Any) -> Mapping[str, Any]:
     """The names in a module, a class (its own, not its bases'), or a module's globals."""
     return owner.__dict__ if isinstance(owner, (ModuleType, type)) else owner
@@ -29,10 +44,11 @@ def names_of(owner: Any) -> Mapping[str, Any]:
 
 @kind("NAMES", rank=2)
 class Names(Kind):
-    """The value is a module, class or globals; `expected` has the object (or ABSENT) that names in it had."""
+    """The value is a module, class or globals; `expected` has the object (or ABSENT, or OfType) that names in it
+    had."""
 
     def key(self, expected: dict[str, Any]) -> Hashable:
-        return tuple((name, id(value)) for name, value in expected.items())
+        return tuple((name, value if isinstance(value, OfType) else id(value)) for name, value in expected.items())
 
     def holds(self, value: Any, expected: dict[str, Any]) -> bool:
         return self._changed(value, expected) is None
@@ -40,7 +56,7 @@ class Names(Kind):
     def _changed(self, value: Any, expected: dict[str, Any]) -> str | None:
         """The first name that has something else now."""
         names = names_of(value)
-        return next((name for name, was in expected.items() if names.get(name, ABSENT) is not was), None)
+        return next((name for name, was in expected.items() if not _as_it_was(was, names.get(name, ABSENT))), None)
 
     verbs = ("had", "has")
 
@@ -64,7 +80,9 @@ class Names(Kind):
 
 
 def _has(name: str, value: Any) -> str:
-    return f"no {name}" if value is ABSENT else f"{describe(value)} as its {name}"
+    if value is ABSENT:
+        return f"no {name}"
+    return f"{value if isinstance(value, OfType) else describe(value)} as its {name}"
 
 
 @kind("BASES", rank=2)
