@@ -29,7 +29,7 @@ class Differs(AssertionError):
 class Differential:
     """Runs program texts as plain Python and one compiled way, each in its own process."""
 
-    def __init__(self, way: str, *, graphs: bool = False, ignore: Sequence[str] = (), seconds: float = 30.0) -> None:
+    def __init__(self, way: str, *, graphs: bool = False, ignore: Sequence[str] = (), seconds: float = 120.0) -> None:
         self.way = way
         self.ignore = ignore
         self.skip: Sequence[str] = ()
