@@ -38,5 +38,9 @@ class BackendError(TracewalkError):
     """The back end failed on a graph; neither the user's program nor the engine is to blame."""
 
 
+class NumpyWarns(TracewalkError):
+    """A graph found that NumPy would warn where torch does not; it gives way to plain Python, nobody sees this."""
+
+
 class FaultWarning(RuntimeWarning):
     """The engine failed on a function, which runs as plain Python instead."""

@@ -8,22 +8,24 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch
 
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.recovery import Undo
 from tracer_core.graph.draws import Draw
 from tracer_core.sources import DrawnSource
 from tracer_core.variables.random_streams import RandomStreamVariable
 
 STREAMS = "___streams"
-"""The temporary that holds how the generators stood before the first draw."""
+"""The temporary that holds how generators, and inputs that the graph changes, stood before the first draw."""
 
 States = list[tuple[Callable[[Any], Any], Any]]
 
 
 def states_of(*streams: Any) -> States:
-    """For each generator, what puts it back and the state to put it back to."""
+    """For each generator or tensor, what puts it back and the state to put it back to."""
     return [_state_of(stream) for stream in streams]
 
 
@@ -32,13 +34,32 @@ def _state_of(stream: Any) -> tuple[Callable[[Any], Any], Any]:
         return stream.set_state, stream.get_state(legacy=False)
     if isinstance(stream, np.random.Generator):
         return functools.partial(setattr, stream.bit_generator, "state"), stream.bit_generator.state
+    if isinstance(stream, torch.Generator):
+        return stream.set_state, stream.get_state()
+    if isinstance(stream, torch.Tensor):
+        # `.data` has a version counter of its own: nobody can tell that the tensor was changed and put back.
+        return stream.data.copy_, stream.detach().clone()
     return stream.setstate, stream.getstate()
 
 
 def give_back(states: States) -> None:
-    """Put generators back, so that plain Python draws the same numbers."""
+    """Put all back, so that plain Python draws the same numbers."""
     for put_back, state in states:
         put_back(state)
+
+
+def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:
+    """Keep how everything stands that the draws and the graph may change."""
+    loads: list[Callable[[], object]] = [
+        (lambda stream=stream: emitter.load(stream))  # type: ignore[misc]
+        for stream in dict.fromkeys(draw.stream for draw in draws)
+    ]
+    if undo.torch_stream:
+        loads.append(lambda: emitter.const(torch.default_generator))
+    loads += [(lambda source=each.source: emitter.load_source(source)) for each in undo.inputs]  # type: ignore[misc]
+    if loads:
+        emitter.call_const(states_of, *loads)
+        emitter.emit("STORE_FAST", STREAMS)
 
 
 def draw_all(emitter: Emitter, draws: list[Draw]) -> list[Instruction]:
@@ -47,11 +68,6 @@ def draw_all(emitter: Emitter, draws: list[Draw]) -> list[Instruction]:
     Returns:
         The instructions that draw: when one of them raises, the streams are to be given back.
     """
-    if not draws:
-        return []
-    streams = dict.fromkeys(draw.stream for draw in draws)
-    emitter.call_const(states_of, *(lambda stream=stream: emitter.load(stream) for stream in streams))
-    emitter.emit("STORE_FAST", STREAMS)
     start = len(emitter.instructions)
     for index, draw in enumerate(draws):
         _call(emitter, draw)
@@ -84,9 +100,10 @@ def giving_back() -> list[Instruction]:
     ]
 
 
-def temporaries(draws: list[Draw]) -> list[str]:
-    """The variables that the draws set."""
-    return [STREAMS, *(DrawnSource(i, draw.label).variable for i, draw in enumerate(draws))] if draws else []
+def temporaries(draws: list[Draw], undo: Undo) -> list[str]:
+    """The variables that `keep_states` and the draws set."""
+    drawn = [DrawnSource(i, draw.label).variable for i, draw in enumerate(draws)]
+    return [STREAMS, *drawn] if draws or undo else []
 
 
 def stream_at(cls: type[random.Random], state: Any) -> random.Random:

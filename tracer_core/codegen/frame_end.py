@@ -11,12 +11,12 @@ import torch
 from tracer_core.bytecode import CallShape, Handler, Instruction, make
 from tracer_core.codegen import effects
 from tracer_core.codegen.alive import as_it_came, looks_at_namespace
-from tracer_core.codegen.draws import draw_all, giving_back, temporaries
+from tracer_core.codegen.draws import draw_all, giving_back, keep_states, temporaries
 from tracer_core.codegen.emitter import OUTPUTS, Emitter, refuse_classes_made
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_managers import load_manager
 from tracer_core.codegen.rebuild_needs import needs
-from tracer_core.codegen.recovery import can_run_again, recovery_code
+from tracer_core.codegen.recovery import Undo, recovery_code, undo_of
 from tracer_core.codegen.resume import enter_block, make_and_enter_block, manager_of, raise_and_catch
 from tracer_core.codegen.tracebacks import drop_outermost
 from tracer_core.graph.output import OutputGraph
@@ -87,11 +87,15 @@ class FrameEnd:
             code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
         """
         emitter, draws = self.emitter, self.output.draws
-        if draws and looks_at_namespace(self.root.code):
+        undone = undo_of(self.output) if function is not None else None
+        undo = undone or Undo()
+        kept = temporaries(draws, undo)
+        if kept and looks_at_namespace(self.root.code):
             # The original code, should it run after all, shall not find them among its locals: all must be bound.
-            for name in temporaries(draws):
+            for name in kept:
                 emitter.const(None)
                 emitter.emit("STORE_FAST", name)
+        keep_states(emitter, draws, undo)
         recovered = draw_all(emitter, draws)
         if function is not None:
             emitter.emit("PUSH_NULL")
@@ -99,10 +103,10 @@ class FrameEnd:
             for argument in self.output.inputs:
                 emitter.load_source(argument.source)
             call = emitter.emit("CALL", CallShape(len(self.output.inputs)))
-            if can_run_again(self.output):
+            if undone is not None:
                 recovered.append(call)
             emitter.emit("STORE_FAST", OUTPUTS)
-        recovery = self._recovery(otherwise) if recovered else []
+        recovery = self._recovery(otherwise, kept) if recovered else []
         for instruction in recovered:
             instruction.handler = Handler(recovery[0], 0, False)
         for change in self.output.state.left:
@@ -110,11 +114,12 @@ class FrameEnd:
             emitter.emit("POP_TOP")
         return recovery
 
-    def _recovery(self, otherwise: Instruction) -> list[Instruction]:
-        """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs."""
-        back = giving_back() if self.output.draws else []
-        if back and looks_at_namespace(self.root.code):
-            back.extend(make("DELETE_FAST", name) for name in temporaries(self.output.draws))
+    def _recovery(self, otherwise: Instruction, kept: list[str]) -> list[Instruction]:
+        """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs. `kept`
+        are the variables that say how things stood."""
+        back = giving_back() if kept else []
+        if kept and looks_at_namespace(self.root.code):
+            back.extend(make("DELETE_FAST", name) for name in kept)
         return recovery_code(otherwise, back)
 
     def restore(self) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from tracer_core.graph.numpy_warnings import Check, checked
+
 DTYPES: dict[np.dtype[Any], torch.dtype] = {
     np.dtype(name): getattr(torch, name)
     for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
@@ -45,7 +47,7 @@ def _making() -> Callable[..., Any]:
 
 
 @functools.cache
-def numpy_call(kind: str, name: str) -> Callable[..., Any]:
+def numpy_call(kind: str, name: str, check: Check | None = None) -> Callable[..., Any]:
     """The function of a node.
 
     Args:
@@ -53,8 +55,12 @@ def numpy_call(kind: str, name: str) -> Callable[..., Any]:
             of an array (its name is the second argument), or `values`: a new array of flat values, a shape
             and a dtype.
         name: its name.
+        check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
     """
     function = _making() if kind == "values" else _through_numpy(_find(kind, name))
+    if check is not None:
+        function = checked(function, check)
+        function.may_warn = True  # type: ignore[attr-defined]
     called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
     function.__name__ = function.__qualname__ = called
     function.__module__ = __name__

@@ -12,7 +12,8 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, numpy_call
 from tracer_core.variables.array_rules import check
-from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, guard_error_handling, in_graph, on_shadows
+from tracer_core.variables.array_warnings import check_for, guard_error_handling
+from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -36,11 +37,12 @@ def numpy_operation(
         return numpy_operation(tx, "operator", "mul", operator.mul, [args[0], args[0]], {})
     if given:
         check(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
-    guard_error_handling(tx, name)
-    shadow = on_shadows(name, function, shadows, named)
+    watched = guard_error_handling(tx, name)
+    shadow = on_shadows(name, function, shadows, named, real=not given)
     if not given:
         return known_result(tx, name, shadow)
-    target = numpy_call(kind, name)
+    check_warning = check_for(name, shadows, named, shadow)
+    target = numpy_call(kind, name, check_warning if watched else None)
     if name in _TRUE_DIVISIONS and not any(_is_float(value) for value in shadows):
         # Whole numbers are divided in double precision.
         args = [as_double(tx, arg) for arg in args]
@@ -52,6 +54,7 @@ def numpy_operation(
         {key: _graph_form(tx, value) for key, value in kwargs.items()},
         shadow,
         given,
+        numpy_call(kind, name),
     )
 
 
@@ -153,9 +156,12 @@ def changed(tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVa
     shadows = [_shadow(arg) for arg in args]
     check(name, shadows, {}, rounding=False)
     _check_cast(name, array, shadows)
-    guard_error_handling(tx, name)
+    watched = guard_error_handling(tx, name)
     on_shadows(name, function, shadows, {})
-    call_in_graph(tx, "call_function", numpy_call("operator", name), [_graph_form(tx, arg) for arg in args], {})
+    check_warning = check_for(name, shadows, {}, array.shadow)
+    target = numpy_call("operator", name, check_warning if watched else None)
+    run = numpy_call("operator", name)
+    call_in_graph(tx, "call_function", target, [_graph_form(tx, arg) for arg in args], {}, run)
     return array
 
 

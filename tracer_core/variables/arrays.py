@@ -28,23 +28,6 @@ from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.tensor import TensorVariable, describe_fake
 
 
-def errors_are_raised(numpy: Any) -> bool:
-    """Whether NumPy does more about overflows and divisions by zero than warn."""
-    return not set(numpy.geterr().values()) <= {"warn", "ignore"}
-
-
-def guard_error_handling(tx: Tracing, name: str) -> None:
-    """Code made here does nothing about overflows and divisions by zero.
-
-    Raises:
-        Unsupported: the program asks NumPy to raise there, or to call a function.
-    """
-    if errors_are_raised(np):
-        raise Unsupported("numpy-function", name=f"{name} (with errors raised by np.seterr or np.errstate)")
-    source = ConvertedSource(ConstSource.of_object(np, "numpy"), ById(errors_are_raised), "errors_are_raised")
-    tx.guard(make.constant(source, False))
-
-
 class NumpyVariable(VariableTracker):
     """An array or scalar that the graph holds as `tensor`."""
 
@@ -189,15 +172,20 @@ def _scalar(build: Any, value: Any, source: Source) -> VariableTracker:
 # --- results --------------------------------------------------------------------------------------------------
 
 
-def on_shadows(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What NumPy gives for these shadows.
+def on_shadows(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], real: bool = False
+) -> Any:
+    """What NumPy gives for these shadows, or for these values where they are `real`.
 
     Raises:
-        Unsupported: it raises; plain Python then runs the operation as it stands.
+        Unsupported: it raises or warns; plain Python then runs the operation as it stands.
     """
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(), np.errstate(all="raise" if real else "ignore"):
+            warnings.simplefilter("error")
+            if not real:
+                # Warnings about numbers are about those of the shadows; others hang on types and shapes.
+                warnings.simplefilter("ignore", RuntimeWarning)
             return function(*args, **kwargs)
     except Exception as error:  # noqa: BLE001
         text = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
@@ -212,18 +200,20 @@ def in_graph(
     kwargs: dict[str, VariableTracker],
     shadow: Any,
     given: Sequence[NumpyVariable],
+    run: Callable[..., Any] | None = None,
 ) -> VariableTracker:
     """The node for a NumPy call, and the tracker of its result, which must be as `shadow` says.
 
     Args:
         args, kwargs: as the graph takes them.
         given: the arrays and scalars among them.
+        run: what is run on fakes, if not `target`.
     """
     if isinstance(shadow, np.ndarray):
         same = next((each for each in given if each.shadow is shadow), None)
         if same is not None:
             return same
-    result = call_in_graph(tx, "call_function", target, args, kwargs)
+    result = call_in_graph(tx, "call_function", target, args, kwargs, run)
     return _adopt(tx, name, result, shadow, given)
 
 
