@@ -49,10 +49,13 @@ def give_back(states: States) -> None:
 
 
 def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:
-    """Keep how everything stands that the draws and the graph may change."""
-    loads: list[Callable[[], object]] = [
+    """Keep how everything stands that the draws and the graph may change. (Streams that a draw makes are not there
+    yet, and nobody sees them should plain Python make them again.)"""
+    streams = dict.fromkeys(draw.stream for draw in draws if draw.stream is not None)
+    loads: list[Callable[[], None]] = [
         (lambda stream=stream: emitter.load(stream))  # type: ignore[misc]
-        for stream in dict.fromkeys(draw.stream for draw in draws)
+        for stream in streams
+        if not isinstance(stream.source, DrawnSource)
     ]
     if undo.torch_stream:
         loads.append(lambda: emitter.const(torch.default_generator))
@@ -79,13 +82,15 @@ def _call(emitter: Emitter, draw: Draw) -> None:
     emitter.emit("PUSH_NULL")
     if draw.function is not None:
         emitter.const(draw.function)
-        emitter.load(draw.stream)
+        if draw.stream is not None:
+            emitter.load(draw.stream)
     else:
+        assert draw.stream is not None
         emitter.load(draw.stream)
         emitter.emit("LOAD_ATTR", draw.method)
     for value in (*draw.args, *draw.kwargs.values()):
         emitter.load(value)
-    count = len(draw.args) + len(draw.kwargs) + (draw.function is not None)
+    count = len(draw.args) + len(draw.kwargs) + (draw.function is not None and draw.stream is not None)
     emitter.emit("CALL", CallShape(count, tuple(draw.kwargs)))
 
 

@@ -37,8 +37,8 @@ _DRAWS = (
 
 @dataclass(slots=True)
 class Undo:
-    """What is kept before a graph runs, so that plain Python can run from the start should it raise: torch's generator
-    where it draws, and inputs that it changes."""
+    """What is kept before a graph runs, so that plain Python can run from the start should it raise: torch's
+    generator where it draws, and inputs that it changes."""
 
     torch_stream: bool = False
     inputs: list[GraphArg] = field(default_factory=list)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class Draw:
     """`stream.method(*args, **kwargs)`, or, with `function`, `function(stream, *args, **kwargs)`. All trackers are
-    constants, or have a source that needs no graph."""
+    constants, or have a source that needs no graph. Without a stream `function` makes one: `function(*args)`."""
 
-    stream: VariableTracker
+    stream: VariableTracker | None
     method: str
     args: list[VariableTracker]
     kwargs: dict[str, VariableTracker] = field(default_factory=dict)

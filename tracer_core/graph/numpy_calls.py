@@ -39,11 +39,23 @@ def scalar_of(tensor: torch.Tensor) -> Any:
     return tensor.numpy()[()]
 
 
-def _making() -> Callable[..., Any]:
+def _making(name: str) -> Callable[..., Any]:
     def from_values(values: Any, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.tensor(values, dtype=dtype, device="cpu").reshape(shape)
 
     return from_values
+
+
+def _on_tensors(name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(operator, name)
+
+    def call(*args: Any) -> Any:
+        return function(*args)
+
+    return call
+
+
+_BY_KIND = {"values": _making, "tensors": _on_tensors}
 
 
 @functools.cache
@@ -52,12 +64,12 @@ def numpy_call(kind: str, name: str, check: Check | None = None) -> Callable[...
 
     Args:
         kind: `function` of NumPy's namespace (`linalg.norm`), `method` of an array, `operator` of Python, `attribute`
-            of an array (its name is the second argument), or `values`: a new array of flat values, a shape
-            and a dtype.
+            of an array (its name is the second argument), `tensors`: an operator of Python on tensors and numbers as
+            they are, or `values`: a new array of flat values, a shape and a dtype.
         name: its name.
         check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
     """
-    function = _making() if kind == "values" else _through_numpy(_find(kind, name))
+    function = _BY_KIND[kind](name) if kind in _BY_KIND else _through_numpy(_find(kind, name))
     if check is not None:
         function = checked(function, check)
         function.may_warn = True  # type: ignore[attr-defined]

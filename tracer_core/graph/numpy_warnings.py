@@ -13,10 +13,11 @@ import torch
 
 from tracer_core.errors import NumpyWarns
 
-Check = Callable[[tuple[Any, ...], torch.Tensor], torch.Tensor]
+Check = Callable[[tuple[Any, ...], torch.Tensor], Any]
+"""Whether a result, of these arguments, may be one at which NumPy warns: a tensor of one boolean."""
 
 
-def elementwise(args: tuple[Any, ...], result: torch.Tensor) -> torch.Tensor:
+def elementwise(args: tuple[Any, ...], result: torch.Tensor) -> Any:
     """An element is no number though all it is made of are; or it is infinite though these are finite."""
     nan, inf = result.isnan(), result.isinf()
     for value in args:
@@ -29,12 +30,12 @@ def elementwise(args: tuple[Any, ...], result: torch.Tensor) -> torch.Tensor:
     return (nan | inf).any()
 
 
-def gathering(args: tuple[Any, ...], result: torch.Tensor) -> torch.Tensor:
+def gathering(args: tuple[Any, ...], result: torch.Tensor) -> Any:
     """Any element of the result is not finite."""
     return ~result.isfinite().all()
 
 
-def cast(args: tuple[Any, ...], result: torch.Tensor) -> torch.Tensor:
+def cast(args: tuple[Any, ...], result: torch.Tensor) -> Any:
     """A float that is turned into an integer lies outside its range; into a float, it is not finite any more."""
     given = args[0]
     if result.dtype.is_floating_point:
@@ -43,7 +44,7 @@ def cast(args: tuple[Any, ...], result: torch.Tensor) -> torch.Tensor:
     return ~(given.abs() < bound).all()
 
 
-def of_integers(args: tuple[Any, ...], result: torch.Tensor) -> torch.Tensor:
+def of_integers(args: tuple[Any, ...], result: torch.Tensor) -> Any:
     """An integer scalar that computed in double precision lies elsewhere, or nearly outside its range."""
     bound = 2.0 ** (torch.iinfo(result.dtype).bits - 1) * (1 - 1e-9)
     sizes = [torch.as_tensor(value).abs().double() for value in args]

@@ -11,7 +11,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, numpy_call
-from tracer_core.variables.array_rules import check
+from tracer_core.variables.array_rules import check as check_values
 from tracer_core.variables.array_warnings import check_for, guard_error_handling
 from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker
@@ -28,6 +28,14 @@ def numpy_operation(
     tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
 ) -> VariableTracker:
     """`function(*args, **kwargs)` as a node (see `numpy_call` for kind and name), or now where all is known."""
+    if (
+        kind == "operator"
+        and name in _OF_ANY_NUMBER
+        and any(isinstance(arg.realize(), SymNodeVariable) for arg in args)
+    ):
+        found = _with_a_number(tx, name, function, [arg.realize() for arg in args])
+        if found is not None:
+            return found
     args = [_ready(tx, name, arg) for arg in args]
     kwargs = {key: _ready(tx, name, value) for key, value in kwargs.items()}
     given = [found for arg in (*args, *kwargs.values()) for found in _inside(arg)]
@@ -36,7 +44,7 @@ def numpy_operation(
     if given and name in ("pow", "power") and _is_float(shadows[0]) and type(shadows[1]) is int and shadows[1] == 2:
         return numpy_operation(tx, "operator", "mul", operator.mul, [args[0], args[0]], {})
     if given:
-        check(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
+        check_values(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
     watched = guard_error_handling(tx, name)
     shadow = on_shadows(name, function, shadows, named, real=not given)
     if not given:
@@ -65,7 +73,32 @@ def _is_float(value: Any) -> bool:
     return bool(np.asarray(value).dtype.kind == "f")
 
 
-def as_double(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+_OF_ANY_NUMBER = ("add", "sub", "mul", "truediv")
+_STAND_INS: dict[type, Any] = {int: 3, float: 1.5}
+
+
+def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: Args) -> VariableTracker | None:
+    """The operator on an array, or scalar of floats, and a number that varies or is drawn: on any of its type NumPy
+    gives the same type. None where that hangs on the number."""
+    given = [arg for arg in args if isinstance(arg, NumpyVariable)]
+    numbers = [arg for arg in args if isinstance(arg, SymNodeVariable) and arg.python_type() in _STAND_INS]
+    if len(given) != 1 or len(numbers) != 1:
+        return None
+    array, number = given[0], numbers[0]
+    of_floats = array.shadow.dtype.kind == "f"
+    if not of_floats and not (isinstance(array, ArrayVariable) and array.shadow.dtype == np.int64):
+        return None
+    shadows = [arg.shadow if arg is array else _STAND_INS[number.python_type()] for arg in args]
+    watched = guard_error_handling(tx, name)
+    shadow = on_shadows(name, function, shadows, {})
+    check = check_for(name, shadows, {}, shadow)
+    tensor = array.tensor if of_floats or shadow.dtype.kind != "f" else as_double(tx, array).tensor
+    target = numpy_call("tensors", name, check if watched else None)
+    run = numpy_call("tensors", name)
+    return in_graph(tx, name, target, [tensor if arg is array else arg for arg in args], {}, shadow, given, run)
+
+
+def as_double(tx: Tracing, tracker: VariableTracker) -> Any:
     """An array or scalar in double precision (a new one); numbers as they are."""
     if not isinstance(tracker, NumpyVariable):
         return tracker
@@ -154,7 +187,7 @@ def changed(tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVa
     """A node that changes `array` in place."""
     args = [array, *(_ready(tx, name, arg) for arg in rest)]
     shadows = [_shadow(arg) for arg in args]
-    check(name, shadows, {}, rounding=False)
+    check_values(name, shadows, {}, rounding=False)
     _check_cast(name, array, shadows)
     watched = guard_error_handling(tx, name)
     on_shadows(name, function, shadows, {})

@@ -16,8 +16,8 @@ from tracer_core.variables.base import Tracing
 
 _ELEMENTWISE = frozenset(
     (
-        *"add subtract multiply divide true_divide floor_divide square reciprocal deg2rad radians around round".split(),
-        *"remainder mod power sub mul truediv floordiv pow".split(),
+        *"add subtract multiply divide true_divide floor_divide square reciprocal deg2rad radians around".split(),
+        *"round remainder mod power sub mul truediv floordiv pow".split(),
         *(name for name in ROUNDED if name not in ("cumsum", "cumprod")),
     )
 )
@@ -67,7 +67,9 @@ def check_for(name: str, shadows: list[Any], named: dict[str, Any], result: Any)
     if _too_large(shadows):
         raise Unsupported("numpy-function", name=name)
     if name == "setitem":
-        return gathering if _kind(first) == "f" and _kind(shadows[2]) == "f" and _narrower(first, shadows[2]) else None
+        return (
+            gathering if _kind(first) == "f" and _kind(shadows[2]) == "f" and _narrower(first, shadows[2]) else None
+        )
     if _all_integer_scalars(shadows, result):
         if name in ("pow", "power") or (name in _OF_INTEGERS and _kind(result) == "u"):
             raise Unsupported("numpy-function", name=name)

@@ -7,6 +7,7 @@ making the same call on a generator of our own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,13 @@ from tracer_core.variables.base import Tracing, VariableTracker, all_constant, c
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import NONE
-from tracer_core.variables.random_streams import DrawnObjectVariable, RandomStreamVariable, drawn, drawn_number
+from tracer_core.variables.random_streams import (
+    DrawnObjectVariable,
+    RandomStreamVariable,
+    drawn,
+    drawn_number,
+    made,
+)
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.tensor import TensorVariable
 
@@ -47,6 +54,41 @@ def _stream(build: Any, value: Any, source: Source) -> VariableTracker:
 def _function(build: Any, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
     return BuiltinVariable(value, source)
+
+
+# --- generators made by the program ----------------------------------------------------------------------------
+
+_BIT_GENERATORS = (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
+
+
+def _seeds(given: tuple[VariableTracker, ...]) -> list[VariableTracker]:
+    seeds = [each.realize() for each in given]
+    return [] if len(seeds) == 1 and seeds[0].python_type() is NoneType else seeds
+
+
+@handles(np.random.default_rng)
+def default_rng(tx: Tracing, *seed: VariableTracker) -> VariableTracker:
+    seeds = _seeds(seed)
+    if len(seeds) == 1 and seeds[0].python_type() is np.random.Generator:
+        return seeds[0]
+    return NumpyStreamVariable(np.random.Generator, made(tx, np.random.default_rng, seeds))
+
+
+@handles(np.random.Generator)
+def new_generator(tx: Tracing, bits: VariableTracker) -> VariableTracker:
+    return NumpyStreamVariable(np.random.Generator, made(tx, np.random.Generator, [bits.realize()]))
+
+
+@handles(np.random.RandomState)
+def new_legacy(tx: Tracing, *seed: VariableTracker) -> VariableTracker:
+    return NumpyStreamVariable(np.random.RandomState, made(tx, np.random.RandomState, _seeds(seed)))
+
+
+for _bits in _BIT_GENERATORS:
+
+    @handles(_bits)
+    def new_bits(tx: Tracing, *seed: VariableTracker, cls: type = _bits) -> VariableTracker:
+        return DrawnObjectVariable(cls, made(tx, cls, _seeds(seed)))
 
 
 # --- draws ----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from types import NoneType
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -92,10 +93,12 @@ def _stream(build: Any, value: random.Random, source: Source) -> VariableTracker
 
 @handles(random.Random)
 def new_stream(tx: Tracing, seed: VariableTracker = NONE) -> VariableTracker:
-    value = constant_or(seed.realize())
-    if value is None or type(value) not in (int, float, str, bytes, bool):
-        raise Unsupported("random-state", name="random.Random")
-    return RandomStreamVariable(random.Random, None, random.Random(value))
+    seed = seed.realize()
+    value = constant_or(seed, None)
+    if type(value) in (int, float, str, bytes, bool):
+        return RandomStreamVariable(random.Random, None, random.Random(value))
+    seeds = [] if seed.python_type() is NoneType else [seed]
+    return RandomStreamVariable(random.Random, made(tx, random.Random, seeds))
 
 
 # --- draws ----------------------------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ def new_stream(tx: Tracing, seed: VariableTracker = NONE) -> VariableTracker:
 
 def drawn(
     tx: Tracing,
-    stream: RandomStreamVariable,
+    stream: RandomStreamVariable | None,
     name: str,
     args: Sequence[VariableTracker],
     kwargs: Kwargs,
@@ -113,6 +116,27 @@ def drawn(
     if tx.output.side_effects.calls:
         raise Unsupported("random-state", name=name)  # a replayed call, which may draw too, comes after the graph
     return tx.output.draw(Draw(stream, name, list(args), kwargs, function))
+
+
+def made(tx: Tracing, function: Any, args: list[VariableTracker]) -> DrawnSource:
+    """Have the generated code make a generator, or what one is made of, where draws are made.
+
+    Raises:
+        Unsupported: an argument is not there before the graph, or is refused: plain Python shall raise.
+    """
+    name = function.__name__
+    if all_constant(args):
+        try:
+            function(*(arg.value() for arg in args))
+        except Exception as error:  # noqa: BLE001
+            raise Unsupported("operation-fails", what=name, error=f"{type(error).__name__}: {error}") from None
+    elif not all(arg.is_constant() or _is_drawn(arg) or _from_source(arg) for arg in args):
+        raise Unsupported("random-state", name=name)
+    return drawn(tx, None, name, args, {}, function)
+
+
+def _is_drawn(tracker: VariableTracker) -> bool:
+    return isinstance(tracker.source, DrawnSource)
 
 
 def drawn_number(tx: Tracing, source: Source, cls: type) -> VariableTracker:
