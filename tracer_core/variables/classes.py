@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import types
 from typing import Any
 
@@ -145,7 +144,7 @@ class ClassVariable(KnownVariable):
     def _from_hook(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What a metaclass's `__getattr__` gives, if it has one in Python."""
         hook, owner = static_lookup(type(self.known), "__getattr__")
-        if owner is None or not isinstance(hook, types.FunctionType) or issubclass(self.known, enum.Enum):
+        if owner is None or not isinstance(hook, types.FunctionType):
             return None
         return tx.call(tx.build(hook, class_attribute_source(owner, "__getattr__")), [self, tx.constant(name)])
 

@@ -24,7 +24,7 @@ from tracer_core.variables.iterators import (
     over_sequence,
 )
 from tracer_core.variables.sequences import MAX_ITEMS, DequeVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.special_methods import call_special, has_special, written_in_python
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -59,7 +59,11 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         items = tracker.items_or_none(tx)
         if items is not None:
             return over_sequence(SequenceVariable(items))
-    return tx.raise_(TypeError, f"{tracker.python_type_name()!r} object is not iterable")  # type: ignore[no-any-return]
+    # A class by its metaclass, a member of an enum by its class.
+    missing = f"{tracker.python_type_name()!r} object is not iterable"
+    if written_in_python(tracker, "__iter__"):
+        return call_special(tx, tracker, "__iter__", [], missing)
+    return tx.raise_(TypeError, missing)  # type: ignore[no-any-return]
 
 
 def iterable_type(tracker: VariableTracker) -> bool:

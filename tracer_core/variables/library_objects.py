@@ -35,7 +35,7 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     tuple_of,
 )
-from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.special_methods import call_special, has_special, written_in_python
 from tracer_core.variables.user_objects import UserObjectVariable
 
 # --- types.SimpleNamespace ------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ for _matching in _RE:
 
 @handles(reversed, VariableTracker)
 def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    if has_special(obj, "__reversed__"):
+    if has_special(obj, "__reversed__") or written_in_python(obj, "__reversed__"):
         return call_special(tx, obj, "__reversed__", [], f"{obj.python_type_name()!r} object is not reversible")
     if isinstance(obj, RangeVariable):
         return iterate(tx, tx.constant(obj.range(tx)[::-1]))

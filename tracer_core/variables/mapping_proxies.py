@@ -39,3 +39,8 @@ def _method_of_the_dict(name: str) -> Any:
 
 for _name in ("get", "keys", "values", "items", "copy"):
     method(MappingProxyVariable, _name)(_method_of_the_dict(_name))
+
+
+@handles(operator.ior, MappingProxyVariable, VariableTracker)
+def merge_in_place(tx: Tracing, self: MappingProxyVariable, other: VariableTracker) -> VariableTracker:
+    return tx.raise_(TypeError, "'|=' is not supported by mappingproxy; use '|' instead")  # type: ignore[no-any-return]

@@ -34,9 +34,12 @@ def has_special(tracker: VariableTracker, name: str) -> bool:
     """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
     if isinstance(tracker, UserObjectVariable):
         return static_lookup(tracker.cls, name)[1] is not None
-    return isinstance(tracker, _HAVE_METHODS) and isinstance(
-        static_lookup(tracker.python_type(), name)[0], types.FunctionType
-    )
+    return isinstance(tracker, _HAVE_METHODS) and written_in_python(tracker, name)
+
+
+def written_in_python(tracker: VariableTracker, name: str) -> bool:
+    """Whether the method of its class is a Python function."""
+    return isinstance(static_lookup(tracker.python_type(), name)[0], types.FunctionType)
 
 
 # Trackers of builtin kinds whose class may be one written in Python all the same.
