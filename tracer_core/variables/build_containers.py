@@ -102,13 +102,17 @@ def is_literal_tuple(key: tuple[Any, ...]) -> bool:
     return all(ConstantVariable.holds(item) or (isinstance(item, tuple) and is_literal_tuple(item)) for item in key)
 
 
-@builds(set, frozenset)
-def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+def set_items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
     if not all(
         ConstantVariable.holds(item) or (isinstance(item, tuple) and is_literal_tuple(item)) for item in value
     ):
         raise Unsupported("set-of-objects", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.set_items_are(source, value))
-    tracker = SetVariable([build.tx.constant(item) for item in value], type(value), source)
+    return [build.tx.constant(item) for item in value]
+
+
+@builds(set, frozenset)
+def _set(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    tracker = SetVariable(set_items_of(build, value, source), type(value), source)
     return build.register(value, tracker)

@@ -27,14 +27,15 @@ from tracer_core.sources import (
 from tracer_core.sources.parts import dict_keys, dict_values
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
-from tracer_core.variables.build_containers import is_literal_tuple, items_of
+from tracer_core.variables.build_containers import is_literal_tuple, items_of, set_items_of
 from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.keys import key_of
 from tracer_core.variables.nn_module import NNModuleVariable
-from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, base_of
+from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, SetPart, base_of
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import NamedTupleVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -87,7 +88,7 @@ def _exception(build: VariableBuilder, value: BaseException, source: Source) -> 
     return build.register(value, tracker)
 
 
-_OPAQUE_BASES = (int, float, str, bytes, complex, frozenset)
+_OPAQUE_BASES = (int, float, str, bytes, complex)
 
 
 # A class that overrides one of these runs code of its own where a guard would look at its items.
@@ -159,7 +160,7 @@ def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: 
     """An instance of a class that inherits from a builtin container."""
     cls = type(value)
     overridden = any(getattr(cls, name, None) is not getattr(base, name, None) for name in _LOOKED_AT)
-    if base is set or (overridden and not issubclass(base, dict)):
+    if overridden and not issubclass(base, dict):
         raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
     tracker = UserObjectVariable(cls, value, source)
     build.register(value, tracker)
@@ -172,6 +173,10 @@ def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: 
             tracker.part.default_factory = build(value.default_factory, AttrSource(source, "default_factory"))
     elif base is list:
         tracker.part = ListPart(items_of(build, value, source), source)
+    elif base is set:
+        tracker.part = SetPart(set_items_of(build, value, source), set, source)
+    elif base is frozenset:
+        tracker.part = SetVariable(set_items_of(build, value, source), frozenset, source)
     elif base is collections.deque:
         build.tx.guard(make.constant(AttrSource(source, "maxlen"), value.maxlen))
         tracker.part = DequePart(items_of(build, value, source), value.maxlen, source)

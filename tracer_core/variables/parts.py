@@ -7,6 +7,7 @@ everything else about the object is as for any other.
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.registry import handles
+from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -125,6 +126,48 @@ def asks_the_class(obj: UserObjectVariable, name: str) -> bool:
         return False
     used = {"update": "__setitem__", "setdefault": "__setitem__", "pop": "__getitem__", "copy": "__class__"}.get(name)
     return used is not None and static_lookup(obj.cls, used)[1] is not obj.part.cls
+
+
+# --- copies, for which C calls the class ------------------------------------------------------------------------
+
+
+@method(DequePart, "copy")
+def deque_copy(tx: Tracing, self: DequePart) -> VariableTracker:
+    limit = [] if self.maxlen is None else [ConstantVariable(self.maxlen)]
+    return tx.call(tx.constant(self.whole.cls), [self.whole, *limit])
+
+
+def _then(tx: Tracing, made: VariableTracker, name: str, *args: VariableTracker) -> VariableTracker:
+    """`made.name(*args)`, past what its class overrides; gives `made`."""
+    from tracer_core.variables.calling import call_method
+
+    call_method(tx, part_of(made), name, list(args), {})
+    return made
+
+
+@handles(operator.add, DequePart, DequeVariable)
+def add_deques(tx: Tracing, a: DequePart, b: DequeVariable) -> VariableTracker:
+    return _then(tx, deque_copy(tx, a), "extend", b)
+
+
+@handles(operator.mul, DequePart, VariableTracker)
+def repeat_deque(tx: Tracing, a: DequePart, b: VariableTracker) -> VariableTracker | None:
+    return _then(tx, deque_copy(tx, a), "__imul__", b) if issubclass(b.python_type(), int) else None
+
+
+@method(DictPart, "copy")
+def dict_copy(tx: Tracing, self: DictPart) -> VariableTracker:
+    if self.cls is not collections.defaultdict:
+        return self.copied()
+    return tx.call(tx.constant(self.whole.cls), [self.default_factory or NONE, self.whole])
+
+
+@handles(operator.or_, DictPart, DictVariable)
+def merge(tx: Tracing, a: DictPart, b: DictVariable) -> VariableTracker | None:
+    if a.cls is dict:
+        return None
+    made = dict_copy(tx, a) if a.cls is collections.defaultdict else tx.call(tx.constant(a.whole.cls), [a.whole])
+    return _then(tx, made, "update", b)
 
 
 def part_of(tracker: VariableTracker) -> VariableTracker:
