@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import dict_of, list_of
-from tracer_core.codegen.rebuild_objects import set_attribute
+from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
@@ -59,6 +59,9 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     if isinstance(tracker, CellVariable):
         return [] if tracker.contents is None else [tracker.contents]
     attributes = getattr(tracker, "attributes", {})
+    if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
+        before = [value for value in tracker.left_behind.values() if value is not DELETED]
+        return [*before, tracker.given_dict, *(value for value in attributes.values() if value is not DELETED)]
     return [value for value in attributes.values() if value is not DELETED]
 
 
@@ -171,25 +174,19 @@ def _cell(emitter: Emitter, tracker: CellVariable) -> None:
 
 @writes_back("attributes")
 def _attributes(emitter: Emitter, tracker: VariableTracker) -> None:
+    if isinstance(tracker, UserObjectVariable) and not isinstance(tracker, NNModuleVariable):
+        set_attributes(emitter, tracker)
+        return
     attributes: dict[str, VariableTracker] = getattr(tracker, "attributes", {})
     for name, value in attributes.items():
         if value is DELETED:
-            emitter.call_const(
-                _delete_attribute, lambda: emitter.load(tracker), functools.partial(emitter.const, name)
-            )
+            push_name = functools.partial(emitter.const, name)
+            emitter.call_const(delete_attribute, lambda: emitter.load(tracker), push_name)
             emitter.emit("POP_TOP")
-        elif isinstance(tracker, NNModuleVariable) or not isinstance(tracker, (UserObjectVariable,)):
+        else:
             emitter.load(value)
             emitter.load(tracker)
             emitter.emit("STORE_ATTR", name)
-        else:
-            set_attribute(emitter, tracker, name, value)
-
-
-def _delete_attribute(obj: Any, name: str) -> None:
-    """Delete an attribute if it is there (the trace may have made and deleted it)."""
-    with contextlib.suppress(AttributeError):
-        object.__delattr__(obj, name)
 
 
 @writes_back("class")

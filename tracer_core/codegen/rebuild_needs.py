@@ -36,7 +36,8 @@ def _nested_needs(tracker: NestedFunctionVariable) -> list[VariableTracker]:
 
 
 def _object_needs(tracker: UserObjectVariable) -> list[VariableTracker]:
-    return [*tracker.attributes.values(), *_part_needs(tracker.part)]
+    given = [] if tracker.given_dict is None else [tracker.given_dict]
+    return [*tracker.attributes.values(), *given, *_part_needs(tracker.part)]
 
 
 def _part_needs(part: VariableTracker | None) -> list[VariableTracker]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
 from typing import Any
@@ -33,8 +34,7 @@ def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
         emitter.keep(tracker)
     else:
         _with_part(emitter, tracker, tracker.part)
-    for name, value in tracker.attributes.items():
-        set_attribute(emitter, tracker, name, value)
+    set_attributes(emitter, tracker)
 
 
 def _new_of(cls: type) -> Any:
@@ -85,6 +85,30 @@ def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
     emitter.emit("POP_TOP")
     emitter.call_const(tracker.cls.real, lambda: emitter.load(tracker))
     emitter.keep(tracker)
+
+
+def set_attributes(emitter: Emitter, tracker: UserObjectVariable) -> None:
+    """What the trace set on it and deleted, in its first dict and in the one that it was given."""
+    _set_each(emitter, tracker, tracker.left_behind)
+    if tracker.given_dict is not None:
+        set_attribute(emitter, tracker, "__dict__", tracker.given_dict)
+    _set_each(emitter, tracker, tracker.attributes)
+
+
+def _set_each(emitter: Emitter, tracker: UserObjectVariable, attributes: dict[str, VariableTracker]) -> None:
+    for name, value in attributes.items():
+        if value is DELETED:
+            push_name = functools.partial(emitter.const, name)
+            emitter.call_const(delete_attribute, lambda: emitter.load(tracker), push_name)
+            emitter.emit("POP_TOP")
+        else:
+            set_attribute(emitter, tracker, name, value)
+
+
+def delete_attribute(obj: Any, name: str) -> None:
+    """Delete an attribute if it is there (the trace may have made and deleted it)."""
+    with contextlib.suppress(AttributeError):
+        object.__delattr__(obj, name)
 
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:

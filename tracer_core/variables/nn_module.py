@@ -23,6 +23,9 @@ class NNModuleVariable(UserObjectVariable):
     __slots__ = ()
     kind = "module"
 
+    def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
+        return False  # its members are looked for in the one it was made with
+
     def describe(self) -> str:
         return f"{self.cls.__qualname__} module"
 

@@ -13,6 +13,7 @@ from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, Obj
 from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.keys import AskedKey, key_of
@@ -41,7 +42,7 @@ class UserObjectVariable(VariableTracker):
     `attributes` holds what the trace set (or `DELETED`); anything else is read from the real object when asked.
     """
 
-    __slots__ = ("asked_key", "attributes", "cls", "part", "real")
+    __slots__ = ("asked_key", "attributes", "cls", "dict_shown", "given_dict", "left_behind", "part", "real")
     kind = "object"
     mutable = True
 
@@ -54,6 +55,11 @@ class UserObjectVariable(VariableTracker):
         self.asked_key: AskedKey | None = None
         # For classes that inherit from a builtin type: that part of it (see `parts`).
         self.part: VariableTracker | None = None
+        # The dict that the trace has set as its `__dict__`, and whether anybody has seen the one before.
+        self.given_dict: DictVariable | None = None
+        self.dict_shown = False
+        # What the trace had written to the real one before.
+        self.left_behind: dict[str, VariableTracker] = {}
 
     def python_type(self) -> type:
         return self.cls
@@ -63,6 +69,7 @@ class UserObjectVariable(VariableTracker):
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         inside = [] if self.part is None else self.part.parts()
+        inside += [] if self.given_dict is None else [(".__dict__", self.given_dict)]
         return [*inside, *((f".{name}", value) for name, value in self.attributes.items() if value is not DELETED)]
 
     def value(self) -> Any:
@@ -121,6 +128,8 @@ class UserObjectVariable(VariableTracker):
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What the instance's `__dict__` holds, guarded; None if nothing."""
+        if self.given_dict is not None:
+            return self.given_dict.get(tx, tx.constant(name))
         own = self.attributes.get(name)
         if own is not None:
             return None if own is DELETED else own
@@ -198,7 +207,8 @@ class UserObjectVariable(VariableTracker):
 
     def _builtin_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
-            return InstanceDictVariable(self, self)
+            self.dict_shown = self.given_dict is None
+            return self.given_dict or InstanceDictVariable(self, self)
         if name == "__class__":
             return tx.build(self.cls, ConstSource.of_object(self.cls))
         if self.part is not None:
@@ -242,6 +252,8 @@ class UserObjectVariable(VariableTracker):
             return True
         if owner is not None and _is_half_descriptor(found):
             tx.raise_(AttributeError, setter_name)
+        if name == "__dict__" and self._has_dict() and self._take_dict(tx, value):
+            return True
         if name in ("__class__", "__dict__"):
             raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
         if not isinstance(found, types.MemberDescriptorType) and not self._has_dict():
@@ -253,6 +265,28 @@ class UserObjectVariable(VariableTracker):
         self.dict_store(tx, name, value)
         return True
 
+    def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
+        """`obj.__dict__ = value`: the object and whoever holds `value` share it from now on. Not done (False) where
+        the dict that it had may be held by somebody who would miss what was written to it."""
+        value = value.realize()
+        if value is DELETED:
+            return False
+        if not issubclass(value.python_type(), dict):
+            kind = value.python_type_name()
+            tx.raise_(TypeError, f"__dict__ must be set to a dictionary, not a '{kind}'")
+        written = [name for name in self.attributes if not self._is_slot(name)]
+        if type(value) is not DictVariable or value.cls is not dict or self.dict_shown:
+            return False
+        tx.output.side_effects.changes(self, "attributes", "its __dict__ is replaced")
+        before = {name: self.attributes.pop(name) for name in written}
+        if self.real is not None:
+            self.left_behind.update(before)
+        self.given_dict = value
+        return True
+
+    def _is_slot(self, name: str) -> bool:
+        return isinstance(static_lookup(self.cls, name)[0], types.MemberDescriptorType)
+
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
         found, _ = static_lookup(self.cls, name)
         return self._slot(tx, name) if isinstance(found, types.MemberDescriptorType) else self.stored(tx, name)
@@ -262,6 +296,13 @@ class UserObjectVariable(VariableTracker):
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
         """`obj.__dict__[name] = value`, or its deletion."""
+        if self.given_dict is not None and not self._is_slot(name):
+            key = tx.constant(name)
+            if value is DELETED:
+                self.given_dict.remove(tx, key)
+            else:
+                self.given_dict.set(tx, key, value)
+            return
         tx.output.side_effects.changes(
             self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
         )
@@ -278,6 +319,8 @@ class UserObjectVariable(VariableTracker):
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
         """All of the instance's `__dict__`; guarded on its keys if it comes from outside."""
         entries: dict[str, VariableTracker] = {}
+        if self.given_dict is not None:
+            return {key.realize().value(): value for key, value in self.given_dict.entries(tx)}
         if self.real is not None:
             assert self.source is not None
             real = self.real.__dict__
