@@ -90,7 +90,8 @@ def judge_tracing(verdict: Verdict, torch: Record, ours: Record) -> None:
     if word == "fewer_breaks":
         fewer_graphs = any(len(mine.ran) < len(theirs.ran) for theirs, mine in pairs)
         more_captured = any(captured(mine) > captured(theirs) for theirs, mine in pairs)
-        holds = (fewer_graphs or more_captured) and not verdict.breaks_more
+        fewer_compiled = sum(call.compiled for call in ours.calls) < sum(call.compiled for call in torch.calls)
+        holds = (fewer_graphs or more_captured or fewer_compiled) and not verdict.breaks_more
         verdict.differs = [] if holds else ["not fewer_breaks"]
     elif word is None:
         verdict.differs = unlike_torch(torch, ours)

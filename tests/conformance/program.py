@@ -22,7 +22,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 PACKAGE = "tests.conformance.programs"
 
 #: What a program may say of itself when it is not meant to trace as `torch.compile` traces it.
-#: `fewer_breaks`: we capture more. `stricter`: we break or recompile where `torch.compile` takes a risk.
+#: `fewer_breaks`: we capture more, or compile less often.
+#: `stricter`: we break or recompile where `torch.compile` takes a risk.
 #: `torch_differs`: `torch.compile` itself departs from plain Python here, so only plain Python counts.
 DIFFERENCES = ("fewer_breaks", "stricter", "torch_differs")
 

@@ -205,6 +205,7 @@ def program(differs: str | None = None) -> Listed:
 ONE = CallRecord(outcome="returned: 1", ran=[["add", "mul"]], compiled=1)
 TWO = CallRecord(outcome="returned: 1", ran=[["add"], ["mul"]], compiled=2)
 WRONG = CallRecord(outcome="returned: 2", ran=[["add", "mul"]], compiled=1)
+REUSED = CallRecord(outcome="returned: 1", ran=[["add", "mul"]], compiled=0)
 UNTRACED = CallRecord(outcome="returned: 1")
 
 
@@ -216,6 +217,8 @@ UNTRACED = CallRecord(outcome="returned: 1")
         (ONE, UNTRACED, None, [], ["graphs", "ops", "compilations"], True),
         (TWO, ONE, None, [], ["graphs", "compilations"], False),
         (TWO, ONE, "fewer_breaks", [], [], False),
+        (ONE, REUSED, "fewer_breaks", [], [], False),
+        (REUSED, ONE, "fewer_breaks", [], ["not fewer_breaks"], False),
         (ONE, ONE, "fewer_breaks", [], ["not fewer_breaks"], False),
         (ONE, TWO, "stricter", [], [], False),
         (WRONG, TWO, "torch_differs", [], [], False),

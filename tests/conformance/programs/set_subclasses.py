@@ -1,4 +1,4 @@
-"""Instances of classes that inherit from set, frozenset, deque, OrderedDict, defaultdict: given, changed, given back."""
+"""Instances of classes that inherit from set, frozenset, deque, OrderedDict, defaultdict: given and changed."""
 
 import collections
 
