@@ -13,6 +13,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break
+from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_go
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd
@@ -50,7 +51,11 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         BackendError: the back end failed.
     """
     with _room_to_recurse(), _quiet_fakes(), fakes_unseen():
-        return _in_attempts(input)
+        outcome = _in_attempts(input)
+    if boxes_of(input.code):
+        # The attempts looked at what is in them: let go of that before the program does.
+        gc.collect()
+    return outcome
 
 
 # An inlined call takes about ten of the interpreter's own Python frames.
@@ -170,10 +175,6 @@ class _Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
-        dropped = next((g for g in interpreter.output.generators if g.waits_in_a_block), None)
-        if dropped is not None:
-            reason = Unsupported("generator-dropped", name=dropped.name)
-            return MustRestart(dropped.root_step, reason, root, root.decoded.instructions[0])
         stale = next((call for call in interpreter.output.side_effects.calls if call.stale), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
@@ -210,11 +211,15 @@ class _Attempt:
             self.observer.on_step_start(root, instruction)
             self.observer.on_break(self.failure.unsupported, root, instruction)
 
-    def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame:
+    def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame | MustRestart:
         output, root = self.interpreter.output, self.interpreter.root
         if not output.side_effects.calls and (not output.operations or self._is_idle()):
             return self._without_tensors()
+        leave_boxes(output)
         end = FrameEnd(output, root, [value], {})
+        refused = self._dropped_unseen(end)
+        if refused is not None:
+            return refused
         return self._finished(end, returning(end, self._compiled(end)))
 
     def _without_tensors(self) -> SkippedFrame:
@@ -235,7 +240,7 @@ class _Attempt:
     def _in_sight(self) -> bool:
         return tensors_in_sight(self.input.code, self.input.locals, self.input.globals)
 
-    def _at_break(self) -> CompiledFrame | SkippedFrame:
+    def _at_break(self) -> CompiledFrame | SkippedFrame | MustRestart:
         output, root = self.interpreter.output, self.interpreter.root
         position = root.pc
         if starts_at(root.code) > position:
@@ -247,9 +252,24 @@ class _Attempt:
         if looks_at_stack(root.code):
             reason = Unsupported("frame-looks-at-stack", function=root.code.co_qualname)
             return SkippedFrame(reason.reason_id, reason.message)
-        alive = alive_at(root, position)
+        alive = alive_at(root, position) | boxed_locals(root)
         end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))
+        refused = self._dropped_unseen(end)
+        if refused is not None:
+            return refused
         return self._finished(end, breaking(end, self._compiled(end), position))
+
+    def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
+        """What to do where the program let go of a generator in a block while it was traced: nobody ran the block."""
+        root, alive = self.interpreter.root, set(end.alive)
+        dropped = next((g for g in end.output.generators if g.waits_in_a_block and g not in alive), None)
+        if dropped is not None:
+            reason = Unsupported("generator-dropped", name=dropped.name)
+            return MustRestart(dropped.root_step, reason, root, root.decoded.instructions[0])
+        if let_go(end.output, root, alive):
+            reason = Unsupported("generator-dropped", name="A generator")
+            return SkippedFrame(reason.reason_id, reason.message)
+        return None
 
     def _compiled(self, end: FrameEnd) -> Any | None:
         """The graph as a function, or None where it would do nothing."""

@@ -100,7 +100,8 @@ class Emitter:
 
     def drop_temporaries(self) -> None:
         """Unbind all temporaries: what follows shall not find them among its locals."""
-        names = dict.fromkeys(i.arg for i in self.instructions if i.op == "STORE_FAST" and i.arg.startswith("___"))
+        stored = (i.arg for i in self.instructions if i.op == "STORE_FAST")
+        names = dict.fromkeys(name for name in stored if name == OUTPUTS or _TEMPORARY.fullmatch(name))
         for name in names:
             self.emit("DELETE_FAST", name)
 

@@ -13,6 +13,7 @@ from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.resume import Resume
 from tracer_core.codegen.resume_call import call_resume, leaving_out_this_frame
 from tracer_core.interpreter.frame import Frame
+from tracer_core.variables.dropping import dropping_shows
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
     broken = root.decoded.instructions[position]
-    if looks_at_namespace(root.code):
+    if looks_at_namespace(root.code) or any(map(dropping_shows, end.alive)):
         end.emitter.drop_temporaries()
     end.emitter.emit("JUMP", target=moved[broken])
     resumes: list[Resume] = []

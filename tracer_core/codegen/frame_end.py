@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from tracer_core.codegen.draws import draw_all, giving_back, keep_states, tempor
 from tracer_core.codegen.emitter import OUTPUTS, Emitter, refuse_classes_made
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_managers import load_manager
-from tracer_core.codegen.rebuild_needs import needs
+from tracer_core.codegen.rebuild_needs import reachable
 from tracer_core.codegen.recovery import Undo, recovery_code, undo_of
 from tracer_core.codegen.resume import enter_block, make_and_enter_block, manager_of, raise_and_catch
 from tracer_core.codegen.tracebacks import drop_outermost
@@ -30,19 +29,6 @@ from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.tensor import InGraphVariable
-
-
-def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
-    """All trackers that rebuilding these loads, each once."""
-    seen: dict[VariableTracker, None] = {}
-    waiting = list(roots)[::-1]
-    while waiting:
-        tracker = waiting.pop()
-        if tracker in seen:
-            continue
-        seen[tracker] = None
-        waiting.extend(reversed(needs(tracker)))
-    return list(seen)
 
 
 class FrameEnd:

@@ -27,18 +27,13 @@ def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
         emitter.call_const(_exhausted, lambda: emitter.const(frame.code))
         emitter.keep(tracker)
         return
-    if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack) or _has_blocks(frame):
+    if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack):
         raise CannotRebuild(tracker)
     if tracker.started:
         _waiting(emitter, tracker, frame)
     else:
         _unstarted(emitter, frame)
     emitter.keep(tracker)
-
-
-def _has_blocks(frame: Frame) -> bool:
-    """Whether dropping it may run code (of a `finally`): codes that hand it on hold it longer than Python does."""
-    return any(instruction.handler is not None for instruction in frame.decoded.instructions)
 
 
 def _unstarted(emitter: Emitter, frame: Frame) -> None:

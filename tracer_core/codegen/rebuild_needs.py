@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tracer_core.variables.base import VariableTracker
@@ -28,6 +28,19 @@ def needs(tracker: VariableTracker) -> list[VariableTracker]:
         return []
     parts = _PARTS.get(type(tracker))
     return parts(tracker) if parts is not None else [part for _, part in tracker.parts()]
+
+
+def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
+    """All trackers that rebuilding these loads, each once."""
+    seen: dict[VariableTracker, None] = {}
+    waiting = list(roots)[::-1]
+    while waiting:
+        tracker = waiting.pop()
+        if tracker in seen:
+            continue
+        seen[tracker] = None
+        waiting.extend(reversed(needs(tracker)))
+    return list(seen)
 
 
 def _nested_needs(tracker: NestedFunctionVariable) -> list[VariableTracker]:

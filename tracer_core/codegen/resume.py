@@ -23,6 +23,7 @@ from tracer_core.bytecode import (
     decode,
     make,
 )
+from tracer_core.variables.dropping import BOX
 
 CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
@@ -34,7 +35,7 @@ class Point:
     (the argument there is that exception), and `first` the name of the argument that must come before all others,
     as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
     block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
-    manager when it is called."""
+    manager when it is called. `boxed` names the locals, and `boxed_items` the depths of the items, that come in boxes."""
 
     at: int
     stack: int
@@ -44,12 +45,18 @@ class Point:
     reentered: tuple[int, ...] = ()
     remade: tuple[int, ...] = ()
     first: str | None = None
+    boxed: tuple[str, ...] = ()
+    boxed_items: tuple[int, ...] = ()
 
     def parameters(self) -> list[str]:
         """The names of the resume function's arguments in order."""
         first = [] if self.first is None else [self.first]
-        rest = [name for name in self.locals if name != self.first]
-        return [*first, *map(stack_parameter, self.passed()), *rest]
+        rest = [box(name) if name in self.boxed else name for name in self.locals if name != self.first]
+        return [*first, *map(self.item, self.passed()), *rest]
+
+    def item(self, depth: int) -> str:
+        """The name of the argument for the stack item at `depth`."""
+        return box(str(depth)) if depth in self.boxed_items else stack_parameter(depth)
 
     def passed(self) -> list[int]:
         """The depths of the stack items that are handed over as arguments."""
@@ -143,6 +150,16 @@ def stack_parameter(depth: int) -> str:
     return f"___stack{depth}"
 
 
+def box(name: str) -> str:
+    """The parameter that is a box for what is to be called `name`."""
+    return f"{BOX}_{name}"
+
+
+def _opened(name: str) -> list[Instruction]:
+    """Instructions that empty a box and push what was in it."""
+    return [make("PUSH_NULL"), make("LOAD_FAST", box(name)), make("LOAD_ATTR", "pop"), make("CALL", CallShape(0))]
+
+
 def _build(original: CodeType, program: Program, point: Point) -> Resume:
     body, moved = copy_program_with_map(program)
     target_old = program.instructions[point.at]
@@ -180,8 +197,12 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
     if cells:
         made.append(make("COPY_FREE_VARS", cells))
     made.append(make("RESUME", 0))
+    for name in point.boxed:
+        made += [*_opened(name), make("STORE_FAST", name)]
     for depth in range(point.stack):
-        if depth in point.empty:
+        if depth in point.boxed_items:
+            made.extend(_opened(str(depth)))
+        elif depth in point.empty:
             made.append(make("PUSH_NULL"))
         elif depth in point.handled:
             made.append(make("LOAD_FAST", stack_parameter(depth)))

@@ -7,6 +7,7 @@ from types import CodeType
 
 from tracer_core.bytecode import CallShape, Handler, Instruction, Program, make
 from tracer_core.codegen.alive import alive_before
+from tracer_core.codegen.boxes import boxed, boxed_locals
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.resume import (
     FIRST_ARGUMENT,
@@ -14,6 +15,7 @@ from tracer_core.codegen.resume import (
     Resume,
     TailCall,
     asks_first_argument,
+    box,
     go_on,
     leave_block,
     make_resume,
@@ -39,12 +41,16 @@ def call_resume(
     handled = tuple(d for d, item in enumerate(left) if isinstance(item, HandledMark))
     again = {d: item.remade for d, item in enumerate(left) if isinstance(item, ReenteredMark)}
     reentered, remade = (tuple(d for d in again if again[d] is each) for each in (False, True))
-    live = alive_before(root, target)
-    bound = {*root.locals, *_stored_by(broken)}
+    held = boxed_locals(root) - set(_stored_by(broken))
+    live = alive_before(root, target) | held
+    bound = {*root.locals, *_stored_by(broken)} - set(_unbound_by(broken))
     original, program, at = _in_original(root, target)
     names = tuple(name for name in program.varnames if name in live and name in bound)
     empty = tuple(d for d, item in enumerate(left) if item is NULL)
-    point = Point(at, depth, names, empty, handled, reentered, remade, _first_argument(root, original, bound))
+    first = _first_argument(root, original, bound)
+    boxed_names = tuple(name for name in names if name in held and name != first)
+    boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
+    point = Point(at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items)
     resume = make_resume(original, program, point)
     made: list[Instruction] = []
     temporaries = {d: f"___pass{d}" for d in range(depth)}
@@ -59,17 +65,25 @@ def call_resume(
     if through is not None:
         made.append(make("LOAD_CONST", through))
     made.extend(_make_function(root, resume.code))
-    places = {stack_parameter(d): make("LOAD_FAST", name) for d, name in temporaries.items()}
+    places = {stack_parameter(d): [make("LOAD_FAST", name)] for d, name in temporaries.items()}
+    places |= {box(name): _into_box(name) for name in boxed_names}
+    places |= {box(str(d)): _into_box(temporaries[d]) for d in boxed_items}
     if FIRST_ARGUMENT not in root.program.varnames:
-        places[FIRST_ARGUMENT] = make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")
+        places[FIRST_ARGUMENT] = [make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")]
     parameters = point.parameters()
-    made.extend(places.get(name) or make("LOAD_FAST", name) for name in parameters)
+    for name in parameters:
+        made.extend(places.get(name) or [make("LOAD_FAST", name)])
     call = make("CALL", CallShape(len(parameters) + (through is not None)))
     call.handler = Handler(leave_out[0], 0, False)
     made += [call, make("RETURN_VALUE")]
     for instruction in made:
         instruction.span = broken.span
     return made, resume
+
+
+def _into_box(name: str) -> list[Instruction]:
+    """Put the value of a variable into a box and let go of it here."""
+    return [make("LOAD_FAST", name), make("BUILD_LIST", 1), make("DELETE_FAST", name)]
 
 
 def leaving_out_this_frame() -> list[Instruction]:
@@ -136,6 +150,10 @@ def _being_handled() -> BaseException | None:
 
 def _stored_by(broken: Instruction) -> list[str]:
     return [broken.arg] if broken.op == "STORE_FAST" else []
+
+
+def _unbound_by(broken: Instruction) -> list[str]:
+    return [broken.arg] if broken.op == "DELETE_FAST" else []
 
 
 def _in_original(root: Frame, target: Instruction) -> tuple[CodeType, Program, int]:

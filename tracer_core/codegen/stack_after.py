@@ -24,6 +24,9 @@ _rules: dict[str, Callable[[Items, Any], Items]] = {
 }
 """Instructions that move items, leave what they look at, or leave items of which something is known."""
 
+_LEAVES_TOP = frozenset({"FOR_ITER"})
+"""Instructions that take the top item only when they jump."""
+
 
 def stack_after(stack: list[VariableTracker], broken: Instruction, jumped: bool) -> Items:
     """The items on the stack after `broken`; None for those that it makes."""
@@ -31,7 +34,8 @@ def stack_after(stack: list[VariableTracker], broken: Instruction, jumped: bool)
     if rule is not None:
         return rule(list(stack), broken.arg)
     depth = len(stack) + stack_effect(broken, jumped)
-    kept: Items = list(stack[: len(stack) - pops(broken)])
+    taken = 0 if broken.op in _LEAVES_TOP and not jumped else pops(broken)
+    kept: Items = list(stack[: len(stack) - taken])
     return [*kept, *[None] * (depth - len(kept))]
 
 

@@ -14,6 +14,7 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
+from tracer_core.variables.dropping import refuse_to_drop
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import del_item, get_item, set_item
@@ -27,6 +28,8 @@ def nothing(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("POP_TOP")
 def pop_top(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if frame.parent is None:
+        refuse_to_drop(frame.stack[-1])
     frame.pop()
 
 
@@ -75,11 +78,15 @@ def load_fast(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("STORE_FAST")
 def store_fast(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if frame.parent is None and ins.arg in frame.locals:
+        refuse_to_drop(frame.locals[ins.arg])
     frame.locals[ins.arg] = frame.stack.pop()
 
 
 @op("DELETE_FAST")
 def delete_fast(tx: Any, frame: Frame, ins: Instruction) -> None:
+    if frame.parent is None and ins.arg in frame.locals:
+        refuse_to_drop(frame.locals[ins.arg])
     if frame.locals.pop(ins.arg, None) is None:
         tx.raise_(
             UnboundLocalError, f"cannot access local variable '{ins.arg}' where it is not associated with a value"

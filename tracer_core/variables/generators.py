@@ -56,6 +56,11 @@ class GeneratorVariable(IteratorVariable):
         return self._run(tx)
 
     @property
+    def has_blocks(self) -> bool:
+        """Whether its code has `try` or `with` blocks."""
+        return any(instruction.handler is not None for instruction in self.frame.decoded.instructions)
+
+    @property
     def waits_in_a_block(self) -> bool:
         """Whether dropping it would run code: the `finally`, `with` or `except` around the `yield` it waits at."""
         if self.finished or not self.started:
