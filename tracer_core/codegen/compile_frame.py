@@ -266,6 +266,10 @@ class _Attempt:
         if dropped is not None:
             reason = Unsupported("generator-dropped", name=dropped.name)
             return MustRestart(dropped.root_step, reason, root, root.decoded.instructions[0])
+        moved = next((g for g in end.output.generators if g.source is not None and not g.finished), None)
+        if moved is not None:
+            reason = Unsupported("outside-iterator", type="generator")
+            return MustRestart(moved.root_step, reason, root, root.decoded.instructions[0])
         if let_go(end.output, root, alive):
             reason = Unsupported("generator-dropped", name="A generator")
             return SkippedFrame(reason.reason_id, reason.message)

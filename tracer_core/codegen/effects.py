@@ -65,12 +65,16 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     return [value for value in attributes.values() if value is not DELETED]
 
 
+# What was taken from iterators was taken before what they go over changed. Generators end last: until then their
+# variables are found in them.
+_ORDER = {"iterator": -1, "generator": 1}
+
+
 def write_back(effects: SideEffects, emitter: Emitter) -> None:
     """Replay what was put off, in order, and all changes, in the order they were first made."""
     for call in effects.calls:
         _replay(emitter, call)
-    # What was taken from iterators was taken before what they go over changed.
-    for tracker, kind in sorted(effects.changed.items(), key=lambda change: change[1] != "iterator"):
+    for tracker, kind in sorted(effects.changed.items(), key=lambda change: _ORDER.get(change[1], 0)):
         rule = _rules.get(kind)
         if rule is None:
             raise CannotRebuild(tracker)

@@ -26,6 +26,7 @@ from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dropping import found_through_box
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.tensor import InGraphVariable
@@ -132,7 +133,9 @@ class FrameEnd:
         emitter = self.emitter
         for tracker in self.alive:
             source = tracker.source
-            if source is None or isinstance(tracker, (ConstantVariable, CellVariable)) or tracker in emitter.where:
+            if source is None or isinstance(tracker, ConstantVariable) or tracker in emitter.where:
+                continue
+            if isinstance(tracker, CellVariable) and not found_through_box(tracker):
                 continue
             if isinstance(source, LocalSource) and not source.free:
                 continue

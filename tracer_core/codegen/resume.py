@@ -35,7 +35,8 @@ class Point:
     (the argument there is that exception), and `first` the name of the argument that must come before all others,
     as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
     block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
-    manager when it is called. `boxed` names the locals, and `boxed_items` the depths of the items, that come in boxes."""
+    manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the depths of such
+    items."""
 
     at: int
     stack: int

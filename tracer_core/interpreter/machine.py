@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any
 
 from tracer_core import observer as observers
@@ -135,6 +136,22 @@ class Interpreter:
             of_manager = self.frame.globals is vars(contextlib)
             return GeneratorVariable(frame, target.name, self.root_steps - 1 if of_manager else -1)
         return self.run_frame(frame)
+
+    def waiting_frame(
+        self,
+        code: CodeType,
+        globals: dict[str, Any],
+        locals: dict[str, VariableTracker],
+        cells: dict[str, CellVariable],
+        stack: list[VariableTracker],
+        pc: int,
+    ) -> Frame:
+        """The frame of a generator that was started outside the trace and goes on at position `pc`."""
+        frame = Frame(code, globals, locals, cells, self.frame)
+        frame.stack[:] = stack
+        frame.pc = pc
+        frame.suspended = True
+        return frame
 
     def run_frame(self, frame: Frame) -> VariableTracker:
         """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 
 from tracer_core.errors import Unsupported
-from tracer_core.sources import LocalSource
+from tracer_core.sources import AttrSource, LocalSource, Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.generators import GeneratorVariable
 
@@ -18,8 +18,20 @@ BOX = "___box"
 
 
 def box_of(tracker: VariableTracker) -> str | None:
-    """The box in which the frame was handed `tracker`, or what it is a part of."""
-    root = None if tracker.source is None else tracker.source.root
+    """The box in which the frame was handed `tracker`, or what it is a part of. (What a generator's frame holds is no
+    part of the generator.)"""
+    path = [] if tracker.source is None else tracker.source.path()
+    through_frame = any(isinstance(step, AttrSource) and step.attr == "gi_frame" for step in path)
+    return None if through_frame else _box(path)
+
+
+def found_through_box(tracker: VariableTracker) -> bool:
+    """Whether it can be found only as long as a box has not been emptied."""
+    return tracker.source is not None and _box(tracker.source.path()) is not None
+
+
+def _box(path: list[Source]) -> str | None:
+    root = path[0] if path else None
     return root.local if isinstance(root, LocalSource) and root.local.startswith(BOX) else None
 
 

@@ -6,6 +6,7 @@ import builtins
 import types
 from typing import Any
 
+from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
@@ -73,13 +74,39 @@ class GeneratorVariable(IteratorVariable):
         if self.finished or not self.started:
             self.finished = True
             tx.raise_tracker(exception)
+        delegated = self._delegated()
+        if delegated is not None:
+            try:
+                yielded, value = _thrown_into(tx, delegated, exception)
+            except ObservedException as raised:
+                return self._raise_at_yield(tx, raised)
+            if yielded:
+                return True, value
+            self._leave_delegation(value)
+            return self._run(tx)
+        return self._raise_at_yield(tx, ObservedException(exception))
+
+    def _raise_at_yield(self, tx: Any, raised: ObservedException) -> tuple[bool, VariableTracker]:
         instruction = self.frame.decoded.instructions[self.frame.pc - 1]
         try:
-            tx._unwind(self.frame, instruction, ObservedException(exception))
+            tx._unwind(self.frame, instruction, raised)
         except ObservedException:
             self.finished = True
             raise
         return self._run(tx)
+
+    def _delegated(self) -> VariableTracker | None:
+        """The iterator that it gets its items from by `yield from` where it waits, if it does."""
+        resumed = self.frame.decoded.instructions[self.frame.pc]
+        return self.frame.stack[-1].realize() if resumed.op == "RESUME" and resumed.arg == _OF_YIELD_FROM else None
+
+    def _leave_delegation(self, value: VariableTracker) -> None:
+        """The iterator has come to its end with `value` as the result of the `yield from`."""
+        frame, decoded = self.frame, self.frame.decoded
+        sends = decoded.instructions[frame.pc + 1].target
+        frame.pop()
+        frame.push(value)
+        frame.pc = decoded.index[sends.target]
 
     def _run(self, tx: Any) -> tuple[bool, VariableTracker]:
         self.running = True
@@ -100,6 +127,22 @@ class GeneratorVariable(IteratorVariable):
             return True, result
         self.finished = True
         return False, result
+
+
+# How RESUME says that the frame waited in a `yield from`.
+_OF_YIELD_FROM = 2
+
+
+def _thrown_into(tx: Any, iterator: VariableTracker, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
+    """Hand an exception on to what a generator delegates to; one that is to end it closes that first."""
+    if not isinstance(iterator, GeneratorVariable):
+        if not isinstance(iterator, IteratorVariable) or iterator.source is not None:
+            raise Unsupported("method", name="throw", type=iterator.python_type_name())
+        raise ObservedException(exception)
+    if issubclass(exception.cls, GeneratorExit):
+        close(tx, iterator)
+        raise ObservedException(exception)
+    return iterator.throw(tx, exception)
 
 
 # What an `except` clause does with an exception that is none of its own.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import collections
 import itertools
-import types
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
@@ -127,7 +126,7 @@ _KEEPS_MORE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@builds(*_KEEPS_MORE, types.GeneratorType)
+@builds(*_KEEPS_MORE)
 def _opaque(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, type(value)))
     return build.register(value, OpaqueIterator(type(value), source))
