@@ -123,7 +123,7 @@ async def working(v):
     return work_on(w)
 
 
-@program("I8 I14", differs="stricter", why="one compilation serves both calls of a function")
+@program("I8 I14", differs="fewer_breaks", why="one compilation serves both calls of a function")
 def coroutine_driven_by_hand(x):
     y = x * 2
     coroutine = working(y)
