@@ -100,8 +100,8 @@ def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: 
     own = globals_ is emitter.root.globals
     if value is None:
         # The trace may have made it and deleted it again.
-        pushes = [lambda v=value: emitter.const(v) for value in (globals_, name, None)]
-        emitter.call_const(dict.pop, *pushes)
+        pushes = [lambda v=value: emitter.const(v) for value in (name, None)]
+        emitter.call_const(dict.pop, lambda: emitter.globals_of(globals_), *pushes)
         emitter.emit("POP_TOP")
         return
     emitter.load(value)

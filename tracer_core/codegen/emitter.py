@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,6 +49,10 @@ def refuse_classes_made(alive: list[VariableTracker]) -> None:
                 raise ClassLeaves(overlay.made[found])
 
 
+def _globals_of_caller() -> dict[str, Any]:
+    return sys._getframe(1).f_globals
+
+
 _TEMPORARY = re.compile(r"___[0-9]+")
 
 
@@ -87,6 +92,14 @@ class Emitter:
             self.load(overlay.placeholders[id(value)][1])
             return
         self.emit("LOAD_CONST", value)
+
+    def globals_of(self, globals_: dict[str, Any]) -> None:
+        """Push a function's globals. Those of the frame itself are asked of the frame that runs: as a constant of its
+        own code they would keep themselves alive."""
+        if globals_ is self.root.globals:
+            self.call_const(_globals_of_caller)
+        else:
+            self.const(globals_)
 
     def temporary(self) -> str:
         self._temporaries += 1

@@ -34,7 +34,7 @@ def _nested_function(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
     emitter.call_const(
         types.FunctionType,
         lambda: emitter.const(tracker.code),
-        lambda: emitter.const(tracker.globals),
+        lambda: emitter.globals_of(tracker.globals),
         lambda: emitter.const(tracker.code.co_name),
         lambda: emitter.const(None),
         lambda: _closure(emitter, tracker),

@@ -86,7 +86,7 @@ def _call(
     emitter.call_const(
         _made if then is None else then,
         lambda: emitter.const(code),
-        lambda: emitter.const(frame.globals),
+        lambda: emitter.globals_of(frame.globals),
         closure,
         values,
     )

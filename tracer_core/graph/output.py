@@ -21,7 +21,15 @@ from tracer_core.graph.side_effects import SideEffects
 from tracer_core.graph.state import TracedState
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
-from tracer_core.sources import ConstSource, DrawnSource, FloatTensorSource, IntTensorSource, Scope, Source
+from tracer_core.sources import (
+    ConstSource,
+    DrawnSource,
+    FloatTensorSource,
+    FrameGlobalsSource,
+    IntTensorSource,
+    Scope,
+    Source,
+)
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -113,7 +121,11 @@ class OutputGraph:
         if module.startswith("torch."):
             self.libraries.name(module_of(globals_), name)
         elif not module.startswith("tracer_core."):
-            self.guard(make.lacks(ConstSource.of_object(globals_, f"globals of {module}"), name))
+            own = globals_ is self.frame.globals
+            label = f"globals of {module}"
+            self.guard(
+                make.lacks(FrameGlobalsSource(module) if own else ConstSource.of_object(globals_, label), name)
+            )
 
     def real_value(self, tracker: VariableTracker) -> Any:
         """The real object that a tracker from outside stands for."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Guard
+from tracer_core.guards.held import HeldGlobals
 from tracer_core.guards.kinds.relations import ONE_OBJECT
 from tracer_core.guards.kinds.tensors import Tensor
 from tracer_core.guards.tree import generate
@@ -62,7 +63,7 @@ class CompiledGuards:
         guards: list[Guard],
         text: str,
         namespace: dict[str, Any],
-        globals: Mapping[str, Any],
+        globals: HeldGlobals,
         builtins: Mapping[str, Any],
     ) -> None:
         self.guards = guards
@@ -89,7 +90,7 @@ class CompiledGuards:
         return {ref: None for guard in self.guards for ref in guard.rule.mortals(guard.expected)}
 
     def _scope(self, f_locals: Mapping[str, Any]) -> Scope:
-        return Scope(f_locals, self._globals, self._builtins)
+        return Scope(f_locals, self._globals.get(), self._builtins)
 
     def _first_failing(self, f_locals: Mapping[str, Any]) -> int:
         scope = self._scope(f_locals)
@@ -155,7 +156,12 @@ def compile_guards(
     Equal guards are checked once. What hangs from a source is read only after the source's own guards held.
     """
     generated = generate(list(dict.fromkeys(guards)))
-    if not generated.reads_globals:
-        globals = {}  # not kept alive for nothing: they may hold the very function that is guarded
-    namespace = {**generated.namespace, "G": globals, "B": builtins}
-    return CompiledGuards(generated.guards, generated.text, namespace, globals, builtins)
+    held = HeldGlobals(globals if generated.reads_globals else {})
+    namespace = {**generated.namespace, "B": builtins}
+    text = generated.text
+    if held.forever is not None:
+        namespace["G"] = held.forever
+    else:
+        namespace["globals_now"] = held.get
+        text = text.replace("    try:\n", "    try:\n        G = globals_now()\n", 1)
+    return CompiledGuards(generated.guards, text, namespace, held, builtins)

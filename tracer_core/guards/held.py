@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
 CPYTHON_HEAP_TYPE = 1 << 9
@@ -69,3 +69,33 @@ class Held:
 
     def __repr__(self) -> str:
         return self.label
+
+
+class HeldGlobals:
+    """The globals of a function. Those of a loaded module are there anyway; others, which `exec` was given, are held
+    through the functions that live in them, which may be the very one that is guarded: holding the dict would keep
+    all of them alive. (A dict cannot be referenced weakly.)"""
+
+    __slots__ = ("_functions", "_globals")
+
+    def __init__(self, globals_: Mapping[str, Any]) -> None:
+        module = sys.modules.get(str(globals_.get("__name__", "")))
+        loaded = module is not None and module.__dict__ is globals_
+        inside = () if loaded else (each for each in list(globals_.values()) if type(each) is FunctionType)
+        self._functions = tuple(weakref.ref(each) for each in inside if each.__globals__ is globals_)
+        self._globals = None if self._functions else globals_
+
+    @property
+    def forever(self) -> Mapping[str, Any] | None:
+        """The dict, if it is held as it is."""
+        return self._globals
+
+    def get(self) -> Mapping[str, Any]:
+        """Raises ReferenceError if none of the functions is left."""
+        if self._globals is not None:
+            return self._globals
+        for reference in self._functions:
+            function = reference()
+            if function is not None:
+                return function.__globals__
+        raise ReferenceError("the globals that were guarded are gone")

@@ -19,7 +19,7 @@ from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
 from tracer_core.guards.unchanged import KINDS as OF_LIBRARIES
 from tracer_core.guards.unchanged import conditions as conditions_of_libraries
-from tracer_core.sources import GlobalSource, Source
+from tracer_core.sources import Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")
 _EARLY = re.compile("\x01([0-9]+)\x01")
@@ -216,7 +216,7 @@ def generate(guards: list[Guard]) -> Generated:
     walk.check_libraries(libraries)
     conditions = list(_expand(walk.conditions, tree.numbered()))
     text = _TEMPLATE.format("\n            and ".join(conditions) or "True")
-    reads_globals = any(isinstance(root.source, GlobalSource) and root.source.module is None for root in tree.roots)
+    reads_globals = any(root.source.of_frame_globals for root in tree.roots)
     return Generated(walk.ordered, text, tree.const.namespace, reads_globals)
 
 

@@ -61,6 +61,11 @@ class Source:
         return None
 
     @property
+    def of_frame_globals(self) -> bool:
+        """Whether it is read from the globals of the frame itself."""
+        return False
+
+    @property
     def name(self) -> str:
         """Its text in guards and listings, e.g. `L['x'].size(0)`."""
         raise NotImplementedError

@@ -44,6 +44,10 @@ class GlobalSource(Source):
         return GlobalSource(variable, None if function_globals is frame_globals else ById(function_globals))
 
     @property
+    def of_frame_globals(self) -> bool:
+        return self.module is None
+
+    @property
     def name(self) -> str:
         if self.module is None:
             return f"G[{self.variable!r}]"
@@ -60,6 +64,30 @@ class GlobalSource(Source):
             return [make("LOAD_GLOBAL", self.variable)]
         load_dict = make("LOAD_CONST", self.module.value)
         return [load_dict, make("LOAD_CONST", self.variable), make("BINARY_SUBSCR")]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameGlobalsSource(Source):
+    """The dict of the frame's globals as a whole, to guard what is not in it; `module` is its name."""
+
+    module: str = field(compare=False)
+
+    @property
+    def of_frame_globals(self) -> bool:
+        return True
+
+    @property
+    def name(self) -> str:
+        return f"globals of {self.module}"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return scope.globals
+
+    def expr(self, base: str, const: Const) -> str:
+        return "G"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        raise TypeError(f"{self.name} are only guarded, never rebuilt")
 
 
 @dataclass(frozen=True, eq=False)
