@@ -2,7 +2,7 @@
 
 import torch
 
-from tests.conformance.program import program
+from tests.conformance.program import program, t
 
 
 class Alike(type):
@@ -62,3 +62,63 @@ def given_twice(x, a, b):
 )
 def given_twice_in_containers(x, a, b):
     return x + 1, a in (b,), [a] == [b], {"k": a} == {"k": b}, (a,).count(b)
+
+
+def text(*parts):
+    """A string of its own, equal to others."""
+    return "".join(parts)
+
+
+def equal_values():
+    one, other = text("hello ", "world"), text("hello", " world")
+    big, bigger = int("1000"), int("1001")
+    return one, other, big, int("1000"), bigger, float("1.5"), float("1.5"), bytes([1, 2]), bytes([1, 2])
+
+
+WORD = text("hel", "lo")
+NUMBER = int("1000")
+
+
+def pairs():
+    one, other, big, same, bigger, half, also, raw, like = equal_values()
+    given = [(one, one), (one, other), (big, big), (big, same), (big, bigger), (half, half), (half, also)]
+    return [(t(2), a, b) for a, b in [*given, (raw, raw), (raw, like), (one, one), (7, 7)]]
+
+
+@program("I2 G1", pairs, differs="torch_differs", why="torch.compile takes equal values for one object")
+def equal_values_given(x, a, b):
+    return x + 1, a is b, a is not b, a == b, [v is a for v in (a, b)]
+
+
+def dicts_of_equal_values():
+    one, other, big, same, bigger, *_ = equal_values()
+    held = [{"a": one, "b": one}, {"a": one, "b": other}, {"a": big, "b": same}, {"a": big, "b": big}]
+    return [(t(2), d) for d in held]
+
+
+@program(
+    "I2 G1", dicts_of_equal_values, differs="torch_differs", why="torch.compile takes equal values for one object"
+)
+def equal_values_in_a_dict(x, d):
+    return x + 1, d["a"] is d["b"]
+
+
+@program(
+    "I2 G1",
+    lambda: [(t(2), WORD), (t(2), text("hel", "lo")), (t(2), NUMBER), (t(2), int("1000")), (t(2), 5)],
+    differs="torch_differs",
+    why="torch.compile takes equal values for one object",
+)
+def value_given_and_global(x, a):
+    return x + 1, a is WORD, a is NUMBER, a is not WORD
+
+
+@program(
+    "I2 B4",
+    lambda: [(t(2), 3, 3), (t(2), 1000, 1000), (t(2), int("1002"), int("1002")), (t(2), 9, 9)],
+    differs="torch_differs",
+    why="torch.compile takes equal numbers for one object",
+)
+def numbers_that_vary(x, n, m):
+    k = n + 1
+    return x * n, k is n + 1, n is m, k is m + 1, n is n
