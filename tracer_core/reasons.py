@@ -91,6 +91,12 @@ _reason(
     "Keep the computation on tensors, and read numbers out after the compiled function has returned.",
 )
 _reason(
+    "empty-strides",
+    "The code asks for the strides of a computed tensor without elements ({what}).",
+    "They lead nowhere, and each operation leaves other ones; only the tensor itself can tell.",
+    "Ask for the shape, or leave tensors without elements out.",
+)
+_reason(
     "tensor-metadata",
     "The code changes the shape or storage of a tensor in place ({name} on {what}).",
     "What the graph's inputs look like is fixed when it is made.",

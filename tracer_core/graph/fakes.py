@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from tracer_core.guards import Guard, make
-from tracer_core.sources import AttrSource, SizeSource, Source, StrideSource
+from tracer_core.sources import AttrSource, ById, ConvertedSource, SizeSource, Source, StrideSource
 
 
 class _NamedForTorch(TorchSource):
@@ -51,6 +51,7 @@ class TrackedFake:
     requires_grad: bool
     is_leaf: bool
     base_is_leaf: bool | None
+    creation: int
 
     @property
     def mutated(self) -> bool:
@@ -58,14 +59,17 @@ class TrackedFake:
         return self.version is None or version_of(self.fake) != self.version
 
     def history_guards(self) -> list[Guard]:
-        """What autograd asks before a change in place: whether the tensor, and what it is a view of, are leaves."""
+        """What autograd asks before a change in place: whether the tensor, and what it is a view of, are leaves, and
+        how the view was made (one of several that one call gave may not be changed)."""
         if not (self.mutated and self.requires_grad):
             return []
         base = AttrSource(self.source, "_base")
         is_leaf = make.constant(AttrSource(self.source, "is_leaf"), self.is_leaf)
         if self.base_is_leaf is None:
             return [is_leaf, make.is_none(base)]
-        return [is_leaf, make.is_not_none(base), make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)]
+        base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
+        creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
+        return [is_leaf, make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
 
 
 @dataclass(slots=True)
@@ -78,6 +82,11 @@ class SymbolBinding:
     hint: int | float
     sources: list[Source] = field(default_factory=list)
     least: int | None = None
+
+
+def creation_of(view: torch.Tensor) -> int:
+    """How autograd notes that a view was made: ordinarily, as one of several, without gradients, ..."""
+    return int(torch._C._autograd._get_creation_meta(view))
 
 
 def version_of(fake: torch.Tensor) -> int | None:
@@ -150,7 +159,17 @@ class Fakes:
             fake._is_param = True
         base_is_leaf = real._base.is_leaf if real._base is not None else None
         requires_grad, is_leaf = real.requires_grad, real.is_leaf
-        tracked = TrackedFake(fake, source, sizes, strides, version_of(fake), requires_grad, is_leaf, base_is_leaf)
+        tracked = TrackedFake(
+            fake,
+            source,
+            sizes,
+            strides,
+            version_of(fake),
+            requires_grad,
+            is_leaf,
+            base_is_leaf,
+            creation_of(real) if base_is_leaf is not None else 0,
+        )
         self.tracked.append(tracked)
         return tracked
 
@@ -246,11 +265,18 @@ def _like(
     if base.requires_grad:
         fake = _with_history(fake, leaf=base.is_leaf)
     elif not real.is_leaf:
-        fake = fake.view_as(fake).requires_grad_()
+        fake = _view(fake).requires_grad_()
     with torch.set_grad_enabled(not real.is_leaf):
-        view = fake.view_as(fake)
+        view = _view(fake)
     torch._C._autograd._set_creation_meta(view, torch._C._autograd._get_creation_meta(real))
     return view if view.requires_grad == real.requires_grad else view.requires_grad_(real.requires_grad)
+
+
+def _view(fake: torch.Tensor) -> torch.Tensor:
+    """All of it as a view; without elements, `view_as` would choose other strides."""
+    if 0 in fake.shape:
+        return fake.as_strided(fake.shape, fake.stride())
+    return fake.view_as(fake)
 
 
 def _with_history(fake: torch.Tensor, *, leaf: bool) -> torch.Tensor:

@@ -77,6 +77,9 @@ def _dimension(tx: Tracing, self: TensorVariable, values: Any, at: int) -> Any:
 @method(TensorVariable, "stride")
 def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> VariableTracker:
     strides = self.fake.stride()
+    if self.source is None and len(strides) > 1 and any(type(n) is int and n == 0 for n in self.fake.shape):
+        # Each operation has its own way with them, which fakes do not follow.
+        raise Unsupported("empty-strides", what=self.describe())
     if constant_or(dim.realize(), 0) is None:
         return TupleVariable([wrap_number(tx, n) for n in strides])
     return wrap_number(tx, _dimension(tx, self, strides, index_value(tx, dim, "dim must be an int")))
