@@ -291,3 +291,40 @@ def test_importing_more_of_a_library_changes_nothing() -> None:
         del nn.Linear.unrelated, F.unrelated, torch.unrelated  # type: ignore[attr-defined]
     function(x)
     assert counted == [1]
+
+
+def _replaced_forward(self: Any, input: torch.Tensor) -> torch.Tensor:
+    return input * 7
+
+
+@pytest.mark.row("G1")
+def test_new_code_in_a_function_of_torch_s_is_noticed() -> None:
+    layer, x = nn.Softsign(), torch.ones(3)
+    function = tracer_core.compile(lambda x: layer(x) + 1, backend="eager")
+    before = layer(x) + 1
+    assert torch.equal(function(x), before)
+    method: Any = nn.Softsign.forward
+    code = method.__code__
+    method.__code__ = _replaced_forward.__code__
+    try:
+        assert torch.equal(function(x), x * 7 + 1)
+    finally:
+        method.__code__ = code
+    assert torch.equal(function(x), before)
+
+
+@pytest.mark.row("G3")
+def test_what_new_code_is_said_to_be() -> None:
+    from tracer_core.guards import make
+
+    method: Any = nn.Softsign.forward
+    check = compiled(make.library_codes({method: method.__code__}))
+    assert check.holds({})
+    code = method.__code__
+    method.__code__ = _replaced_forward.__code__
+    try:
+        failure = check.explain({})
+    finally:
+        method.__code__ = code
+    assert failure is not None
+    assert "Softsign.forward has new code" in failure.sentence

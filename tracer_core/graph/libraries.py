@@ -57,6 +57,7 @@ class LibraryReads:
         self._names: dict[int, tuple[Any, dict[str, Any], Where]] = {}
         self._classes: dict[int, tuple[type, Where]] = {}
         self._derived: dict[tuple[int, int], tuple[type, type, bool, Where]] = {}
+        self._walked: dict[types.FunctionType, tuple[types.CodeType, Where]] = {}
 
     @contextlib.contextmanager
     def noting(self) -> Iterator[None]:
@@ -99,12 +100,21 @@ class LibraryReads:
         if isinstance(base, abc.ABCMeta) and not getattr(base, "_is_protocol", False):
             self._derived.setdefault((id(cls), id(base)), (cls, base, answer, self._where()))
 
+    def walked(self, function: types.FunctionType) -> None:
+        """A function's code was walked; matters where it is a library's, which nothing else guards."""
+        package = (function.__module__ or "").partition(".")[0]
+        if function not in self._walked and (package == "torch" or package in sys.stdlib_module_names):
+            self._walked[function] = (function.__code__, self._where())
+
     def guards(self) -> list[Guard]:
         """What must hold for all of it to be as it was."""
         found = [_at(make.names(owner, _label(owner), names), where) for owner, names, where in self._names.values()]
         bases = {id(base) for cls, _ in self._classes.values() for base in cls.__mro__[1:]}
         found += [_at(make.bases(cls), where) for key, (cls, where) in self._classes.items() if key not in bases]
         found += [_at(make.derives(cls, base, answer), where) for cls, base, answer, where in self._derived.values()]
+        if self._walked:
+            codes = {function: code for function, (code, _) in self._walked.items()}
+            found.append(_at(make.library_codes(codes), next(iter(self._walked.values()))[1]))
         return found
 
 

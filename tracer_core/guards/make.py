@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
@@ -174,3 +174,9 @@ def derives(cls: type, base: type, answer: bool) -> Guard:
     """`issubclass(cls, base)` is `answer`."""
     source = ConstSource.of_object(base, class_text(base))
     return Guard(source, "SUBCLASS", Derived(Held(cls, class_text(cls)), answer))
+
+
+def library_codes(codes: dict[FunctionType, CodeType]) -> Guard:
+    """Functions of libraries have the code that they had."""
+    source = ConstSource.of_object(tuple(codes), "functions of libraries")
+    return Guard(source, "LIBRARY_CODES", tuple(codes.values()))

@@ -18,10 +18,10 @@ from typing import Any
 from torch._C._dynamo.guards import dict_version
 
 from tracer_core.guards.guard import Const, Guard
-from tracer_core.guards.kinds.libraries import ABSENT, OfType
+from tracer_core.guards.kinds.libraries import ABSENT, OfType, code_of
 from tracer_core.sources import Scope
 
-KINDS = frozenset(("NAMES", "BASES", "SUBCLASS"))
+KINDS = frozenset(("NAMES", "BASES", "SUBCLASS", "LIBRARY_CODES"))
 """The kinds of guards that are checked here."""
 
 FEW = 4
@@ -46,6 +46,8 @@ def conditions(guards: Sequence[Guard], const: Const, namespace: dict[str, Any])
         if guard.kind == "BASES":
             mro = const(guard.expected)
             yield f"({const(owner)}.__mro__ is {mro} or {const(owner)}.__mro__ == {mro})"
+        elif guard.kind == "LIBRARY_CODES":
+            yield f"(*{const(map)}({const(code_of)}, {const(owner)}),) == {const(guard.expected)}"
         elif guard.kind == "NAMES":
             names = _dict_of(owner)
             if len(guard.expected) <= FEW:

@@ -85,6 +85,7 @@ class UserFunctionVariable(FunctionVariable):
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
+        tx.output.libraries.walked(function)
         defaults = [tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())]
         kwdefaults = {
             name: tx.lazy(value, KwDefaultsSource(source, name))

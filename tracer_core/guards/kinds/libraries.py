@@ -7,9 +7,10 @@ They hold nearly always and there are many of them: one check looks at all of th
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from operator import attrgetter
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from tracer_core.guards.describe import class_text, describe
@@ -143,3 +144,31 @@ class Subclass(Kind):
 
     def mortals(self, expected: Derived) -> Sequence[weakref.ref[Any]]:
         return expected.cls.mortals
+
+
+@kind("LIBRARY_CODES", rank=3)
+class LibraryCodes(Kind):
+    """The value is a tuple of functions; `expected` has the code of each."""
+
+    def holds(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> bool:
+        return tuple(map(code_of, value)) == expected
+
+    def _replaced(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> str:
+        return next((f.__qualname__ for f, code in zip(value, expected, strict=True) if f.__code__ != code), "none")
+
+    def text(self, name: str, expected: tuple[CodeType, ...]) -> str:
+        shown = ", ".join(code.co_qualname for code in expected[:_SHOWN])
+        more = len(expected) - _SHOWN
+        return f"the code of {shown}{f' and {more} more' if more > 0 else ''} is what it was"
+
+    def expected_text(self, expected: tuple[CodeType, ...]) -> str:
+        return "what they were"
+
+    def seen_text(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> str:
+        return f"other ones: {self._replaced(value, expected)} has new code"
+
+    def advice(self, name: str, expected: tuple[CodeType, ...], value: tuple[FunctionType, ...]) -> str:
+        return f"replace {self._replaced(value, expected)} before the first call"
+
+
+code_of: Callable[[FunctionType], CodeType] = attrgetter("__code__")
