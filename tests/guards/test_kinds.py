@@ -467,5 +467,6 @@ def test_every_kind_is_tested() -> None:
         "NAMES",
         "BASES",
         "SUBCLASS",
+        "LIBRARY_CODES",
     }
     assert {case[0].kind for case in ONE_VALUE} | elsewhere == set(KINDS)

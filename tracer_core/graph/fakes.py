@@ -86,7 +86,8 @@ class SymbolBinding:
 
 def creation_of(view: torch.Tensor) -> int:
     """How autograd notes that a view was made: ordinarily, as one of several, without gradients, ..."""
-    return int(torch._C._autograd._get_creation_meta(view))
+    creation: Any = torch._C._autograd._get_creation_meta(view)
+    return int(creation)
 
 
 def version_of(fake: torch.Tensor) -> int | None:
