@@ -137,8 +137,14 @@ class Loaded:
 
 
 @contextlib.contextmanager
-def loaded(path: Path) -> Iterator[Loaded]:
-    """Execute the program file at `path` anew; inside the block it is the importable module of its name."""
+def loaded(path: Path, code: CodeType | None = None, names: dict[str, Any] | None = None) -> Iterator[Loaded]:
+    """Execute the program file at `path` anew; inside the block it is the importable module of its name.
+
+    Args:
+        path: the file.
+        code: runs instead of the file's own.
+        names: globals that are there before the file runs.
+    """
     name = f"{PACKAGE}.{path.stem}"
     module = ModuleType(name)
     module.__file__ = str(path)
@@ -146,7 +152,8 @@ def loaded(path: Path) -> Iterator[Loaded]:
     sys.modules[name] = module
     _loading.clear()
     try:
-        exec(_fresh_code(path), module.__dict__)
+        module.__dict__.update(names or {})
+        exec(code or _fresh_code(path), module.__dict__)
         programs = {each.name: each for each in _loading}
         if len(programs) != len(_loading):
             names = [each.name for each in _loading]

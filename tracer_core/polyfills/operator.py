@@ -39,6 +39,16 @@ class AttrGetter:
         return operator.attrgetter(*self.attrs)
 
 
+@polyfills(operator.abs)
+def absolute(a: Any, /) -> Any:
+    return abs(a)
+
+
+@polyfills(operator.call)
+def call(obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return obj(*args, **kwargs)
+
+
 def _through(obj: Any, dotted: str) -> Any:
     for name in dotted.split("."):
         obj = getattr(obj, name)

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 P = TypeVar("P", bound=Callable[..., Any])
 
-# Codes of wrappers that only guard against recursion or keep a cache: calls go on to what they wrap.
-WALKED_THROUGH: set[CodeType] = set()
+# Codes of wrappers that only guard against recursion: calls go on to what they wrap, which the named variable holds.
+WALKED_THROUGH: dict[CodeType, str] = {}
 
 # The same for wrappers of modules that are not imported for this: their names, and the variable of theirs that
 # holds what they wrap. The first only notes, for torch's own compiler, that a module was made.
@@ -43,7 +43,9 @@ def stand_in_for(original: Any) -> Any | None:
 
 def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
     """The function that this one stands for to a trace, and which of its cells holds that; None: itself."""
-    name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
+    name = WALKED_THROUGH.get(function.__code__)
+    if name is None:
+        name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
     if name is None or function.__closure__ is None:
         return None
     index = function.__code__.co_freevars.index(name)

@@ -116,7 +116,7 @@ def _no_attribute(obj: VariableTracker, name: str) -> str:
         return f"module {obj.known.__name__!r} has no attribute {name!r}"
     if isinstance(obj, ClassVariable):
         return f"type object {obj.known.__name__!r} has no attribute {name!r}"
-    return f"{obj.python_type_name()!r} object has no attribute {name!r}"
+    return f"{obj.type_name_in_errors()!r} object has no attribute {name!r}"
 
 
 def set_attr(tx: Tracing, obj: VariableTracker, name: str, value: VariableTracker) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _uids = itertools.count()
 _MISSING = object()
+# The bit of `type.__flags__` of types whose attributes cannot be set: those made in C.
+_IMMUTABLE_TYPE = 1 << 8
 
 
 class Tracing(Protocol):
@@ -64,6 +66,12 @@ class VariableTracker:
 
     def python_type_name(self) -> str:
         return self.python_type().__name__
+
+    def type_name_in_errors(self) -> str:
+        """Its type's name as Python's own messages have it: of types made in C, with their module."""
+        cls = self.python_type()
+        in_c = cls.__flags__ & _IMMUTABLE_TYPE and cls.__module__ != "builtins"
+        return f"{cls.__module__}.{cls.__qualname__}" if in_c else self.python_type_name()
 
     def describe(self) -> str:
         """One short line."""

@@ -153,7 +153,7 @@ def callable_(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 def attribute_name(tx: Tracing, name: VariableTracker) -> str:
     value = constant_or(name.realize(), None)
     if not isinstance(value, str):
-        tx.raise_(TypeError, f"attribute name must be string, not '{name.python_type_name()}'")
+        tx.raise_(TypeError, f"attribute name must be string, not '{name.type_name_in_errors()}'")
     return str(value)
 
 
@@ -224,7 +224,7 @@ def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if has_special(obj, "__hash__"):
         assert isinstance(obj, UserObjectVariable)
         if static_lookup(obj.cls, "__hash__")[1] is not object:
-            return call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.python_type_name()!r}")
+            return call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.type_name_in_errors()!r}")
     if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
         raise Unsupported("object-id")
     return fold(tx, hash, [obj], {})

@@ -40,7 +40,7 @@ def iter_(tx: Tracing, obj: VariableTracker, sentinel: VariableTracker | None = 
 def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | None = None) -> VariableTracker:
     if default is None and isinstance(iterator, UserObjectVariable):
         return call_special(
-            tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator"
+            tx, iterator, "__next__", [], f"{iterator.type_name_in_errors()!r} object is not an iterator"
         )
     if default is None and isinstance(iterator, GeneratorVariable):
         return call_method(tx, iterator, "__next__", [], {})
@@ -54,7 +54,7 @@ def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | Non
 def enumerate_(
     tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)
 ) -> VariableTracker:
-    first = index_value(tx, start, f"{start.python_type_name()!r} object cannot be interpreted as an integer")
+    first = index_value(tx, start, f"{start.type_name_in_errors()!r} object cannot be interpreted as an integer")
     return make_enumerate(iterate(tx, iterable), next_item, first)
 
 
@@ -85,7 +85,7 @@ def range_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
         if isinstance(bound, SymNodeVariable):
             items.append(bound)
         else:
-            message = f"{bound.python_type_name()!r} object cannot be interpreted as an integer"
+            message = f"{bound.type_name_in_errors()!r} object cannot be interpreted as an integer"
             items.append(ConstantVariable(index_value(tx, bound, message)))
     if len(items) == 1:
         items.insert(0, ConstantVariable(0))

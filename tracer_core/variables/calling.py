@@ -57,7 +57,7 @@ def call(tx: Tracing, function: VariableTracker, args: Args, kwargs: Kwargs) -> 
             if bound is not None:
                 return tx.call(bound, args, kwargs)
     if isinstance(function, InGraphVariable) or not callable_type(function):
-        tx.raise_(TypeError, f"{function.python_type_name()!r} object is not callable")
+        tx.raise_(TypeError, f"{function.type_name_in_errors()!r} object is not callable")
     raise Unsupported("call", what=function.describe())
 
 

@@ -66,7 +66,7 @@ def deque_popleft(tx: Tracing, self: DequeVariable) -> VariableTracker:
 @method(DequeVariable, "rotate")
 def deque_rotate(tx: Tracing, self: DequeVariable, n: VariableTracker = ConstantVariable(1)) -> VariableTracker:
     if self.items:
-        steps = index_value(tx, n, f"{n.python_type_name()!r} object cannot be interpreted as an integer") % len(
+        steps = index_value(tx, n, f"{n.type_name_in_errors()!r} object cannot be interpreted as an integer") % len(
             self.items
         )
         self.changes(tx, "it is rotated")

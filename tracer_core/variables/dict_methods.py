@@ -74,8 +74,10 @@ def ne(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
 
 @handles(operator.or_, DictVariable, DictVariable)
 def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | None:
-    made = copy(tx, a)
-    assert isinstance(made, DictVariable)
+    made = a.copied()
+    if a.cls is dict:
+        # A plain dict leaves it to the kind of the other to say what comes out.
+        made.cls, made.default_factory = b.cls, b.default_factory
     for key, value in b.entries(tx):
         made.set(tx, key, value)
     return made

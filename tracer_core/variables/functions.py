@@ -9,7 +9,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import stand_in_for
-from tracer_core.polyfills.registry import WALKED_THROUGH, wrapped_in_cell
+from tracer_core.polyfills.registry import wrapped_in_cell
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -80,8 +80,6 @@ class UserFunctionVariable(FunctionVariable):
         stand_in = stand_in_for(function)
         if stand_in is not None:
             function, source = stand_in, ConstSource.of_object(stand_in)
-        elif function.__code__ in WALKED_THROUGH:
-            function, source = function.__wrapped__, AttrSource(source, "__wrapped__")  # type: ignore[attr-defined]
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))

@@ -39,9 +39,32 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, UserObjectVariable) and tracker.part is not None:
         return as_argument(tracker.part)
     value = tracker.value()
-    if isinstance(value, (np.generic, np.dtype)):
+    if isinstance(value, (np.generic, np.dtype, type)):
         raise NotConstant(tracker.describe())
     return value, value
+
+
+#: Python's types where torch takes a dtype. A graph's code cannot name a type.
+_AS_DTYPE: dict[Any, torch.dtype] = {
+    bool: torch.bool,
+    int: torch.int64,
+    float: torch.float64,
+    complex: torch.complex128,
+}
+
+
+def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
+    """As `as_argument`; torch's own functions take Python's number types for dtypes."""
+    tracker = tracker.realize()
+    if tracker.python_type() is type and _is_of_torch(target):
+        dtype = _AS_DTYPE.get(tracker.value())
+        if dtype is not None:
+            return dtype, dtype
+    return as_argument(tracker)
+
+
+def _is_of_torch(target: Any) -> bool:
+    return isinstance(target, str) or str(getattr(target, "__module__", None) or "torch").startswith("torch")
 
 
 def call_in_graph(
@@ -60,8 +83,8 @@ def call_in_graph(
     """
     name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
     try:
-        pairs = [as_argument(arg) for arg in args]
-        named = {key: as_argument(arg) for key, arg in kwargs.items()}
+        pairs = [_argument_of(target, arg) for arg in args]
+        named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}
     except NotConstant as error:
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
     device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})

@@ -43,5 +43,5 @@ def slice_value(tx: Tracing, key: SliceVariable) -> slice:
 
 @method(SliceVariable, "indices")
 def slice_indices(tx: Tracing, self: SliceVariable, length: VariableTracker) -> VariableTracker | None:
-    message = f"{length.python_type_name()!r} object cannot be interpreted as an integer"
+    message = f"{length.type_name_in_errors()!r} object cannot be interpreted as an integer"
     return fold(tx, slice_value(tx, self).indices, [ConstantVariable(index_value(tx, length, message))], {})

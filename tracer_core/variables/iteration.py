@@ -60,7 +60,7 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         if items is not None:
             return over_sequence(SequenceVariable(items))
     # A class by its metaclass, a member of an enum by its class.
-    missing = f"{tracker.python_type_name()!r} object is not iterable"
+    missing = f"{tracker.type_name_in_errors()!r} object is not iterable"
     if written_in_python(tracker, "__iter__"):
         return call_special(tx, tracker, "__iter__", [], missing)
     return tx.raise_(TypeError, missing)  # type: ignore[no-any-return]
@@ -95,7 +95,7 @@ def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker
         return call_special(tx, tracker, "__iter__", [], "")
     if has_special(tracker, "__getitem__"):
         return tx.call_python(iterate_by_index, tracker)
-    return tx.raise_(TypeError, f"{tracker.python_type_name()!r} object is not iterable")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")  # type: ignore[no-any-return]
 
 
 def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
@@ -106,13 +106,13 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
     if isinstance(iterator, UserObjectVariable):
         try:
             return call_special(
-                tx, iterator, "__next__", [], f"{iterator.python_type_name()!r} object is not an iterator"
+                tx, iterator, "__next__", [], f"{iterator.type_name_in_errors()!r} object is not an iterator"
             )
         except ObservedException as error:
             if issubclass(error.tracker.cls, StopIteration):
                 return None
             raise
-    return tx.raise_(TypeError, f"{iterator.python_type_name()!r} object is not an iterator")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{iterator.type_name_in_errors()!r} object is not an iterator")  # type: ignore[no-any-return]
 
 
 def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:

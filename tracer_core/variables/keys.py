@@ -22,7 +22,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
     if tracker.python_type().__hash__ is None:
         if tx is None:
             raise NotConstant(tracker.describe())
-        tx.raise_(TypeError, f"unhashable type: '{tracker.python_type_name()}'")
+        tx.raise_(TypeError, f"unhashable type: '{tracker.type_name_in_errors()}'")
     return tracker.key(tx)
 
 

@@ -117,7 +117,7 @@ for _matching in _RE:
 @handles(reversed, VariableTracker)
 def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if has_special(obj, "__reversed__") or written_in_python(obj, "__reversed__"):
-        return call_special(tx, obj, "__reversed__", [], f"{obj.python_type_name()!r} object is not reversible")
+        return call_special(tx, obj, "__reversed__", [], f"{obj.type_name_in_errors()!r} object is not reversible")
     if isinstance(obj, RangeVariable):
         return iterate(tx, tx.constant(obj.range(tx)[::-1]))
     if isinstance(obj, DequeVariable):
@@ -133,7 +133,7 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     elif isinstance(obj, SequenceVariable) and not isinstance(obj, SliceVariable):
         return BackwardsIterator(obj, lambda: obj.items)
     if not hasattr(obj.python_type(), "__getitem__") or not hasattr(obj.python_type(), "__len__"):
-        tx.raise_(TypeError, f"{obj.python_type_name()!r} object is not reversible")
+        tx.raise_(TypeError, f"{obj.type_name_in_errors()!r} object is not reversible")
     return _reversed_by_index(tx, obj)
 
 
@@ -214,7 +214,7 @@ def exc_info(tx: Any) -> VariableTracker:
 @method(ExceptionVariable, "add_note")
 def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> VariableTracker:
     if note.python_type() is not str:
-        tx.raise_(TypeError, f"note must be a str, not '{note.python_type_name()}'")
+        tx.raise_(TypeError, f"note must be a str, not '{note.type_name_in_errors()}'")
     notes = self.attributes.get("__notes__")
     if notes is None:
         self.set_attribute(tx, "__notes__", ListVariable([note]))

@@ -64,7 +64,7 @@ def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTra
     text = attribute_name(tx, name)
     found = self.plain_attribute(tx, text)
     if found is None:
-        tx.raise_(AttributeError, f"{self.python_type_name()!r} object has no attribute {text!r}")
+        tx.raise_(AttributeError, f"{self.type_name_in_errors()!r} object has no attribute {text!r}")
     assert found is not None
     return found
 

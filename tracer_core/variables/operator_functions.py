@@ -59,6 +59,7 @@ _ACTIONS: dict[Any, Any] = {
     **{function: _of_two(binary, symbol) for symbol, function in INPLACE.items()},
     **{function: _of_two(compare, symbol) for symbol, (function, _, _) in COMPARE.items()},
     **{function: _of_one(unary, op) for op, (function, _, _) in UNARY.items()},
+    operator.inv: _of_one(unary, "UNARY_INVERT"),
     operator.getitem: get_item,
     operator.setitem: _statement(set_item),
     operator.delitem: _statement(del_item),

@@ -171,15 +171,8 @@ def unsupported_operands(tx: Tracing, symbol: str, a: VariableTracker, b: Variab
     raise_for_sequence(tx, symbol, a, b)
     return tx.raise_(  # type: ignore[no-any-return]
         TypeError,
-        f"unsupported operand type(s) for {symbol}: {_name_in_c(a)!r} and {_name_in_c(b)!r}",
+        f"unsupported operand type(s) for {symbol}: {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
     )
-
-
-def _name_in_c(tracker: VariableTracker) -> str:
-    """A type's name as errors raised in C show it: of types made in C, with their module."""
-    cls = tracker.python_type()
-    made_in_c = not cls.__flags__ & (1 << 9) and cls.__module__ != "builtins"
-    return f"{cls.__module__}.{cls.__qualname__}" if made_in_c else tracker.python_type_name()
 
 
 _SEQUENCES = ("list", "tuple", "deque")
@@ -190,12 +183,12 @@ def raise_for_sequence(tx: Tracing, symbol: str, a: VariableTracker, b: Variable
     name = a.python_type_name()
     if symbol in ("+", "+=") and isinstance(a, SequenceVariable) and name in _SEQUENCES:
         if symbol == "+=" and name == "list":
-            tx.raise_(TypeError, f"{b.python_type_name()!r} object is not iterable")
-        tx.raise_(TypeError, f'can only concatenate {name} (not "{_name_in_c(b)}") to {name}')
+            tx.raise_(TypeError, f"{b.type_name_in_errors()!r} object is not iterable")
+        tx.raise_(TypeError, f'can only concatenate {name} (not "{b.type_name_in_errors()}") to {name}')
     if symbol in ("*", "*="):
         for sequence, other in ((a, b), (b, a)):
             if isinstance(sequence, SequenceVariable) and sequence.python_type_name() in _SEQUENCES:
-                tx.raise_(TypeError, f"can't multiply sequence by non-int of type {other.python_type_name()!r}")
+                tx.raise_(TypeError, f"can't multiply sequence by non-int of type {other.type_name_in_errors()!r}")
 
 
 def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
@@ -216,7 +209,7 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded
-    return tx.raise_(TypeError, f"bad operand type for unary {symbol}: {a.python_type_name()!r}")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"bad operand type for unary {symbol}: {a.type_name_in_errors()!r}")  # type: ignore[no-any-return]
 
 
 def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
@@ -250,7 +243,7 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         return ConstantVariable(same(tx, a, b) == (symbol == "=="))
     return tx.raise_(  # type: ignore[no-any-return]
         TypeError,
-        f"{symbol!r} not supported between instances of {a.python_type_name()!r} and {b.python_type_name()!r}",
+        f"{symbol!r} not supported between instances of {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
     )
 
 
@@ -308,7 +301,7 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
         assert folded is not None
         return truth(tx, folded)
     if not iterable_type(container):
-        tx.raise_(TypeError, f"argument of type {container.python_type_name()!r} is not iterable")
+        tx.raise_(TypeError, f"argument of type {container.type_name_in_errors()!r} is not iterable")
     iterator = iterate(tx, container)
     while (candidate := next_item(tx, iterator)) is not None:
         if equal_items(tx, candidate, item):
@@ -393,7 +386,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
         return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
     if isinstance(container, UserObjectVariable):
         return call_special(
-            tx, container, "__getitem__", [key], f"{container.python_type_name()!r} object is not subscriptable"
+            tx, container, "__getitem__", [key], f"{container.type_name_in_errors()!r} object is not subscriptable"
         )
     if isinstance(container, ClassVariable):
         return _class_item(tx, container, key)
@@ -401,7 +394,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
     if folded is not None:
         return folded
     if static_lookup(container.python_type(), "__getitem__")[1] is None:
-        tx.raise_(TypeError, f"{container.python_type_name()!r} object is not subscriptable")
+        tx.raise_(TypeError, f"{container.type_name_in_errors()!r} object is not subscriptable")
     raise Unsupported("method", name="__getitem__", type=container.python_type_name())
 
 
@@ -429,11 +422,11 @@ def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, valu
         call_in_graph(tx, "call_function", operator.setitem, [container, key, value], {})
         return
     if isinstance(container, UserObjectVariable):
-        missing = f"{container.python_type_name()!r} object does not support item assignment"
+        missing = f"{container.type_name_in_errors()!r} object does not support item assignment"
         call_special(tx, container, "__setitem__", [key, value], missing)
         return
     if static_lookup(container.python_type(), "__setitem__")[1] is None:
-        tx.raise_(TypeError, f"{container.python_type_name()!r} object does not support item assignment")
+        tx.raise_(TypeError, f"{container.type_name_in_errors()!r} object does not support item assignment")
     raise Unsupported("method", name="__setitem__", type=container.python_type_name())
 
 
@@ -443,9 +436,9 @@ def del_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> N
     if answered(tx, operator.delitem, container, key) is not None:
         return
     if isinstance(container, UserObjectVariable):
-        missing = f"{container.python_type_name()!r} object doesn't support item deletion"
+        missing = f"{container.type_name_in_errors()!r} object doesn't support item deletion"
         call_special(tx, container, "__delitem__", [key], missing)
         return
     if static_lookup(container.python_type(), "__delitem__")[1] is None:
-        tx.raise_(TypeError, f"{container.python_type_name()!r} object doesn't support item deletion")
+        tx.raise_(TypeError, f"{container.type_name_in_errors()!r} object doesn't support item deletion")
     raise Unsupported("method", name="__delitem__", type=container.python_type_name())

@@ -38,7 +38,7 @@ def list_extend(tx: Tracing, self: ListVariable, items: VariableTracker) -> Vari
 
 @method(ListVariable, "insert")
 def list_insert(tx: Tracing, self: ListVariable, index: VariableTracker, item: VariableTracker) -> VariableTracker:
-    at = index_value(tx, index, f"{index.python_type_name()!r} object cannot be interpreted as an integer")
+    at = index_value(tx, index, f"{index.type_name_in_errors()!r} object cannot be interpreted as an integer")
     self.changes(tx, "an item is inserted")
     self.items.insert(at, item)
     return NONE
@@ -46,7 +46,7 @@ def list_insert(tx: Tracing, self: ListVariable, index: VariableTracker, item: V
 
 @method(ListVariable, "pop")
 def list_pop(tx: Tracing, self: ListVariable, index: VariableTracker = ConstantVariable(-1)) -> VariableTracker:
-    at = index_value(tx, index, f"{index.python_type_name()!r} object cannot be interpreted as an integer")
+    at = index_value(tx, index, f"{index.type_name_in_errors()!r} object cannot be interpreted as an integer")
     if not self.items:
         tx.raise_(IndexError, "pop from empty list")
     if not -len(self.items) <= at < len(self.items):

@@ -45,9 +45,9 @@ def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> Va
             tx.raise_(TypeError, "sequence index must be integer, not 'slice'")
         return like(sequence, sequence.items[slice_value(tx, key)])
     name = "tuple" if isinstance(sequence, TupleVariable) else sequence.python_type_name()
-    wanted = f"{name} indices must be integers or slices, not {key.python_type_name()}"
+    wanted = f"{name} indices must be integers or slices, not {key.type_name_in_errors()}"
     if isinstance(sequence, DequeVariable):
-        wanted = f"sequence index must be integer, not {key.python_type_name()!r}"
+        wanted = f"sequence index must be integer, not {key.type_name_in_errors()!r}"
     index = index_value(tx, key, wanted)
     try:
         return sequence.items[index]
@@ -60,7 +60,7 @@ def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> V
     whole = sequence.range(tx)
     if isinstance(key, SliceVariable):
         return tx.constant(whole[slice_value(tx, key)])
-    index = index_value(tx, key, f"range indices must be integers or slices, not {key.python_type_name()}")
+    index = index_value(tx, key, f"range indices must be integers or slices, not {key.type_name_in_errors()}")
     try:
         return ConstantVariable(whole[index])
     except IndexError:
@@ -88,7 +88,7 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
 
 def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> int:
     """The place in a list that `key` names, which is to be set or deleted."""
-    index = index_value(tx, key, f"list indices must be integers or slices, not {key.python_type_name()}")
+    index = index_value(tx, key, f"list indices must be integers or slices, not {key.type_name_in_errors()}")
     if not -len(sequence.items) <= index < len(sequence.items):
         tx.raise_(IndexError, "list assignment index out of range")
     return index
@@ -109,7 +109,7 @@ def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[Variabl
 def deque_setitem(
     tx: Tracing, sequence: DequeVariable, key: VariableTracker, value: VariableTracker
 ) -> VariableTracker:
-    index = index_value(tx, key, f"sequence index must be integer, not {key.python_type_name()!r}")
+    index = index_value(tx, key, f"sequence index must be integer, not {key.type_name_in_errors()!r}")
     if not -len(sequence.items) <= index < len(sequence.items):
         tx.raise_(IndexError, "deque index out of range")
     SequenceVariable.changes(sequence, tx, f"item {index} is set")

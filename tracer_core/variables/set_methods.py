@@ -183,4 +183,4 @@ def set_clear(tx: Tracing, self: SetVariable) -> VariableTracker:
 
 @method(SetVariable, "copy")
 def set_copy(tx: Tracing, self: SetVariable) -> VariableTracker:
-    return self.having(self.by_key)
+    return self.having(self.by_key) if self.mutable else self

@@ -28,6 +28,8 @@ def sorted_items(
     """The items in order, by the same comparisons that Python would make."""
     key = key.realize()
     by_itself = constant_or(key, 0) is None
-    backwards = index_value(tx, reverse, f"{reverse.python_type_name()!r} object cannot be interpreted as an integer")
+    backwards = index_value(
+        tx, reverse, f"{reverse.type_name_in_errors()!r} object cannot be interpreted as an integer"
+    )
     ordered = [_Ordered(tx, item if by_itself else tx.call(key, [item]), item) for item in items]
     return [entry.item for entry in sorted(ordered, reverse=bool(backwards))]

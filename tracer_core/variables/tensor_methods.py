@@ -63,7 +63,7 @@ def size(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Vari
     dim = dim.realize()
     if constant_or(dim, 0) is None:
         return shape(tx, self)
-    at = index_value(tx, dim, f"size(): argument 'dim' must be int, not {dim.python_type_name()}")
+    at = index_value(tx, dim, f"size(): argument 'dim' must be int, not {dim.type_name_in_errors()}")
     return wrap_number(tx, _dimension(tx, self, self.fake.shape, at))
 
 

@@ -111,7 +111,7 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         if text is not None:
             return text
     elif not isinstance(value, ConstantVariable) and value.python_type().__format__ is object.__format__:
-        tx.raise_(TypeError, f"unsupported format string passed to {value.python_type_name()}.__format__")
+        tx.raise_(TypeError, f"unsupported format string passed to {value.type_name_in_errors()}.__format__")
     return _made(tx, lambda: format(value.value(), spec))
 
 

@@ -28,7 +28,7 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
             assert bound is not None
             result = tx.call(bound, [])
             if name == "__bool__" and result.python_type() is not bool:
-                tx.raise_(TypeError, f"__bool__ should return bool, returned {result.python_type_name()}")
+                tx.raise_(TypeError, f"__bool__ should return bool, returned {result.type_name_in_errors()}")
             return truth(tx, result if name == "__bool__" else _as_length(tx, result))
     return True
 
@@ -37,7 +37,7 @@ def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
     """What `__len__` returned, if it can be a length."""
     result = result.realize()
     if not has_special(result, "__index__") and not issubclass(result.python_type(), int):
-        tx.raise_(TypeError, f"{result.python_type_name()!r} object cannot be interpreted as an integer")
+        tx.raise_(TypeError, f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer")
     if isinstance(result, UserObjectVariable):
         result = call_special(tx, result, "__index__", [], "").realize()
     if isinstance(result, ConstantVariable) and result.value() < 0:
@@ -61,7 +61,7 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return ConstantVariable(len(tracker.items))
     if isinstance(tracker, UserObjectVariable):
-        missing = f"object of type {tracker.python_type_name()!r} has no len()"
+        missing = f"object of type {tracker.type_name_in_errors()!r} has no len()"
         return _as_length(tx, call_special(tx, tracker, "__len__", [], missing))
     if tracker.is_constant():
         folded = fold(tx, len, [tracker], {})
@@ -69,5 +69,5 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         return folded
     items = tracker.items_or_none(tx)
     if items is None or static_lookup(tracker.python_type(), "__len__")[1] is None:
-        tx.raise_(TypeError, f"object of type {tracker.python_type_name()!r} has no len()")
+        tx.raise_(TypeError, f"object of type {tracker.type_name_in_errors()!r} has no len()")
     return ConstantVariable(len(items or []))
