@@ -155,6 +155,17 @@ def set_item(tx: Tracing, self: ArrayVariable, key: VariableTracker, value: Vari
     return NONE
 
 
+@method(ArrayVariable, "fill")
+def fill(tx: Tracing, self: ArrayVariable, value: VariableTracker) -> VariableTracker:
+    return set_item(tx, self, ConstantVariable(...), value)
+
+
+@method(ArrayVariable, "sort")
+def sort(tx: Tracing, self: ArrayVariable, axis: VariableTracker = ConstantVariable(-1)) -> VariableTracker:
+    ordered = numpy_operation(tx, "function", "sort", np.sort, [self, axis], {})
+    return set_item(tx, self, ConstantVariable(...), ordered)
+
+
 def _refused(name: str) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
         raise Unsupported("numpy-function", name=name)

@@ -80,7 +80,7 @@ def check(name: str, shadows: list[Any], named: dict[str, Any], rounding: bool) 
         or (name == "sign" and kinds != {"i"})
         or (name in _COMPARISONS and "u" in kinds and any(type(v) is int and not 0 <= v < 256 for v in shadows))
         or (name == "astype" and _narrows(first, shadows, named))
-        or (name == "getitem" and isinstance(_indices(exponent), np.ndarray))
+        or (name == "getitem" and not _gives_known_size(exponent))
     )
     if refused:
         raise Unsupported("numpy-function", name=name)
@@ -101,11 +101,15 @@ def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
     return array.dtype.kind == "f" and to.kind in "iu" and to.itemsize < 4
 
 
-def _indices(index: Any) -> Any:
-    """An array if one is among the indices."""
+def _gives_known_size(index: Any) -> bool:
+    """Whether the shape of what is read hangs on no data: masks alone give what is in them."""
     parts = index if isinstance(index, tuple) else (index,)
-    return next((np.zeros(0) for part in parts if not _is_plain_index(part)), None)
+    return all(_is_plain_index(part) or _is_list_of_places(part) for part in parts)
 
 
 def _is_plain_index(part: Any) -> bool:
     return part is None or part is ... or (isinstance(part, (slice, int)) and not isinstance(part, bool))
+
+
+def _is_list_of_places(part: Any) -> bool:
+    return isinstance(part, (list, np.ndarray)) and np.asarray(part).dtype.kind == "i"
