@@ -52,6 +52,45 @@ def test_an_error_of_the_data_leaves_with_the_line_of_the_user():
     assert (last.name, last.line) == ("pick_or_raise", "return doubled[i] + 1")
 
 
+def count_and_look_up(table, i, n, log):
+    log.append("start")
+    n += 1
+    y = torch.nn.functional.dropout(table, 0.5)
+    try:
+        return torch.nn.functional.embedding(i, y)
+    except IndexError:
+        log.append("none")
+        return n * 2
+
+
+@pytest.mark.row("I5")
+def test_inputs_and_random_streams_are_put_back_before_plain_python_runs():
+    compiled = tracer_core.compile(count_and_look_up, backend="eager", options=OPTIONS)
+    results = []
+    for function in (count_and_look_up, compiled):
+        torch.manual_seed(0)
+        n, log = torch.zeros(1), []
+        got = [function(torch.ones(4, 2), torch.tensor([i]), n, log) for i in (1, 9, 2)]
+        results.append((str(got), n.item(), log, torch.rand(1).item()))
+    assert results[0] == results[1]
+
+
+def add_then_pick(n, w, i):
+    n += w
+    return (w * 2)[i]
+
+
+@pytest.mark.row("I5")
+def test_an_input_with_a_history_is_not_put_back():
+    """Writing the old values would leave the operation in its history."""
+    compiled = tracer_core.compile(add_then_pick, backend="eager", options=OPTIONS)
+    n, w = torch.zeros(3), torch.ones(3, requires_grad=True)
+    with pytest.raises(IndexError):
+        compiled(n, w, torch.tensor([5]))
+    n.sum().backward()
+    assert torch.equal(n.detach(), torch.ones(3)) and torch.equal(w.grad, torch.ones(3))
+
+
 def test_a_graph_that_changes_its_inputs_is_not_run_twice():
     compiled = tracer_core.compile(mutate_then_pick, backend="eager", options=OPTIONS)
     x = torch.zeros(3)

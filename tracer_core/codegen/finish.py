@@ -64,12 +64,26 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
 
 
 def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
-    """A copy of the original code to jump into, and where each instruction went. The new code has made its cells."""
+    """A copy of the original code to jump into, and where each instruction went. The new code has made its cells.
+
+    LOAD_METHOD decides when it runs whether it leaves an empty slot. Resume functions need to know: here a bound
+    method always lies on an empty slot, as it does on the stack of the trace.
+    """
     body, moved = copy_program_with_map(root.program)
+    instructions = []
     for instruction in body.instructions:
+        instructions.append(instruction)
         if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
             instruction.op, instruction.arg = "NOP", None
+        elif instruction.op == "LOAD_METHOD":
+            instruction.op = "LOAD_ATTR"
+            instructions.extend(_empty_slot_below())
+    body.instructions = instructions
     return body, moved
+
+
+def _empty_slot_below() -> list[Instruction]:
+    return [make("PUSH_NULL"), make("SWAP", 2)]
 
 
 def _go_on_after(
@@ -84,9 +98,7 @@ def _go_on_after(
         stub, resume = call_resume(end, instructions[position + 1], broken, False, leave_out)
         at = body.instructions.index(copy) + 1
         if broken.op == "LOAD_METHOD":
-            # Whether it leaves an empty slot is decided when it runs; reading the attribute always does.
-            copy.op = "LOAD_ATTR"
-            stub = [make("PUSH_NULL"), make("SWAP", 2), *stub]
+            at += len(_empty_slot_below())
         body.instructions[at:at] = stub
         resumes.append(resume)
     if broken.target is not None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 import torch.fx
 
 from tracer_core.bytecode import Instruction, make
+from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
 
 _DRAWS = (
@@ -35,6 +40,23 @@ _DRAWS = (
 )
 
 
+_BY_INDEX = (
+    "embedding embedding_bag gather index_add index_copy index_fill index_put index_select take put scatter_add"
+)
+_BY_INDEX += " scatter scatter_reduce nll_loss cross_entropy one_hot ctc_loss bincount repeat_interleave tensor_split"
+_BY_INDEX += " take_along_dim multi_margin_loss multilabel_margin_loss max_unpool1d max_unpool2d max_unpool3d"
+_BY_NUMBER = "floordiv ifloordiv rfloordiv floor_divide div divide mod imod remainder fmod pow masked_scatter"
+_BY_VALUE = (
+    "cholesky cholesky_inverse cholesky_solve inverse lu lu_solve svd qr eigh solve_triangular lstsq logdet det"
+)
+_BY_VALUE += " bernoulli multinomial poisson normal binomial binary_cross_entropy _assert_async _assert item tolist"
+
+_FAILS_ON_DATA = frozenset(f"{_BY_INDEX} {_BY_NUMBER} {_BY_VALUE}".split())
+
+KEPT_BYTES = 1 << 20
+"""Inputs are copied up to so many bytes in all: about what the call of a small graph takes."""
+
+
 @dataclass(slots=True)
 class Undo:
     """What is kept before a graph runs, so that plain Python can run from the start should it raise: torch's
@@ -50,23 +72,62 @@ class Undo:
 def undo_of(output: OutputGraph) -> Undo | None:
     """What to keep; None where a graph that raises is not undone.
 
-    Copies of what it changes are made only where the graph may find that NumPy would warn: that happens in programs
-    that work, and plain Python has to go on from where they stood.
+    Copies of what it changes are made only where one of its operations may fail on its data, or find that NumPy would
+    warn: that happens in programs that work, and plain Python has to go on from where they stood.
     """
     drawing = [node for node in output.graph.nodes if _may_draw(node)]
     if any(_on_other_devices(node) for node in drawing):
         return None
     changed = [tracked for tracked in output.fakes.tracked if tracked.mutated]
-    if changed and not any(getattr(node.target, "may_warn", False) for node in output.graph.nodes):
+    warns = any(getattr(node.target, "may_warn", False) for node in output.graph.nodes)
+    if changed and not warns and not _worth_undoing(output, changed):
         return None
     fakes = {id(tracked.fake) for tracked in changed}
     return Undo(bool(drawing), [each for each in output.inputs if id(each.fake) in fakes])
 
 
+def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
+    """Whether an operation may fail on its data, and copies can undo what happened before, for little."""
+    if sum(_bytes(tracked.fake) for tracked in changed) > KEPT_BYTES:
+        return False
+    return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.graph.nodes))
+
+
+def _name(node: torch.fx.Node) -> str:
+    return str(getattr(node.target, "__name__", node.target))
+
+
+def _may_fail(node: torch.fx.Node) -> bool:
+    if node.op not in ("call_function", "call_method"):
+        return False
+    if isinstance(node.target, torch._ops.OpOverload | torch._ops.OpOverloadPacket | torch._ops.HigherOrderOperator):
+        return True
+    if node.target in (operator.getitem, operator.setitem):
+        return any(isinstance(each, torch.fx.Node) for each in _flat(node.args[1]))
+    name = _name(node)
+    return name.strip("_") in _FAILS_ON_DATA or "linalg" in name
+
+
+def _flat(index: Any) -> tuple[Any, ...]:
+    return tuple(index) if isinstance(index, (tuple, list)) else (index,)
+
+
+def _can_be_put_back(tracked: TrackedFake) -> bool:
+    """Whether writing the old values undoes all that was done to it."""
+    fake = tracked.fake
+    shaped_as_before = list(fake.shape) == tracked.sizes and list(fake.stride()) == tracked.strides
+    return shaped_as_before and fake.layout is torch.strided and not fake.requires_grad and not fake.is_inference()
+
+
+def _bytes(fake: torch.Tensor) -> float:
+    sizes = [size if isinstance(size, int) else size.node.hint or math.inf for size in fake.shape]
+    return math.prod(sizes) * fake.element_size()
+
+
 def _may_draw(node: torch.fx.Node) -> bool:
     if node.op not in ("call_function", "call_method"):
         return False
-    name = str(getattr(node.target, "__name__", node.target))
+    name = _name(node)
     return isinstance(node.target, torch._ops.HigherOrderOperator) or any(word in name for word in _DRAWS)
 
 

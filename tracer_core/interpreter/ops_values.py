@@ -12,13 +12,9 @@ from tracer_core.sources import AttrSource, BuiltinSource, ConstSource, GlobalSo
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dropping import refuse_to_drop
-from tracer_core.variables.functions import FunctionVariable
-from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import del_item, get_item, set_item
-from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
 @op("NOP", "RESUME", "COPY_FREE_VARS", "RETURN_GENERATOR")
@@ -186,22 +182,11 @@ def load_attr(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_METHOD")
 def load_method(tx: Any, frame: Frame, ins: Instruction) -> None:
-    """Push the unbound function and the object where the attribute is a plain method, else NULL and the attribute."""
+    """Push NULL and the attribute. CPython keeps function and object apart where it can, which only saves it the
+    making of a bound method; what codegen runs in a frame's place knows one form."""
     found = get_attr(tx, frame.pop(), ins.arg)
-    if isinstance(found, MethodVariable) and found.source is None and _is_plain_method(found, ins.arg):
-        frame.push(found.function)
-        frame.push(found.self_)
-    else:
-        frame.push(NULL)
-        frame.push(found)
-
-
-def _is_plain_method(found: MethodVariable, name: str) -> bool:
-    """Whether CPython, too, keeps the function and the object apart here."""
-    receiver = found.self_.realize()
-    if isinstance(receiver, ClassVariable) or not isinstance(receiver, UserObjectVariable):
-        return False
-    return isinstance(found.function, FunctionVariable) and callable(static_lookup(receiver.cls, name)[0])
+    frame.push(NULL)
+    frame.push(found)
 
 
 @op("STORE_ATTR")

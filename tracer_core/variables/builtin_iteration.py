@@ -19,7 +19,7 @@ from tracer_core.variables.iterators import make_enumerate, make_filter, make_ma
 from tracer_core.variables.operators import binary, compare
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import ListVariable, RangeVariable, TupleVariable
-from tracer_core.variables.sorting import sorted_items
+from tracer_core.variables.sorting import sort_in_place
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import SymNodeVariable
@@ -194,4 +194,6 @@ handles(min)(_extreme("min", "<"))
 def sorted_(
     tx: Tracing, iterable: VariableTracker, *, key: VariableTracker = NONE, reverse: VariableTracker = FALSE
 ) -> VariableTracker:
-    return ListVariable(sorted_items(tx, unpack(tx, iterable), key, reverse))
+    items = list(unpack(tx, iterable))
+    sort_in_place(tx, items, key, reverse)
+    return ListVariable(items)

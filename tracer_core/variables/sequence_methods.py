@@ -17,7 +17,7 @@ from tracer_core.variables.sequences import (
     SizeVariable,
     TupleVariable,
 )
-from tracer_core.variables.sorting import sorted_items
+from tracer_core.variables.sorting import sort_in_place
 
 
 @method(ListVariable, "append")
@@ -115,9 +115,15 @@ def sort(
     key: VariableTracker = NONE,
     reverse: VariableTracker = ConstantVariable(False),
 ) -> VariableTracker:
-    items = sorted_items(tx, self.items, key, reverse)
+    """The list is empty for keys and comparisons that look at it, as in CPython."""
     self.changes(tx, "it is sorted")
-    self.items = items
+    items, self.items = self.items, []
+    try:
+        sort_in_place(tx, items, key, reverse)
+    finally:
+        written_to, self.items = bool(self.items), items
+    if written_to:
+        tx.raise_(ValueError, "list modified during sort")
     return NONE
 
 

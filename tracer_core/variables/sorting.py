@@ -22,14 +22,16 @@ class _Ordered:
         return truth(self.tx, compare(self.tx, "<", self.key, other.key))
 
 
-def sorted_items(
-    tx: Tracing, items: list[VariableTracker], key: VariableTracker, reverse: VariableTracker
-) -> list[VariableTracker]:
-    """The items in order, by the same comparisons that Python would make."""
+def sort_in_place(tx: Tracing, items: list[VariableTracker], key: VariableTracker, reverse: VariableTracker) -> None:
+    """Put `items` in order by the comparisons that Python would make. Should the key or a comparison raise, they are
+    left as far as Python had come."""
     key = key.realize()
     by_itself = constant_or(key, 0) is None
     backwards = index_value(
         tx, reverse, f"{reverse.type_name_in_errors()!r} object cannot be interpreted as an integer"
     )
     ordered = [_Ordered(tx, item if by_itself else tx.call(key, [item]), item) for item in items]
-    return [entry.item for entry in sorted(ordered, reverse=bool(backwards))]
+    try:
+        ordered.sort(reverse=bool(backwards))
+    finally:
+        items[:] = [entry.item for entry in ordered]

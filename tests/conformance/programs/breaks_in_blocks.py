@@ -1,5 +1,7 @@
 """A graph break (`p` prints) inside `with` and `try` blocks, and inside the special methods of an object."""
 
+import time
+
 from tests.conformance.program import program
 
 
@@ -201,3 +203,14 @@ def in_truth_and_loops_of_an_object(x):
         x = x + v
     first, second = a
     return x, first, second, not a
+
+
+@program("O6 I5")
+def exception_of_a_break_handled_in_a_loop(x):
+    answers = []
+    for seconds in ("no", 0):
+        try:
+            answers.append(time.sleep(seconds))
+        except TypeError as error:
+            answers.append(str(error))
+    return x * 2, answers

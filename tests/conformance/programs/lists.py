@@ -336,3 +336,38 @@ def list_methods_as_values(x):
 def equality_uses_identity_first(x):
     nan = float("nan")
     return x + 1, [nan] == [nan], nan in (nan,), nan == nan, (x,) == (x,)
+
+
+@program("I11 I5", differs="fewer_breaks", why="torch leaves it to Python")
+def list_that_grows_while_it_is_sorted(x):
+    items = [3, 1, 2]
+    try:
+        items.sort(key=lambda v: (items.append(7) if v == 1 else None) or v)
+    except ValueError as error:
+        return x + 1, str(error), items
+
+
+@program("I11", lambda: [(t(2), [1, 2, 3])], differs="torch_differs", why="the list has its items meanwhile")
+def list_is_empty_while_it_is_sorted(x, items):
+    seen = []
+    items.sort(key=lambda v: seen.append(len(items)) or -v)
+    return x + 1, seen, items
+
+
+class Refusing:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        if self.v == 1:
+            raise ValueError("not this one")
+        return self.v < other.v
+
+
+@program("I11 I5", differs="fewer_breaks", why="torch leaves it to Python")
+def list_half_sorted_when_a_comparison_raises(x):
+    items = [Refusing(v) for v in (3, 2, 1, 5)]
+    try:
+        items.sort()
+    except ValueError as error:
+        return x + 1, str(error), [item.v for item in items]
