@@ -19,6 +19,7 @@ from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
+from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.resume import starts_at
 from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import Unsupported
@@ -191,6 +192,8 @@ class _Attempt:
             what = f"{leaves.made.cls.__qualname__}, which is used after the graph"
             reason = Unsupported("class-created", what=what)
             return MustRestart(leaves.made.root_step, reason, root, root.decoded.instructions[0])
+        except MustAskAgain as again:
+            return MustRestart(again.root_step, again.unsupported, root, root.decoded.instructions[0])
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
             if isinstance(error.tracker, GeneratorVariable) and error.tracker.made_at >= starts_at(root.code):

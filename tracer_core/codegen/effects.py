@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import dict_of, list_of
+from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
+from tracer_core.codegen.rebuild_keys import refill_dict, refill_set
 from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
@@ -140,12 +141,19 @@ def _deque(emitter: Emitter, tracker: SequenceVariable) -> None:
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
-    _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker.entries(None)))
+    emitter.call_const(
+        refill_dict,
+        lambda: emitter.load(tracker),
+        lambda: emitter.const(base),
+        lambda: dict_of(emitter, tracker),
+    )
+    emitter.emit("POP_TOP")
 
 
 @writes_back("set")
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
-    _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
+    emitter.call_const(refill_set, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
+    emitter.emit("POP_TOP")
 
 
 @writes_back("iterator")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import weakref
 from typing import Any
 
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import list_of
+from tracer_core.codegen.rebuild_containers import items_of_set, list_of
+from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.tracebacks import set_traceback
 from tracer_core.variables.base import VariableTracker
@@ -60,14 +62,23 @@ def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTrac
             factory = part.default_factory
             emitter.call_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
             emitter.emit("POP_TOP")
+        if check_keys(part.by_key, base is collections.OrderedDict):
+            fill_dict(emitter, part.by_key, lambda: emitter.load(tracker))
+            return
         for key, value in part.entries(None):
             emitter.call_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
             emitter.emit("POP_TOP")
         return
-    items = part.keys() if isinstance(part, SetPart) else part.items
+
+    def push_items() -> None:
+        if isinstance(part, SetPart):
+            items_of_set(emitter, part)
+        else:
+            list_of(emitter, part.items)
+
     extra = [lambda: emitter.const(part.maxlen)] if isinstance(part, DequePart) and part.maxlen is not None else []
     fill = base.__init__
-    emitter.call_const(fill, lambda: emitter.load(tracker), lambda: list_of(emitter, items), *extra)
+    emitter.call_const(fill, lambda: emitter.load(tracker), push_items, *extra)
     emitter.emit("POP_TOP")
 
 

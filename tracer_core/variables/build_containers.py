@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +14,7 @@ from tracer_core.sources import AttrSource, DictKeySource, DictValueSource, Item
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.keys import key_of
+from tracer_core.variables.keys import key_from_outside
 from tracer_core.variables.nn_module import member_source
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import (
@@ -79,14 +80,22 @@ def _entries(
             at: Source = member_source(source, key) or ItemSource(source, key)
         else:
             key_tracker = build(key, DictKeySource(source, index))
-            key_of(build.tx, key_tracker)
+            key_from_outside(build.tx, key_tracker)
             at = DictValueSource(source, index)
         entries.append((key_tracker, build.lazy(item, at)))
     return entries
 
 
+def _is_namespace(value: dict[Any, Any]) -> bool:
+    """Whether it is a module's dict, whose entries are read as names, too."""
+    name = dict.get(value, "__name__")
+    return isinstance(name, str) and getattr(sys.modules.get(name), "__dict__", None) is value
+
+
 @builds(dict, collections.OrderedDict, collections.defaultdict)
 def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
+    if _is_namespace(value):
+        raise Unsupported("frame-namespace")
     if id(value) in build.tx.output.dict_owners:
         raise Unsupported("shared-instance-dict", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))

@@ -33,7 +33,7 @@ from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.keys import key_of
+from tracer_core.variables.keys import key_from_outside
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, SetPart, base_of
 from tracer_core.variables.registry import builds
@@ -151,7 +151,7 @@ def _raw_entries(
     for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
         literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key))
         at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
-        key_of(build.tx, at)
+        key_from_outside(build.tx, at)
         entries.append((at, build.lazy(item, DictValueSource(source, index))))
     return entries
 

@@ -25,6 +25,7 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     TupleVariable,
 )
+from tracer_core.variables.set_methods import as_set
 
 
 @handles(list)
@@ -41,14 +42,14 @@ def tuple_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableT
 
 @handles(set)
 def set_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
-    return SetVariable.hashing(tx, [] if iterable is None else unpack(tx, iterable))
+    return SetVariable() if iterable is None else as_set(tx, iterable)
 
 
 @handles(frozenset)
 def frozenset_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     if isinstance(iterable, SetVariable) and iterable.cls is frozenset:
         return iterable
-    made = SetVariable.hashing(tx, [] if iterable is None else unpack(tx, iterable))
+    made = SetVariable() if iterable is None else as_set(tx, iterable)
     return made.having(made.by_key, frozenset)
 
 
@@ -126,6 +127,11 @@ def mapping_proxy(tx: Tracing, of: DictVariable) -> VariableTracker:
 @handles(dict.fromkeys)
 def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE, /) -> VariableTracker:
     made = DictVariable()
+    if isinstance(keys, SetVariable) or (isinstance(keys, DictVariable) and keys.cls is dict):
+        known = {id(item): hashed for hashed, item in as_set(tx, keys).by_key.items()}
+        for key in unpack(tx, keys):
+            made.set_hashed(tx, known[id(key)], key, value)
+        return made
     for key in unpack(tx, keys):
         made.set(tx, key, value)
     return made

@@ -78,8 +78,7 @@ def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | No
     if a.cls is dict:
         # A plain dict leaves it to the kind of the other to say what comes out.
         made.cls, made.default_factory = b.cls, b.default_factory
-    for key, value in b.entries(tx):
-        made.set(tx, key, value)
+    take_all(tx, made, b)
     return made
 
 
@@ -102,10 +101,11 @@ def get(tx: Tracing, self: DictVariable, key: VariableTracker, default: Variable
 def setdefault(
     tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker = NONE
 ) -> VariableTracker:
-    found = self.get(tx, key)
+    hashed = key_of(tx, key)
+    found = self.by_key.get(hashed)
     if found is not None:
-        return found
-    self.set(tx, key, default)
+        return found[1]
+    self.set_hashed(tx, hashed, key, default)
     return default
 
 
@@ -138,8 +138,8 @@ def popitem(tx: Tracing, self: DictVariable, last: VariableTracker = ConstantVar
             KeyError,
             "popitem(): dictionary is empty" if self.cls is not collections.OrderedDict else "dictionary is empty",
         )
-    key, value = self.entries(tx)[-1 if truth(tx, last) else 0]
-    self.remove(tx, key)
+    hashed, (key, value) = list(self.by_key.items())[-1 if truth(tx, last) else 0]
+    self.remove_hashed(tx, hashed)
     return tuple_of(key, value)
 
 
@@ -148,11 +148,30 @@ def update(
     tx: Tracing, self: DictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
     ordered = self.cls is collections.OrderedDict
+    given = None if other is None else plain_dict(other.realize())
+    if given is not None:
+        take_all(tx, self, given)
+        other = None
     for key, value in () if other is None else pairs(tx, other, _two_of if ordered else _pair_of):
         self.set(tx, key, value)
     for name, value in named.items():
         self.set(tx, tx.constant(name), value)
     return NONE
+
+
+def plain_dict(tracker: VariableTracker) -> DictVariable | None:
+    """The dict whose entries are taken as they are where `tracker` is to give its entries."""
+    if isinstance(tracker, DictVariable):
+        return tracker
+    part = tracker.part if isinstance(tracker, UserObjectVariable) else None
+    taken = isinstance(part, DictVariable) and static_lookup(tracker.python_type(), "__iter__")[1] is dict
+    return part if taken else None  # type: ignore[return-value]
+
+
+def take_all(tx: Tracing, self: DictVariable, given: DictVariable) -> None:
+    """Set all entries of another dict; their keys are not hashed again."""
+    for hashed, (key, value) in list(given.by_key.items()):
+        self.set_hashed(tx, hashed, key, value)
 
 
 Pair = tuple[VariableTracker, VariableTracker]
@@ -189,11 +208,9 @@ def pairs(
 ) -> Iterable[Pair]:
     """The (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
     other = other.realize()
-    if isinstance(other, DictVariable):
-        return other.entries(tx)
-    part = other.part if isinstance(other, UserObjectVariable) else None
-    if isinstance(part, DictVariable) and static_lookup(other.python_type(), "__iter__")[1] is dict:
-        return part.entries(tx)
+    given = plain_dict(other)
+    if given is not None:
+        return given.entries(tx)
     if isinstance(other, InstanceDictVariable):
         return other.entries(tx)
     keys = find_attr(tx, other, "keys")
@@ -215,7 +232,7 @@ def _pairs_of_sequence(
 
 @method(DictVariable, "clear")
 def clear(tx: Tracing, self: DictVariable) -> VariableTracker:
-    self.replace(tx, [])
+    self.replace(tx, {})
     return NONE
 
 
@@ -240,12 +257,11 @@ def move_to_end(
     tx: Tracing, self: DictVariable, key: VariableTracker, last: VariableTracker = ConstantVariable(True)
 ) -> VariableTracker:
     hashed = key_of(tx, key) if len(self) else None
-    entries = {key_of(tx, known): (known, value) for known, value in self.entries(tx)}
-    moved = entries.pop(hashed, None)
+    rest = dict(self.by_key)
+    moved = rest.pop(hashed, None)
     if moved is None:
         return raise_ordered_key(tx, key)  # type: ignore[no-any-return]
-    rest = list(entries.values())
-    self.replace(tx, [*rest, moved] if truth(tx, last) else [moved, *rest])
+    self.replace(tx, {**rest, hashed: moved} if truth(tx, last) else {hashed: moved, **rest})
     return NONE
 
 
@@ -352,3 +368,20 @@ def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker)
     if self.which == "values":
         return None
     return ConstantVariable(not any(contains(tx, self, item) for item in unpack(tx, other)))
+
+
+@handles(collections._count_elements, UserObjectVariable, VariableTracker)  # type: ignore[attr-defined]
+def count_elements(tx: Tracing, mapping: UserObjectVariable, iterable: VariableTracker, /) -> VariableTracker | None:
+    """How `Counter` counts where its class does not come between: each element is hashed once."""
+    part = mapping.part
+    if not isinstance(part, DictVariable) or any(
+        static_lookup(mapping.python_type(), name)[1] is not dict for name in ("get", "__setitem__")
+    ):
+        return None
+    iterator = iterate(tx, iterable)
+    while (item := next_item(tx, iterator)) is not None:
+        hashed = key_of(tx, item)
+        counted = part.by_key.get(hashed)
+        one = ConstantVariable(1)
+        part.set_hashed(tx, hashed, item, one if counted is None else binary(tx, "+", counted[1], one))
+    return NONE

@@ -50,6 +50,10 @@ class DictVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [(f"[{key.realize().describe()}]", value) for key, value in self._entries.values()]
 
+    @property
+    def by_key(self) -> Mapping[Any, tuple[VariableTracker, VariableTracker]]:
+        return self._entries
+
     def entries(self, tx: Tracing | None) -> list[tuple[VariableTracker, VariableTracker]]:
         return list(self._entries.values())
 
@@ -61,8 +65,11 @@ class DictVariable(VariableTracker):
         return None if entry is None else entry[1]
 
     def set(self, tx: Tracing, key: VariableTracker, value: VariableTracker) -> None:
+        self.set_hashed(tx, key_of(tx, key), key, value)
+
+    def set_hashed(self, tx: Tracing, hashed: Any, key: VariableTracker, value: VariableTracker) -> None:
+        """Set an item whose key has been hashed already."""
         tx.output.side_effects.changes(self, "dict", "an item is set")
-        hashed = key_of(tx, key)
         old = self._entries.get(hashed)
         self.written += 1
         self.reshaped += old is None
@@ -70,17 +77,20 @@ class DictVariable(VariableTracker):
 
     def remove(self, tx: Tracing, key: VariableTracker) -> VariableTracker | None:
         """Take the entry out and give its value; None if there is none."""
-        hashed = key_of(tx, key)
+        return self.remove_hashed(tx, key_of(tx, key))
+
+    def remove_hashed(self, tx: Tracing, hashed: Any) -> VariableTracker | None:
         if hashed not in self._entries:
             return None
         tx.output.side_effects.changes(self, "dict", "an item is removed")
         self.reshaped += 1
         return self._entries.pop(hashed)[1]
 
-    def replace(self, tx: Tracing, entries: list[tuple[VariableTracker, VariableTracker]]) -> None:
+    def replace(self, tx: Tracing, entries: Mapping[Any, tuple[VariableTracker, VariableTracker]]) -> None:
+        """Have these entries, by their known keys, instead."""
         tx.output.side_effects.changes(self, "dict", "items are replaced")
         self.reshaped += 1
-        self._entries = {key_of(tx, key): (key, value) for key, value in entries}
+        self._entries = dict(entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -215,12 +225,11 @@ class SetVariable(VariableTracker):
         del self._items[hashed]
         return True
 
-    def replace(self, tx: Tracing, items: list[VariableTracker]) -> None:
+    def replace(self, tx: Tracing, items: Mapping[Any, VariableTracker]) -> None:
+        """Have these items, by their known keys, instead."""
         tx.output.side_effects.changes(self, "set", "items are replaced")
         self.reshaped += 1
-        self._items = {}
-        for item in items:
-            self._items.setdefault(key_of(tx, item), item)
+        self._items = dict(items)
 
     def __len__(self) -> int:
         return len(self._items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
@@ -9,6 +10,8 @@ from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, Variabl
 
 if TYPE_CHECKING:
     from tracer_core.variables.user_objects import UserObjectVariable
+
+_numbers = itertools.count()
 
 
 def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
@@ -26,19 +29,43 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
     return tracker.key(tx)
 
 
+def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
+    """The key of what is one already, in a dict from outside: its hash is walked for what it hangs on.
+
+    Raises:
+        Unsupported: the program would see that (it raises, or changes something).
+    """
+    from tracer_core.variables.exceptions import ObservedException
+
+    before = tx.output.side_effects.count
+    try:
+        key = key_of(tx, tracker)
+    except ObservedException:
+        raise Unsupported("hash-user-object", cls=tracker.python_type_name()) from None
+    if tx.output.side_effects.count != before:
+        raise Unsupported("hash-user-object", cls=tracker.python_type_name())
+    return key
+
+
 def raise_key(tx: Tracing, key: VariableTracker) -> Any:
     """Raise KeyError for `key` in the traced program."""
     return tx.raise_(KeyError, key.realize())
 
 
 class AskedKey:
-    """A key that hashes and compares by the methods of its class, walked where a real dict would call them."""
+    """A key that hashes and compares by the methods of its class, walked where a real dict would call them.
 
-    __slots__ = ("_hash", "of", "tx")
+    `made_at` is the root frame's instruction, by number, that asked for the hash.
+    """
 
-    def __init__(self, tx: Tracing, of: UserObjectVariable) -> None:
+    __slots__ = ("_answers", "_hash", "made_at", "number", "of", "tx")
+
+    def __init__(self, tx: Any, of: UserObjectVariable) -> None:
         self.tx = tx
         self.of = of
+        self.made_at: int = tx.root_steps - 1
+        self.number = next(_numbers)
+        self._answers: dict[int, bool] = {}
         hashed = tx.call(tx.constant(hash), [of])
         self._hash = hash(hashed.value())
 
@@ -55,8 +82,34 @@ class AskedKey:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
+        """Asked once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
+        mate = other.of if isinstance(other, (AskedKey, ByIdentity)) else self.tx.constant(other)
+        if self.of is mate:
+            return True
+        if not isinstance(other, AskedKey):
+            return self._equals(mate)
+        newer, older = (self, other) if self.number > other.number else (other, self)
+        known = newer._answers.get(older.number)
+        if known is None:
+            known = newer._answers[older.number] = self._equals(mate)
+        return known
+
+    def _equals(self, mate: VariableTracker) -> bool:
         from tracer_core.variables.operators import compare
         from tracer_core.variables.truth_and_length import truth
 
-        mate = other.of if isinstance(other, (AskedKey, ByIdentity)) else self.tx.constant(other)
-        return self.of is mate or truth(self.tx, compare(self.tx, "==", self.of, mate))
+        return truth(self.tx, compare(self.tx, "==", self.of, mate))
+
+
+def asked(key: Any) -> list[AskedKey]:
+    """The keys in `key` (one, or a tuple or frozenset of such) whose hash is code of the program."""
+    if isinstance(key, AskedKey):
+        return [key]
+    return [each for part in key for each in asked(part)] if isinstance(key, (tuple, frozenset)) else []
+
+
+def hash_is_known(key: Any) -> bool:
+    """Whether `hash(key)` is what the value's own hash is."""
+    if isinstance(key, (tuple, frozenset)):
+        return all(hash_is_known(part) for part in key)
+    return not isinstance(key, ByIdentity)

@@ -95,7 +95,7 @@ def init_part(
         filled = tx.call(ClassVariable(part.python_type()), args, kwargs)
         if isinstance(part, SetVariable):
             assert isinstance(filled, SetVariable)
-            part.replace(tx, filled.keys())
+            part.replace(tx, filled.by_key)
         elif isinstance(part, (ListVariable, DequeVariable)):
             assert isinstance(filled, (ListVariable, DequeVariable))
             tx.output.side_effects.changes(part, part.kind, "items are replaced")

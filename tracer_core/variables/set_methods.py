@@ -8,7 +8,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dicts import SetVariable
+from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.keys import raise_key
 from tracer_core.variables.parts import part_of
@@ -69,7 +69,7 @@ for _function in _SET_OPERATORS:
     ) -> VariableTracker | None:
         if a.cls is not set:
             return None
-        a.replace(tx, _combined(tx, function, a, b).keys())
+        a.replace(tx, _combined(tx, function, a, b).by_key)
         return a
 
 
@@ -87,10 +87,21 @@ def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker
     other = part_of(other.realize())
     if isinstance(other, SetVariable):
         return _combined(tx, function, a, other)
-    items = SetVariable.hashing(tx, unpack(tx, other))
+    items = as_set(tx, other)
     if function is operator.and_:
         return a.having({key: item for key, item in items.by_key.items() if key in a.by_key})
     return _combined(tx, function, a, items)
+
+
+def as_set(tx: Tracing, iterable: VariableTracker) -> SetVariable:
+    """What `set(iterable)` makes; what is a key already, in a set or a dict, is not hashed again."""
+    iterable = iterable.realize()
+    items = part_of(iterable)
+    if isinstance(items, SetVariable):
+        return items.having(items.by_key, set)
+    if type(iterable) is DictVariable and iterable.cls is dict:
+        return SetVariable().having({hashed: key for hashed, (key, _) in iterable.by_key.items()})
+    return SetVariable.hashing(tx, unpack(tx, iterable))
 
 
 def _set_method(function: Any) -> Any:
@@ -106,7 +117,7 @@ def _set_method(function: Any) -> Any:
 def _set_update_method(function: Any) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
         for other in others:
-            self.replace(tx, _with_any(tx, function, self, other).keys())
+            self.replace(tx, _with_any(tx, function, self, other).by_key)
         return NONE
 
     return handler
@@ -132,17 +143,17 @@ for _name, _function in _SET_METHODS.items():
 
 @method(SetVariable, "issubset")
 def issubset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self.by_key.keys() <= SetVariable.hashing(tx, unpack(tx, other)).by_key.keys())
+    return ConstantVariable(self.by_key.keys() <= as_set(tx, other).by_key.keys())
 
 
 @method(SetVariable, "issuperset")
 def issuperset(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self.by_key.keys() >= SetVariable.hashing(tx, unpack(tx, other)).by_key.keys())
+    return ConstantVariable(self.by_key.keys() >= as_set(tx, other).by_key.keys())
 
 
 @method(SetVariable, "isdisjoint")
 def isdisjoint(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(self.by_key.keys().isdisjoint(SetVariable.hashing(tx, unpack(tx, other)).by_key.keys()))
+    return ConstantVariable(self.by_key.keys().isdisjoint(as_set(tx, other).by_key.keys()))
 
 
 @method(SetVariable, "add")
@@ -177,7 +188,7 @@ def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
 
 @method(SetVariable, "clear")
 def set_clear(tx: Tracing, self: SetVariable) -> VariableTracker:
-    self.replace(tx, [])
+    self.replace(tx, {})
     return NONE
 
 
