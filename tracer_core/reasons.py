@@ -64,6 +64,13 @@ _reason(
     "Look at the stack in a function of its own, outside the compiled one.",
 )
 _reason(
+    "frame-watches-lifetimes",
+    "The graph of {function} breaks, and {function} can see when objects go, so it runs as plain Python.",
+    "After a break, what a function drops is held until it returns: a weak reference would find it alive, and a"
+    " finalizer would run late.",
+    "Make weak references, and objects with __del__, in a function of their own.",
+)
+_reason(
     "frame-async",
     "{function} is a coroutine, which is not traced.",
     "A coroutine's frame stops at each await, while compiled code runs from start to end.",
@@ -295,6 +302,12 @@ _reason(
     "The code asks for the address of an object (id or hash).",
     "Objects made while tracing get their address later.",
     "Use a name or a counter instead of an address.",
+)
+_reason(
+    "finalizer",
+    "The code makes a {cls}, which has a __del__.",
+    "When the object goes, and its __del__ runs, is known only when the program runs.",
+    "Make the object before the compiled function runs.",
 )
 _reason(
     "weak-reference",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
+from typing import Any
 
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.codegen.resume import asks_first_argument
@@ -49,6 +50,14 @@ def looks_at_stack(code: CodeType) -> bool:
     """Whether the code may count the frames above its own."""
     keywords = (names for names in code.co_consts if type(names) is tuple)
     return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
+
+
+def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
+    """Whether the code may see when an object goes: it names what makes weak references."""
+    if "weakref" in code.co_names:
+        return True
+    named = (globals_.get(name) for name in code.co_names)
+    return any(getattr(value, "__module__", None) in ("weakref", "_weakref") for value in named if callable(value))
 
 
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:

@@ -12,7 +12,7 @@ from types import CellType
 from typing import Any
 
 from tracer_core import observer as observers
-from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break
+from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
 from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_go
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
@@ -79,6 +79,7 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     for number in range(1, MAX_ATTEMPTS + 1):
         attempt = _Attempt(input, number, failure)
         outcome = attempt.run()
+        attempt.let_go()
         if not isinstance(outcome, MustRestart):
             return outcome
         failure = outcome
@@ -87,6 +88,16 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     raise RuntimeError(
         f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
     )
+
+
+def _without_traces(failure: MustRestart) -> None:
+    """Take from an error, and from those it comes of, the frames of ours that they were raised in."""
+    waiting: list[BaseException | None] = [failure, failure.unsupported]
+    while waiting:
+        error = waiting.pop()
+        if error is not None and (error.__traceback__ or error.__context__ or error.__cause__):
+            waiting.extend((error.__context__, error.__cause__))
+            error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
 def _placed(failure: MustRestart) -> Unsupported:
@@ -134,6 +145,15 @@ class _Attempt:
         self.failure = failure
         self.observer = observers.current()
         self.settings = [make.global_state(setting) for setting in ALWAYS]
+
+    def let_go(self) -> None:
+        """Drop what the walk has seen. Its trackers and frames know each other in circles, and would hold the
+        program's objects until Python's collector comes by: longer than the program does."""
+        interpreter = self.interpreter
+        for each in (interpreter.output, interpreter.build_value, interpreter):
+            vars(each).clear()
+        if self.failure is not None:
+            _without_traces(self.failure)
 
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
@@ -255,6 +275,9 @@ class _Attempt:
         if looks_at_stack(root.code):
             reason = Unsupported("frame-looks-at-stack", function=root.code.co_qualname)
             return SkippedFrame(reason.reason_id, reason.message)
+        if starts_at(root.code) == 0 and self._sees_what_goes():
+            reason = Unsupported("frame-watches-lifetimes", function=root.code.co_qualname)
+            return SkippedFrame(reason.reason_id, reason.message)
         alive = alive_at(root, position) | boxed_locals(root)
         end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))
         refused = self._dropped_unseen(end)
@@ -277,6 +300,12 @@ class _Attempt:
             reason = Unsupported("generator-dropped", name="A generator")
             return SkippedFrame(reason.reason_id, reason.message)
         return None
+
+    def _sees_what_goes(self) -> bool:
+        """Whether the program sees when the frame drops an object: after a break, that is when the frame returns."""
+        root = self.interpreter.root
+        reason = None if self.failure is None else self.failure.unsupported.reason_id
+        return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals)
 
     def _compiled(self, end: FrameEnd) -> Any | None:
         """The graph as a function, or None where it would do nothing."""

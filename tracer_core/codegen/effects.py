@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 from collections.abc import Callable
@@ -10,8 +11,13 @@ from typing import Any, TypeVar
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
+<<<<<<< HEAD
 from tracer_core.codegen.rebuild_keys import refill_dict, refill_set
 from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
+=======
+from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
+from tracer_core.codegen.rebuild_objects import set_attribute
+>>>>>>> d83b939 (What a program drops goes when it goes: walks let go of what they saw, frames that see lifetimes are left to Python where they break, copies of everything the copy protocol knows, named tuples with more, classes that learn protocols)
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
@@ -141,6 +147,9 @@ def _deque(emitter: Emitter, tracker: SequenceVariable) -> None:
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
+    if not check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
+        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
+        return
     emitter.call_const(
         refill_dict,
         lambda: emitter.load(tracker),
@@ -152,6 +161,9 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
 
 @writes_back("set")
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
+    if not check_keys(tracker.by_key, ordered=False):
+        _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
+        return
     emitter.call_const(refill_set, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
     emitter.emit("POP_TOP")
 

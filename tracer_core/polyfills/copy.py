@@ -91,26 +91,91 @@ def _deep_tuple(x: tuple[Any, ...], memo: Memo) -> Any:
 
 
 def _reduced(x: Any, memo: Memo | None) -> Any:
-    """A plain object: a new one of its class with its `__dict__` and slots."""
+    """An object made again from what its class says it is made of."""
     cls: Any = type(x)
-    reduce, made_by = getattr(cls, "__reduce_ex__", None), getattr(cls, "__getstate__", None)
-    if (
-        reduce is not object.__reduce_ex__
-        or cls.__reduce__ is not object.__reduce__
-        or made_by is not object.__getstate__
-    ):
-        return x.__reduce_ex__(4)
-    if hasattr(cls, "__getnewargs__") or hasattr(cls, "__getnewargs_ex__"):
-        return x.__reduce_ex__(4)
-    made: Any = cls.__new__(cls)
+    if cls.__reduce_ex__ is not object.__reduce_ex__:
+        reduced = x.__reduce_ex__(4)
+    elif cls.__reduce__ is not object.__reduce__:
+        reduced = x.__reduce__()
+    else:
+        return _made_again(x, memo)
+    if isinstance(reduced, str):
+        return x
+    function, args, *rest = reduced
+    if memo is not None and args:
+        args = tuple([_deep(arg, memo) for arg in args])
+    state, items, entries = (*rest, None, None, None)[:3]
+    return _filled(x, function(*args), memo, state, items, entries)
+
+
+def _made_again(x: Any, memo: Memo | None) -> Any:
+    """As `object.__reduce_ex__` has it: a new instance with the state, the items of a list, the entries of a dict."""
+    cls: Any = type(x)
+    args, named = _arguments_of_new(x)
+    if memo is not None:
+        args, named = tuple([_deep(arg, memo) for arg in args]), _deep(named, memo) if named else named
+    made = cls.__new__(cls, *args, **named)
+    items = iter(x) if isinstance(x, list) else None
+    entries = iter(x.items()) if isinstance(x, dict) else None
+    return _filled(x, made, memo, _state(x), items, entries)
+
+
+def _arguments_of_new(x: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    cls = type(x)
+    if hasattr(cls, "__getnewargs_ex__"):
+        args, named = x.__getnewargs_ex__()
+        return args, named
+    return (x.__getnewargs__() if hasattr(cls, "__getnewargs__") else ()), {}
+
+
+def _state(x: Any) -> Any:
+    """What `__getstate__` gives: the object's `__dict__`, and its slots where it has any."""
+    cls: Any = type(x)
+    if cls.__getstate__ is not object.__getstate__:
+        return x.__getstate__()
+    own = dict(x.__dict__) if hasattr(x, "__dict__") else {}
+    slots = {name: getattr(x, name) for name in slots_of(cls) if hasattr(x, name)}
+    return (own or None, slots) if slots else own or None
+
+
+def slots_of(cls: type) -> tuple[str, ...]:
+    """The names of all slots of a class, as its instances know them."""
+    names = []
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name in ("__dict__", "__weakref__"):
+                continue
+            hidden = name.startswith("__") and not name.endswith("__") and base.__name__.strip("_")
+            names.append(f"_{base.__name__.lstrip('_')}{name}" if hidden else name)
+    return tuple(names)
+
+
+def _filled(x: Any, made: Any, memo: Memo | None, state: Any, items: Any, entries: Any) -> Any:
     if memo is not None:
         memo.note(x, made)
-    state = dict(x.__dict__)
-    if memo is not None:
-        state = _deep(state, memo)
-    if hasattr(cls, "__setstate__"):
-        if state:
-            made.__setstate__(state)
-    else:
-        made.__dict__.update(state)
+    if state is not None:
+        if memo is not None:
+            state = _deep(state, memo)
+        _restore(made, state)
+    if items is not None:
+        for item in items:
+            made.append(item if memo is None else _deep(item, memo))
+    if entries is not None:
+        for key, value in entries:
+            if memo is not None:
+                key, value = _deep(key, memo), _deep(value, memo)
+            made[key] = value
     return made
+
+
+def _restore(made: Any, state: Any) -> None:
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+        return
+    own, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if own is not None:
+        made.__dict__.update(own)
+    if slots is not None:
+        for name, value in slots.items():
+            setattr(made, name, value)

@@ -10,6 +10,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import may_change
+from tracer_core.variables import overlay
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import callable_type
@@ -73,12 +74,23 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
         answer = isinstance(obj.real, wanted)
         note_derives(tx, obj.cls, wanted, answer)
         return answer
+    _refuse_written(obj.python_type(), wanted)
     try:
         answer = issubclass(obj.python_type(), wanted)
         note_derives(tx, obj.python_type(), wanted, answer)
         return answer
     except TypeError as error:
         return bool(tx.raise_(TypeError, _refused_class(wanted) or str(error)))
+
+
+def _refuse_written(cls: type, wanted: Any) -> None:
+    """Break where a class is asked about one that the trace has changed: it would look at the real one."""
+    written = next((base for base in cls.__mro__ if base in overlay.current), None)
+    asks = type.__subclasscheck__ is not getattr(type(wanted), "__subclasscheck__", None)
+    if written is not None and asks:
+        raise Unsupported(
+            "set-class-attribute", what=f"{written.__qualname__}.{next(iter(overlay.current[written]))}"
+        )
 
 
 def _refused_class(wanted: Any) -> str | None:
@@ -109,6 +121,9 @@ def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> 
         if asked is not None:
             answer = truth(tx, asked())
         else:
+            known = cls.realize().is_constant() and cls.realize().value()
+            if isinstance(known, type):
+                _refuse_written(known, each)
             folded = fold(tx, issubclass, [cls, tx.constant(each)], {})
             if folded is None:
                 return None

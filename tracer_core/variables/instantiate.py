@@ -83,6 +83,8 @@ def _check_instantiable(
     call, owner = static_lookup(type(cls), "__call__")
     if not isinstance(call, types.FunctionType) and owner is not type and not issubclass(cls, enum.Enum):
         raise Unsupported("metaclass", cls=cls.__qualname__, meta=type(cls).__qualname__)
+    if isinstance(static_lookup(cls, "__del__")[0], types.FunctionType):
+        raise Unsupported("finalizer", cls=cls.__qualname__)
     if getattr(cls, "__abstractmethods__", None):
         try:
             object.__new__(cls)

@@ -14,6 +14,7 @@ from typing import Any
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.polyfills.copy import slots_of
 from tracer_core.sources import ConstSource, ReferentSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_text import text_of
@@ -224,3 +225,4 @@ def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> Var
 
 
 rules.fold(os.fspath)
+rules.fold(slots_of)

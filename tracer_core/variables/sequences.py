@@ -157,6 +157,11 @@ class NamedTupleVariable(TupleVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.fields:
             return self.items[self.fields.index(name)]
+        if any("__dict__" in vars(owner) for owner in self.named_cls.__mro__):
+            in_class = any(name in vars(owner) for owner in self.named_cls.__mro__)
+            if name == "__dict__" or (self.source is not None and not in_class):
+                # A class that inherits from a named tuple's lets its instances have more.
+                raise Unsupported("attribute", name=name, type=self.python_type_name())
         return None
 
 

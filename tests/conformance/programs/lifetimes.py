@@ -1,0 +1,69 @@
+"""When objects go: weak references and finalizers see it."""
+
+import weakref
+
+import torch.fx.experimental.validator  # noqa: F401  (importing it inside the first frame holds that frame for ever)
+
+from tests.conformance.program import program
+
+DIFFERS = {"differs": "torch_differs", "why": "torch.compile holds what is alive at a break until the frame returns"}
+
+
+class Thing:
+    pass
+
+
+def watched(thing):
+    return weakref.ref(thing)
+
+
+@program("I12 O6", **DIFFERS)
+def dropped_after_a_break(x):
+    y = x + 1
+    thing = Thing()
+    ref = weakref.ref(thing)
+    print("break")
+    del thing
+    return y * 2, ref() is None
+
+
+@program("I12 O6", **DIFFERS)
+def watched_by_another_function(x):
+    y = x + 1
+    thing, other = Thing(), Thing()
+    refs = watched(thing), watched(other)
+    thing = other
+    return y * 2, [ref() is None for ref in refs]
+
+
+@program("I12 O6", **DIFFERS)
+def weak_values(x):
+    table = weakref.WeakValueDictionary()
+    kept = [Thing() for _ in range(3)]
+    for i, thing in enumerate(kept):
+        table[i] = thing
+    del thing
+    y = x + len(table)
+    kept.pop(1)
+    return y, sorted(table)
+
+
+class Loud:
+    said = []
+
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        self.said.append(self.name)
+
+
+@program("I10 O7", **DIFFERS)
+def finalizers(x):
+    Loud("dropped at once")
+    y = x + len(Loud.said)
+    kept = Loud("replaced")
+    kept = Loud("kept")
+    print("break")
+    del kept
+    return y * len(Loud.said), list(Loud.said)
