@@ -11,13 +11,9 @@ from typing import Any, TypeVar
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
-<<<<<<< HEAD
-from tracer_core.codegen.rebuild_keys import refill_dict, refill_set
-from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
-=======
+from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
-from tracer_core.codegen.rebuild_objects import set_attribute
->>>>>>> d83b939 (What a program drops goes when it goes: walks let go of what they saw, frames that see lifetimes are left to Python where they break, copies of everything the copy protocol knows, named tuples with more, classes that learn protocols)
+from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
