@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
-from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
 from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects

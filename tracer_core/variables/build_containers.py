@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -92,10 +93,19 @@ def _is_namespace(value: dict[Any, Any]) -> bool:
     return isinstance(name, str) and getattr(sys.modules.get(name), "__dict__", None) is value
 
 
+def _refuse_hashing(value: dict[Any, Any]) -> None:
+    """An OrderedDict hashes its keys when it is gone over: the program would see that it is looked at."""
+    for key in dict.keys(value):
+        if isinstance(type(key).__hash__, types.FunctionType):
+            raise Unsupported("hash-user-object", cls=type(key).__name__)
+
+
 @builds(dict, collections.OrderedDict, collections.defaultdict)
 def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
     if _is_namespace(value):
         raise Unsupported("frame-namespace")
+    if isinstance(value, collections.OrderedDict):
+        _refuse_hashing(value)
     if id(value) in build.tx.output.dict_owners:
         raise Unsupported("shared-instance-dict", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
