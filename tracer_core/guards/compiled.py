@@ -87,7 +87,9 @@ class CompiledGuards:
 
     def mortals(self) -> Iterable[weakref.ref[Any]]:
         """References to the objects without which these guards can never hold again."""
-        return {ref: None for guard in self.guards for ref in guard.rule.mortals(guard.expected)}
+        # By the references themselves: they hash and compare as their objects, with code of the program's.
+        found = (ref for guard in self.guards for ref in guard.rule.mortals(guard.expected))
+        return {id(ref): ref for ref in found}.values()
 
     def _scope(self, f_locals: Mapping[str, Any]) -> Scope:
         return Scope(f_locals, self._globals.get(), self._builtins)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 import types
 
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import may_change
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, ConstSource, ObjectAttrSource
+from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable, ModuleVariable
-from tracer_core.variables.constant import DELETED, ConstantVariable
+from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.registry import method_for
@@ -47,17 +47,7 @@ def find_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker |
         found = _attribute_of_a_given_tensor(tx, obj, name)
     if found is not None or isinstance(obj, (UserObjectVariable, ModuleVariable)):
         return found
-    return _attribute_of_a_member(tx, obj, name) or _attribute_of_type(tx, obj, name)
-
-
-def _attribute_of_a_member(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
-    """What a member of an enum holds itself."""
-    member = obj.value() if isinstance(obj, ConstantVariable) else None
-    if not isinstance(member, enum.Enum) or name not in vars(member):
-        return None
-    if static_lookup(type(static_lookup(type(member), name)[0]), "__set__")[1] is not None:
-        return None
-    return tx.build(vars(member)[name], ObjectAttrSource(ConstSource.of_object(member), name))
+    return _attribute_of_type(tx, obj, name)
 
 
 def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) -> VariableTracker | None:
@@ -83,7 +73,10 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     if handler is not None:
         return handler(tx, obj)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        return tx.call(tx.build(found.fget, ConstSource.of_object(found.fget)), [obj])
+        getter: Source = ConstSource.of_object(found.fget)
+        if may_change(owner):
+            getter = AttrSource(class_attribute_source(owner, name), "fget")
+        return tx.call(tx.build(found.fget, getter), [obj])
     if isinstance(
         found, (types.GetSetDescriptorType, types.MemberDescriptorType, property, types.DynamicClassAttribute)
     ):
@@ -103,7 +96,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
         return tx.build(found, class_attribute_source(owner, name))
     if callable(found) or isinstance(found, (classmethod, staticmethod, types.ClassMethodDescriptorType)):
         return BuiltinMethodVariable(obj, name)
-    return tx.constant(found)
+    return tx.build(found, class_attribute_source(owner, name)) if may_change(owner) else tx.constant(found)
 
 
 def _is_of_torch(function: types.FunctionType) -> bool:

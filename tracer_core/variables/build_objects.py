@@ -32,6 +32,7 @@ from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import SetVariable
+from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.keys import key_from_outside
 from tracer_core.variables.nn_module import NNModuleVariable
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @builds(enum.Enum, subclasses=True)
 def _enum(build: VariableBuilder, value: enum.Enum, source: Source) -> VariableTracker:
     build.tx.guard(make.identity(source, value))
-    return ConstantVariable(value, source)
+    return EnumMemberVariable(value, source)
 
 
 @builds(tuple, subclasses=True)

@@ -237,8 +237,7 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
 @handles(hash, VariableTracker)
 def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if has_special(obj, "__hash__"):
-        assert isinstance(obj, UserObjectVariable)
-        if static_lookup(obj.cls, "__hash__")[1] is not object:
+        if static_lookup(obj.python_type(), "__hash__")[1] is not object:
             return call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.type_name_in_errors()!r}")
     if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
         raise Unsupported("object-id")

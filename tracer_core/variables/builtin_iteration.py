@@ -177,11 +177,25 @@ def _extreme(name: str, symbol: str) -> Any:
 
 
 def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> VariableTracker:
-    function = torch.sym_max if name == "max" else torch.sym_min
-    result = items[0]
+    """The first of the least or greatest. Torch's function makes a float of an int beside a float, so there a
+    comparison chooses, which is guarded; so it does where two are equal and differ all the same (True and 1)."""
+    function, symbol = (torch.sym_max, ">") if name == "max" else (torch.sym_min, "<")
+    if len({item.realize().python_type() for item in items}) == 1:
+        result = items[0]
+        for item in items[1:]:
+            result = call_in_graph(tx, "call_function", function, [result, item], {})
+        return result
+    best = items[0]
     for item in items[1:]:
-        result = call_in_graph(tx, "call_function", function, [result, item], {})
-    return result
+        if truth(tx, compare(tx, symbol, _as_int(item), _as_int(best))):
+            best = item
+    return best
+
+
+def _as_int(item: VariableTracker) -> VariableTracker:
+    """A known truth value as the number it is."""
+    value = constant_or(item.realize(), None)
+    return ConstantVariable(int(value)) if isinstance(value, bool) else item
 
 
 handles(max)(_extreme("max", ">"))

@@ -10,9 +10,11 @@ from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -44,6 +46,8 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
                 assert bound is not None
                 return tx.call(bound, [])
         raise Unsupported("object-address", what=obj.describe())
+    if isinstance(obj, EnumMemberVariable) and has_special(obj, special):
+        return call_special(tx, obj, special, [], "")
     try:
         value = obj.value()
     except NotConstant:

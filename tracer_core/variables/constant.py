@@ -62,7 +62,7 @@ class ConstantVariable(VariableTracker):
     def value(self) -> Any:
         return self._value
 
-    def truth(self, tx: Tracing) -> bool:
+    def truth(self, tx: Tracing) -> bool | None:
         return bool(self._value)
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.enum_members import note_read
 
 
 def fold(tx: Tracing, function: Any, args: Args, kwargs: Kwargs) -> VariableTracker | None:
@@ -14,6 +16,8 @@ def fold(tx: Tracing, function: Any, args: Args, kwargs: Kwargs) -> VariableTrac
     if not all_constant(args) or not all_constant(list(kwargs.values())):
         return None
     values = [arg.value() for arg in args]
+    if any(isinstance(value, enum.Enum) for value in values) and function is not hash:
+        note_read(tx, args)
     named = {name: value.value() for name, value in kwargs.items()}
     _refuse_huge(function, values)
     try:

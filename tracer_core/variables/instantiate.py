@@ -139,7 +139,9 @@ def _exception(
     init, owner = static_lookup(cls, "__init__")
     if isinstance(static_lookup(cls, "__new__")[0], (types.FunctionType, staticmethod)):
         raise Unsupported("call", what=f"class {cls.__qualname__}")
-    made = ExceptionVariable(cls, list(args))
+    # An OSError whose class has an `__init__` leaves all to it.
+    kept = [] if issubclass(cls, OSError) and isinstance(init, types.FunctionType) else list(args)
+    made = ExceptionVariable(cls, kept)
     if isinstance(init, types.FunctionType):
         assert owner is not None
         tx.call(MethodVariable(tx.build(init, class_attribute_source(owner, "__init__")), made), args, kwargs)

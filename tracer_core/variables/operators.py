@@ -118,6 +118,9 @@ def by_table(
         return call_in_graph(tx, "call_function", function, [a, b], {})
     if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
         return None
+    name = function.__name__.strip("_")
+    if has_special(a, f"__{name}__") or has_special(b, f"__r{name}__"):
+        return None
     if not a.mutable and not b.mutable:
         if isinstance(a, ConstantVariable) or isinstance(b, ConstantVariable):
             a, b = settled(tx, a), settled(tx, b)

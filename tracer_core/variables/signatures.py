@@ -16,6 +16,7 @@ from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
 from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import builds, handles
+from tracer_core.variables.signature_guards import guard_signature
 
 
 @handles(inspect.signature, VariableTracker)
@@ -32,6 +33,7 @@ def _signature_of(tx: Tracing, function: UserFunctionVariable) -> inspect.Signat
         raise Unsupported("skipped-function", what="inspect.signature", why="the function's attributes were changed")
     if function.source is not None and not isinstance(function.source.root, ConstSource):
         tx.guard(make.identity(function.source, function.function))
+    guard_signature(tx, function.function)
     return inspect.signature(function.function)
 
 

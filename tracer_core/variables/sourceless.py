@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import enum
 import functools
 import types
 from typing import Any
@@ -17,6 +18,7 @@ from tracer_core.variables.build_callables import class_tracker, function_tracke
 from tracer_core.variables.classes import BuiltinVariable, ModuleVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.sequences import (
@@ -43,7 +45,7 @@ class SourcelessBuilder:
             Unsupported: nothing is known of such values.
         """
         if ConstantVariable.holds(value):
-            return ConstantVariable(value)
+            return EnumMemberVariable(value) if isinstance(value, enum.Enum) else ConstantVariable(value)
         placeholders = self.tx.output.placeholders
         if placeholders and id(value) in placeholders:
             return placeholders[id(value)][1]

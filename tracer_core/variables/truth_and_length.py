@@ -6,6 +6,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.special_methods import call_special, has_special
@@ -22,11 +23,9 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
     if isinstance(tracker, TensorVariable):
         raise Unsupported("tensor-branch", what=tracker.describe())
     for name in ("__bool__", "__len__"):
-        found, owner = static_lookup(tracker.python_type(), name)
-        if owner is not None and isinstance(tracker, UserObjectVariable):
-            bound = tracker.bind_descriptor(tx, name, found, owner)
-            assert bound is not None
-            result = tx.call(bound, [])
+        owner = static_lookup(tracker.python_type(), name)[1]
+        if owner is not None and isinstance(tracker, (UserObjectVariable, EnumMemberVariable)):
+            result = call_special(tx, tracker, name, [], "")
             if name == "__bool__" and result.python_type() is not bool:
                 tx.raise_(TypeError, f"__bool__ should return bool, returned {result.type_name_in_errors()}")
             return truth(tx, result if name == "__bool__" else _as_length(tx, result))
@@ -60,7 +59,7 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         return ConstantVariable(len(tracker.range(tx)))
     if isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return ConstantVariable(len(tracker.items))
-    if isinstance(tracker, UserObjectVariable):
+    if isinstance(tracker, UserObjectVariable) or has_special(tracker, "__len__"):
         missing = f"object of type {tracker.type_name_in_errors()!r} has no len()"
         return _as_length(tx, call_special(tx, tracker, "__len__", [], missing))
     if tracker.is_constant():

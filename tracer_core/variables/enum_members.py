@@ -1,0 +1,62 @@
+"""Members of enums: constants, as far as which one it is goes, that have attributes as other objects do."""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Iterable
+
+from tracer_core.graph.libraries import may_change
+from tracer_core.guards import is_constant, make
+from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.user_objects import class_attribute_source, static_lookup
+
+
+class EnumMemberVariable(ConstantVariable):
+    """Code may write to a member at any time, so what is read of it is guarded where it stands."""
+
+    __slots__ = ()
+    kind = "enum member"
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the member itself holds, and `enum.property`; None for what its class has otherwise, or nobody."""
+        member = self.value()
+        found, owner = static_lookup(type(member), name)
+        if isinstance(found, types.DynamicClassAttribute) and isinstance(found.fget, types.FunctionType):
+            assert owner is not None
+            getter = tx.build(found.fget, AttrSource(class_attribute_source(owner, name), "fget"))
+            return tx.call(getter, [self])
+        source = member_source(member)
+        if name in member.__dict__ and not isinstance(found, property):
+            return tx.build(member.__dict__[name], ObjectAttrSource(source, name))
+        tx.guard(make.lacks(InstanceDictSource(source), name))
+        return None
+
+    def own_method(self, name: str) -> types.FunctionType | None:
+        """The function that a class of the program defines under this name, and not the library's."""
+        found, owner = static_lookup(self.python_type(), name)
+        if owner is None or not may_change(owner) or not isinstance(found, types.FunctionType):
+            return None
+        return found
+
+    def truth(self, tx: Tracing) -> bool | None:
+        """None where the program's class has a say."""
+        own = self.own_method("__bool__") or self.own_method("__len__")
+        return None if own is not None else bool(self.value())
+
+
+def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:
+    """A function of Python reads what these members are made of: it must stay so."""
+    for tracker in members:
+        if isinstance(tracker, EnumMemberVariable):
+            member = tracker.value()
+            for name in ("_name_", "_value_"):
+                if is_constant(value := getattr(member, name)):
+                    tx.guard(make.constant(ObjectAttrSource(member_source(member), name), value))
+
+
+def member_source(member: enum.Enum) -> Source:
+    """Where a member is found whatever it hangs from: there is only one of it."""
+    return ConstSource.of_object(member, str(enum.Enum.__str__(member)))

@@ -1,0 +1,76 @@
+"""What `inspect.signature` reads of a function, guarded: a program may write to any of it."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.guards import is_constant, make
+from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ItemSource, Source
+from tracer_core.variables.base import Tracing
+
+_SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmethod__")
+"""Attributes by which a function hands the question on, in the order in which they are looked at here."""
+
+
+def guard_signature(tx: Tracing, function: types.FunctionType) -> None:
+    """Guard all that `inspect.signature(function)` depends on, through what the function wraps.
+
+    Raises:
+        Unsupported: something on the way is no function.
+    """
+    seen = {function}
+    while (wrapped := _guard_asked(tx, function)) is not None:
+        if not isinstance(wrapped, types.FunctionType) or wrapped in seen:
+            what = f"{function.__qualname__} hands the question on to something that is no function"
+            raise Unsupported("skipped-function", what="inspect.signature", why=what)
+        seen.add(wrapped)
+        function = wrapped
+    if "__signature__" not in function.__dict__:
+        _guard_parts(tx, function)
+
+
+def _guard_asked(tx: Tracing, function: types.FunctionType) -> Any:
+    """Guard the attributes that say another signature; the function that it wraps, None if that is not asked."""
+    own = InstanceDictSource(ConstSource.of_object(function))
+    for name in _SAYS_ANOTHER:
+        if name not in function.__dict__:
+            tx.guard(make.lacks(own, name))
+            continue
+        value = function.__dict__[name]
+        tx.guard(make.contains(own, name))
+        tx.guard(make.identity(ItemSource(own, name), value))
+        if name != "__signature__":
+            return value if name == "__wrapped__" else None
+        return None
+    return None
+
+
+def _guard_parts(tx: Tracing, function: types.FunctionType) -> None:
+    source = ConstSource.of_object(function)
+    tx.guard(make.function_code(source, function))
+    defaults = AttrSource(source, "__defaults__")
+    if function.__defaults__ is None:
+        tx.guard(make.is_none(defaults))
+    else:
+        tx.guard(make.type_is(defaults, tuple))
+        tx.guard(make.length(defaults, len(function.__defaults__)))
+        for index, value in enumerate(function.__defaults__):
+            _guard_value(tx, ItemSource(defaults, index), value)
+    for name, held in (("__kwdefaults__", function.__kwdefaults__), ("__annotations__", function.__annotations__)):
+        _guard_dict(tx, AttrSource(source, name), held)
+
+
+def _guard_dict(tx: Tracing, source: Source, held: dict[str, Any] | None) -> None:
+    if held is None:
+        tx.guard(make.is_none(source))
+        return
+    tx.guard(make.type_is(source, dict))
+    tx.guard(make.dict_keys_are(source, held))
+    for name, value in held.items():
+        _guard_value(tx, ItemSource(source, name), value)
+
+
+def _guard_value(tx: Tracing, source: Source, value: Any) -> None:
+    tx.guard(make.constant(source, value) if is_constant(value) else make.identity(source, value))
