@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-_CONTAINERS = (list, tuple, set, frozenset)
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _MAX_OBJECTS = 1000
 """How many objects are looked at before the answer is "perhaps"."""
@@ -26,7 +25,7 @@ def tensors_in_sight(code: types.CodeType, locals: Mapping[str, Any], globals: M
 
 def holds_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
     """Whether a tensor or a module itself can be reached from there."""
-    return _any_reached(code, locals, globals, lambda value: isinstance(value, _TENSORS))
+    return _any_reached(code, locals, globals, lambda value: issubclass(type(value), _TENSORS))
 
 
 def _any_reached(
@@ -37,7 +36,7 @@ def _any_reached(
     seen: set[int] = set()
     while waiting:
         value = waiting.pop()
-        if isinstance(value, _PLAIN) or id(value) in seen:
+        if issubclass(type(value), _PLAIN) or id(value) in seen:
             continue
         if wanted(value) or len(seen) > _MAX_OBJECTS:
             return True
@@ -47,24 +46,52 @@ def _any_reached(
 
 
 _TENSORS = (torch.Tensor, torch.nn.Module)
-_MAY_GIVE_TENSORS = (types.FunctionType, types.MethodType, Iterator)
+_MAY_GIVE_TENSORS = (types.FunctionType, types.MethodType)
 
 
 def _has_to_do_with_tensors(value: Any) -> bool:
-    if isinstance(value, (*_TENSORS, *_MAY_GIVE_TENSORS)):
+    cls = type(value)
+    if issubclass(cls, (*_TENSORS, *_MAY_GIVE_TENSORS)) or _gives_items(cls):
         return True
-    module = value.__name__ if isinstance(value, types.ModuleType) else getattr(type(value), "__module__", "")
-    if isinstance(value, (type, types.BuiltinFunctionType)):
+    if issubclass(cls, types.ModuleType):
+        module = types.ModuleType.__getattribute__(value, "__dict__").get("__name__")
+    elif issubclass(cls, type):
+        module = type.__getattribute__(value, "__module__")
+    elif issubclass(cls, types.BuiltinFunctionType):
         module = value.__module__
-    return isinstance(module, str) and module.partition(".")[0] in ("torch", "numpy")
+    else:
+        module = type.__getattribute__(cls, "__module__")
+    return type(module) is str and module.partition(".")[0] in ("torch", "numpy")
+
+
+def _gives_items(cls: type) -> bool:
+    """Whether instances are iterators, without asking abstract classes, which the program may have a say in."""
+    mro = type.__dict__["__mro__"].__get__(cls)
+    return all(any(name in vars(owner) for owner in mro) for name in ("__next__", "__iter__"))
+
+
+_ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
+    list: list.__iter__,
+    tuple: tuple.__iter__,
+    set: set.__iter__,
+    frozenset: frozenset.__iter__,
+    dict: lambda value: iter(dict.values(value)),
+}
 
 
 def _inside(value: Any) -> list[Any]:
-    if isinstance(value, _CONTAINERS):
-        return list(value)
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, (types.ModuleType, type)):
+    """What a value holds, read past all that its class defines: nothing of the program runs."""
+    cls = type(value)
+    for base, items in _ITEMS.items():
+        if issubclass(cls, base):
+            return [*items(value), *_own(value)]
+    return [] if issubclass(cls, (types.ModuleType, type)) else _own(value)
+
+
+def _own(value: Any) -> list[Any]:
+    """What stands in the instance's dict."""
+    try:
+        own = object.__getattribute__(value, "__dict__")
+    except AttributeError:
         return []
-    own = getattr(value, "__dict__", None)
-    return list(own.values()) if isinstance(own, dict) else []
+    return list(dict.values(own)) if type(own) is dict else []

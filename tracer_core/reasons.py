@@ -86,7 +86,8 @@ _reason(
     "fault",
     "tracewalk failed on {function}, which runs as plain Python.",
     "The fault is in tracewalk, not in your code.",
-    "Please report it, with the text of the warning.",
+    "Report it, with the text of the warning. Results are those of plain Python; torch.compiler.disable() on the "
+    "function keeps the warning away until it is mended.",
 )
 
 # --- values ---------------------------------------------------------------------------------------------------
@@ -466,7 +467,7 @@ _reason(
     "exception-object",
     "The code raises {what}, whose class keeps state of its own.",
     "Only exceptions whose state is their arguments and attributes are followed.",
-    "Raise a plain exception class.",
+    "Let the class inherit from builtin exceptions alone, and keep what else it says in attributes.",
 )
 _reason(
     "cached-effect",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 
 import torch
 
+from tracer_core.codegen import resume
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import backends, c_frame, cache
 from tracer_core.frame_eval.convert import is_tracing
@@ -19,6 +20,7 @@ from tracer_core.frame_eval.lookup import interrupted, raise_if_interrupted
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
+from tracer_core.interpreter import frame
 from tracer_core.sources import ById
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -206,12 +208,9 @@ c_frame.mark(_disabled(len).__code__, c_frame.SKIP_ALL)
 
 def reset() -> None:
     """Forget all compiled code, what was learnt about varying sizes, and which functions are left to Python."""
-    from tracer_core.codegen.resume import forget
-    from tracer_core.interpreter.frame import forget_decoded
-
     cache.forget_all()
-    forget()
-    forget_decoded()
+    resume.forget()
+    frame.forget_decoded()
 
 
 def is_compiling() -> bool:

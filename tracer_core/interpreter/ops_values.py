@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from typing import Any
 
 from tracer_core.bytecode import Instruction
@@ -223,14 +225,10 @@ def delete_subscr(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("IMPORT_NAME")
 def import_name(tx: Any, frame: Frame, ins: Instruction) -> None:
-    import importlib
-    import sys
-
     level, names = (tracker.realize().value() for tracker in frame.pop_n(2))
     name = ins.arg
     if level:
-        package = frame.globals.get("__package__") or ""
-        name = importlib.util.resolve_name("." * level + name, package)
+        name = _absolute(frame, "." * level + name)
     if name not in sys.modules:
         raise Unsupported("import", name=name)
     module = sys.modules[name]
@@ -239,10 +237,19 @@ def import_name(tx: Any, frame: Frame, ins: Instruction) -> None:
     frame.push(tx.build(module, ConstSource.of_object(module, module.__name__)))
 
 
+def _absolute(frame: Frame, relative: str) -> str:
+    """The full name of a module named from its package. Outside of one the import breaks, and Python says why."""
+    package = frame.globals.get("__package__")
+    if not isinstance(package, str) or not package:
+        raise Unsupported("import", name=relative)
+    try:
+        return importlib.util.resolve_name(relative, package)
+    except ImportError:
+        raise Unsupported("import", name=relative) from None
+
+
 @op("IMPORT_FROM")
 def import_from(tx: Any, frame: Frame, ins: Instruction) -> None:
-    import sys
-
     module = frame.stack[-1]
     found = find_attr(tx, module, ins.arg)
     if found is None:

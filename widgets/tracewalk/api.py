@@ -9,10 +9,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from tracer_core import name_files, recording
 from tracewalk.shown import Trace
+
+F = TypeVar("F", bound=Callable[..., Any])
+Backend = Callable[..., Callable[..., Any]]
 
 
 def _cell_or_file(filename: str) -> str:
@@ -118,11 +121,63 @@ def _run_as_it_is() -> Callable[..., Any]:
     return backend
 
 
-def compile(fn: Any = None, /, **options: Any) -> Any:
-    """`tracer_core.compile`: the engine as a compiler. Takes what `torch.compile` takes; also a decorator."""
+@overload
+def compile(
+    fn: F,
+    /,
+    *,
+    backend: str | Backend = ...,
+    dynamic: bool | None = ...,
+    fullgraph: bool = ...,
+    mode: str | None = ...,
+    options: dict[str, Any] | None = ...,
+    disable: bool = ...,
+) -> F: ...
+
+
+@overload
+def compile(
+    fn: None = None,
+    /,
+    *,
+    backend: str | Backend = ...,
+    dynamic: bool | None = ...,
+    fullgraph: bool = ...,
+    mode: str | None = ...,
+    options: dict[str, Any] | None = ...,
+    disable: bool = ...,
+) -> Callable[[F], F]: ...
+
+
+def compile(
+    fn: Any = None,
+    /,
+    *,
+    backend: str | Backend = "inductor",
+    dynamic: bool | None = None,
+    fullgraph: bool = False,
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """The engine as a compiler: captures graphs of `fn` and of what it calls, and runs them through a back end, with
+    the results of plain Python. Also a decorator.
+
+    Args:
+        fn: a function, method or `nn.Module`; None to use it as a decorator.
+        backend: a name (`"eager"` runs the graphs as they are), or a function of (graph, example inputs) that gives
+            a callable.
+        dynamic: True makes sizes symbolic from the start, False never, None those that varied.
+        fullgraph: raise `tracer_core.errors.Unsupported` where the graph would break.
+        mode: as for `torch.compile`, for `"inductor"`.
+        options: options of the engine and of the back end.
+        disable: give `fn` back as it is.
+    """
     import tracer_core
 
-    return tracer_core.compile(fn, **options)
+    return tracer_core.compile(
+        fn, backend=backend, dynamic=dynamic, fullgraph=fullgraph, mode=mode, options=options, disable=disable
+    )
 
 
 def load(path: str | os.PathLike[str]) -> Trace:

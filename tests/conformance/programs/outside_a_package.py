@@ -1,0 +1,26 @@
+"""What stands in code that is in no package, and classes that a graph's code cannot name."""
+
+import torch
+
+from tests.conformance.program import program, t
+
+__package__ = None
+
+
+@program("I13", differs="torch_differs", why="torch fails on an import that has no package")
+def relative_import_without_a_package(x):
+    try:
+        from . import sibling
+    except ImportError:
+        return x + 1
+    return sibling
+
+
+@program("F10", lambda: [t(2)], differs="stricter", why="torch compiles the class into its graph")
+def tensor_as_a_class(x):
+    return x.as_subclass(torch.Tensor) + 1
+
+
+@program("F10", lambda: [t(2)])
+def number_types_as_dtypes(x):
+    return x.to(int), torch.zeros(2, dtype=float) + x, x.to(dtype=bool)
