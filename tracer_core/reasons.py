@@ -398,6 +398,18 @@ _reason(
     "Make the instance before the compiled function runs.",
 )
 _reason(
+    "except-star",
+    "An exception is matched by except*.",
+    "CPython splits groups of exceptions by their tracebacks: the whole function runs as plain Python.",
+    "Put what computes into a function of its own, and the try statement with except* around its call.",
+)
+_reason(
+    "class-equality",
+    "{meta}, the class of {cls}, says with code of its own which classes are equal.",
+    "While tracing, classes are told apart by which objects they are.",
+    "Keep == and hash of classes as they are, or leave the class out of the compiled function.",
+)
+_reason(
     "class-created",
     "The code makes a class ({what}).",
     "A class made while tracing would be another one in each call.",

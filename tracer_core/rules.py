@@ -184,6 +184,9 @@ def _by_mark(function: Any) -> Rule | None:
     marks: Any = sys.modules.get("torch._dynamo.trace_rules")
     if marks is None:
         return None
+    module = getattr(type(function), "__module__", None)
+    if not isinstance(module, str):
+        return None  # an instance of a class that answers by code of its own, which torch would fail at
     if marks.is_callable_disallowed(function):
         return _DISALLOWED
     if isinstance(function, types.FunctionType) and (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from itertools import islice
+from itertools import chain, islice, repeat
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -76,7 +76,8 @@ class _Decoder:
 
     def run(self) -> tuple[list[Instruction], _Offsets]:
         raw = self.code.co_code
-        positions = islice(self.code.co_positions(), len(raw) // 2)
+        # (A code may have been given a table of lines that does not reach its end.)
+        positions = islice(chain(self.code.co_positions(), repeat((None, None, None, None))), len(raw) // 2)
         extended = 0
         keywords: tuple[str, ...] = ()
         for offset, position in zip(range(0, len(raw), 2), positions, strict=True):

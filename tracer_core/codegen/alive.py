@@ -6,7 +6,7 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, pops
-from tracer_core.codegen.resume import asks_first_argument
+from tracer_core.codegen.resume import asks_first_argument, looks_at_namespace
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
@@ -34,13 +34,6 @@ def alive_at(root: Frame, position: int) -> frozenset[str]:
     """The locals that may still be read from the instruction at `position` on."""
     alive = alive_before(root, root.decoded.instructions[position])
     return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
-
-
-_LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
-
-
-def looks_at_namespace(code: CodeType) -> bool:
-    return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
 
 
 _LOOKS_AT_STACK = frozenset({"_getframe", "currentframe", "extract_stack", "getouterframes", "stacklevel"})

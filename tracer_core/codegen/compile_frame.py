@@ -136,6 +136,10 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+# Reasons for which a frame is left to Python as a whole: codes that hand values on hold them longer than Python does.
+_LEFT_TO_PYTHON = frozenset({"except-star"})
+
+
 class _Attempt:
     """One walk through the frame. `failure` is why the last one stopped, if there was one."""
 
@@ -189,6 +193,9 @@ class _Attempt:
             with _collector_paused():
                 value = interpreter.run(root)
         except MustRestart as failure:
+            unsupported = failure.unsupported
+            if unsupported.reason_id in _LEFT_TO_PYTHON and not self.input.config.fullgraph:
+                return SkippedFrame(unsupported.reason_id, unsupported.message)
             return failure
         except GraphEnds:
             self._stopped()

@@ -9,14 +9,20 @@ import torch
 
 from tracer_core.bytecode import CallShape, Handler, Instruction, make
 from tracer_core.codegen import effects
-from tracer_core.codegen.alive import as_it_came, looks_at_namespace
+from tracer_core.codegen.alive import as_it_came
 from tracer_core.codegen.draws import draw_all, giving_back, keep_states, temporaries
 from tracer_core.codegen.emitter import OUTPUTS, Emitter, refuse_classes_made
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_managers import load_manager
 from tracer_core.codegen.rebuild_needs import reachable
 from tracer_core.codegen.recovery import Undo, recovery_code, undo_of
-from tracer_core.codegen.resume import enter_block, make_and_enter_block, manager_of, raise_and_catch
+from tracer_core.codegen.resume import (
+    enter_block,
+    looks_at_namespace,
+    make_and_enter_block,
+    manager_of,
+    raise_and_catch,
+)
 from tracer_core.codegen.tracebacks import drop_outermost
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame

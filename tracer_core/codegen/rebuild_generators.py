@@ -18,7 +18,7 @@ from tracer_core.codegen.resume import stack_parameter
 from tracer_core.interpreter.frame import Decoded, Frame
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import NULL
+from tracer_core.variables.constant import NONE, NULL
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.waiting_generators import CELLS, Waits, remember
 
@@ -29,20 +29,21 @@ _CO_VARARGS_OR_KEYWORDS = 0x0C
 def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
     frame: Frame = tracker.frame
     if tracker.finished:
-        emitter.call_const(_exhausted, lambda: emitter.const(frame.code))
+        emitter.call_const(_exhausted, lambda: emitter.const(frame.code), lambda: _load_names(emitter, tracker))
         emitter.keep(tracker)
         return
     if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack):
         raise CannotRebuild(tracker)
     if tracker.started:
-        _waiting(emitter, tracker, frame)
+        _waiting(emitter, tracker)
     else:
-        _unstarted(emitter, frame)
+        _unstarted(emitter, tracker)
     emitter.keep(tracker)
 
 
-def _unstarted(emitter: Emitter, frame: Frame) -> None:
+def _unstarted(emitter: Emitter, tracker: GeneratorVariable) -> None:
     """Call its code with the arguments, all by position."""
+    frame: Frame = tracker.frame
     code = frame.code
     count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & _CO_VARARGS_OR_KEYWORDS).bit_count()
     called = code.replace(
@@ -52,27 +53,30 @@ def _unstarted(emitter: Emitter, frame: Frame) -> None:
         co_flags=code.co_flags & ~_CO_VARARGS_OR_KEYWORDS,
     )
     arguments = [frame.locals[name] for name in code.co_varnames[:count]]
-    _call(emitter, frame, called, code.co_freevars, arguments, None)
+    _call(emitter, tracker, called, code.co_freevars, arguments, _made)
 
 
-def _waiting(emitter: Emitter, tracker: GeneratorVariable, frame: Frame) -> None:
+def _waiting(emitter: Emitter, tracker: GeneratorVariable) -> None:
     """Start a generator that goes to a `yield` at once with the same stack, variables and cells."""
+    frame: Frame = tracker.frame
     cells = (*frame.program.freevars, *frame.program.cellvars)
     bound = tuple(name for name in frame.program.varnames if name in frame.locals and name not in cells)
     passed = [(stack_parameter(d), item) for d, item in enumerate(frame.stack) if item is not NULL]
     code = _going_on_known(frame, tuple(name for name, _ in passed), bound, cells)
     arguments = [*(item for _, item in passed), *(frame.locals[name] for name in bound)]
-    _call(emitter, frame, code, cells, arguments, _started)
+    _call(emitter, tracker, code, cells, arguments, _started)
 
 
 def _call(
     emitter: Emitter,
-    frame: Frame,
+    tracker: GeneratorVariable,
     code: CodeType,
     cells: tuple[str, ...],
     arguments: list[VariableTracker],
-    then: Any | None,
+    make_it: Any,
 ) -> None:
+    frame: Frame = tracker.frame
+
     def closure() -> None:
         for name in cells:
             emitter.load(frame.cells[name])
@@ -84,20 +88,41 @@ def _call(
         emitter.emit("BUILD_TUPLE", len(arguments))
 
     emitter.call_const(
-        _made if then is None else then,
+        make_it,
         lambda: emitter.const(code),
         lambda: emitter.globals_of(frame.globals),
         closure,
         values,
+        lambda: _load_names(emitter, tracker),
     )
 
 
-def _made(code: CodeType, globals_: dict[str, Any], closure: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-    return types.FunctionType(code, globals_, code.co_name, None, closure)(*args)
+def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    for name in tracker.names:
+        emitter.load(name or NONE)
+    emitter.emit("BUILD_TUPLE", len(tracker.names))
 
 
-def _started(code: CodeType, globals_: dict[str, Any], closure: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
-    generator = _made(code, globals_, closure, (*args, closure))
+def _made(
+    code: CodeType,
+    globals_: dict[str, Any],
+    closure: tuple[Any, ...],
+    args: tuple[Any, ...],
+    names: tuple[str | None, str | None],
+) -> Any:
+    function = types.FunctionType(code, globals_, code.co_name, None, closure)
+    function.__name__, function.__qualname__ = names[0] or code.co_name, names[1] or code.co_qualname
+    return function(*args)
+
+
+def _started(
+    code: CodeType,
+    globals_: dict[str, Any],
+    closure: tuple[Any, ...],
+    args: tuple[Any, ...],
+    names: tuple[str | None, str | None],
+) -> Any:
+    generator = _made(code, globals_, closure, (*args, closure), names)
     next(generator)
     return generator
 
@@ -118,13 +143,13 @@ def _end(generator: Any) -> None:
         generator.send(_END)
 
 
-def _exhausted(code: CodeType) -> Iterator[None]:
+def _exhausted(code: CodeType, names: tuple[str | None, str | None]) -> Iterator[None]:
     def empty() -> Iterator[None]:
         yield
 
     generator: Any = empty()
     generator.close()
-    generator.__name__, generator.__qualname__ = code.co_name, code.co_qualname
+    generator.__name__, generator.__qualname__ = names[0] or code.co_name, names[1] or code.co_qualname
     return generator  # type: ignore[no-any-return]
 
 

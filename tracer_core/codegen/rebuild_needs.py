@@ -9,6 +9,7 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iterators import ComposedIterator, DictIterator
@@ -67,16 +68,24 @@ def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
 
 
 def _generator_needs(tracker: GeneratorVariable) -> list[VariableTracker]:
-    """What its frame holds."""
+    """What its frame holds, and its names."""
     if tracker.finished:
-        return []
+        return [name for name in tracker.names if name is not None]
     frame = tracker.frame
-    return [*frame.cells.values(), *frame.locals.values(), *(item for item in frame.stack if item is not NULL)]
+    names = [name for name in tracker.names if name is not None]
+    held = [*frame.cells.values(), *frame.locals.values(), *(item for item in frame.stack if item is not NULL)]
+    return [*names, *held]
+
+
+def _exception_needs(tracker: ExceptionVariable) -> list[VariableTracker]:
+    given = tracker.made_of if tracker.made_of is not None and tracker.made_of != tracker.args else []
+    return [*tracker.args, *given, *tracker.attributes.values()]
 
 
 _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     NestedFunctionVariable: _nested_needs,
     UserObjectVariable: _object_needs,
+    ExceptionVariable: _exception_needs,
     StandInVariable: _object_needs,
     PartialVariable: lambda p: [p.function, *p.args, *p.keywords.values(), *p.attributes.values()],
     **dict.fromkeys(PARTS, lambda part: [part.whole]),

@@ -151,15 +151,21 @@ _STATEFUL = (StopIteration, SystemExit, ImportError, OSError, SyntaxError, Unico
 
 @rebuilds(ExceptionVariable)
 def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
-    args = tracker.args
+    args = tracker.args if tracker.made_of is None else tracker.made_of
     new = functools.partial(emitter.call_const, tracker.cls.__new__, lambda: emitter.const(tracker.cls))
     push_args = [functools.partial(emitter.load, arg) for arg in args]
     new(*push_args)
     emitter.keep(tracker)
-    if issubclass(tracker.cls, _STATEFUL):
+    if issubclass(tracker.cls, _STATEFUL) and tracker.made_of is not None:
         owner: Any = next(cls for cls in tracker.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE)
         emitter.call_const(owner.__init__, lambda: emitter.load(tracker), *push_args)
         emitter.emit("POP_TOP")
+    if tracker.args != args:
+        for arg in tracker.args:
+            emitter.load(arg)
+        emitter.emit("BUILD_TUPLE", len(tracker.args))
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", "args")
     if tracker.trace:
         emitter.call_const(set_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
         emitter.emit("POP_TOP")

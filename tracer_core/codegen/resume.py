@@ -147,6 +147,14 @@ def asks_first_argument(code: CodeType) -> bool:
     return "__class__" in code.co_freevars and "super" in code.co_names and code.co_argcount > 0
 
 
+_LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+
+
+def looks_at_namespace(code: CodeType) -> bool:
+    """Whether the code may look at its variables as a whole."""
+    return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
+
+
 def stack_parameter(depth: int) -> str:
     return f"___stack{depth}"
 
@@ -169,6 +177,9 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
         if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
             instruction.op, instruction.arg = "NOP", None
     beginning = _beginning(point, moved[target_old], len(cells))
+    if looks_at_namespace(original):
+        # It is not to see what its own namespace never held.
+        beginning[-1:-1] = [make("DELETE_FAST", stack_parameter(depth)) for depth in point.passed()]
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
     name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"

@@ -30,7 +30,8 @@ def may_change(cls: type) -> bool:
     attribute where it is used."""
     if not cls.__flags__ & HEAP_TYPE:
         return False
-    package = (cls.__module__ or "").partition(".")[0]
+    module = vars(cls).get("__module__")  # (A metaclass may answer by code of its own.)
+    package = module.partition(".")[0] if isinstance(module, str) else ""
     return package != "torch" and (package == "__main__" or package not in sys.stdlib_module_names)
 
 

@@ -60,7 +60,8 @@ def _named(what: str) -> Callable[[Any], str]:
 _BY_TYPE: list[tuple[type | tuple[type, ...], Callable[[Any], str]]] = [
     (torch.Tensor, _tensor),
     (type, lambda value: f"class {class_text(value)}"),
-    (ModuleType, _named("module")),
+    # A module may answer any other name by code of its own.
+    (ModuleType, lambda value: f"module {vars(value).get('__name__')}"),
     (FunctionType, _named("function")),
     (BuiltinFunctionType, _named("builtin function")),
     ((int, float, complex, str, bytes, type(None), type(...), torch.dtype, torch.device), _repr.repr),

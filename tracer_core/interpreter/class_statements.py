@@ -24,6 +24,7 @@ from tracer_core.variables.class_writes import placeholder
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import handles
@@ -132,7 +133,10 @@ def type_new(
         raise Unsupported("class-created", what="type()")
     entries = {str(key.realize().value()): value for key, value in namespace.entries(tx)}
     entries.pop("__classcell__", None)
-    return create(tx, meta.known, text, [_base(item, text) for item in items], entries, keywords)
+    real = [_base(item, text) for item in items]
+    if _metaclass(tx, text, real, meta) is not meta.known:
+        raise Unsupported("class-created", what=f"{text}, by the metaclass of a base")
+    return create(tx, meta.known, text, real, entries, keywords)
 
 
 def create(
@@ -148,6 +152,8 @@ def create(
     Raises:
         Unsupported: code of the program would run where the class is made, past the trace.
     """
+    if meta.__hash__ is not type.__hash__:
+        raise Unsupported("class-equality", cls=name, meta=meta.__qualname__)
     real, late = _namespace(tx, name, namespace)
     real.setdefault("__module__", tx.frame.globals.get("__name__"))
     made: Any = _without_hook(tx, meta, name, bases, real)
@@ -187,7 +193,7 @@ def _without_hook(tx: Tracing, meta: type, name: str, bases: list[type], namespa
     try:
         made: type = type.__new__(meta, name, (quiet, *bases) if hooked else tuple(bases), namespace)
     except Exception as error:  # noqa: BLE001
-        tx.raise_(type(error), *error.args)
+        raise_real(tx, error)
     if hooked:
         try:
             made.__bases__ = tuple(bases)
@@ -210,7 +216,8 @@ def _namespace(
             real[key] = value.value()
         else:
             stands_for = placeholder(tx, value)
-            (late if hasattr(type(stands_for), "__set_name__") else real)[key] = stands_for
+            told = isinstance(static_lookup(type(stands_for), "__set_name__")[0], types.FunctionType)
+            (late if told else real)[key] = stands_for
     return real, late
 
 

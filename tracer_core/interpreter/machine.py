@@ -134,7 +134,8 @@ class Interpreter:
         frame = Frame(target.code, target.globals, locals, cells, self.frame)
         if target.code.co_flags & CO_GENERATOR:
             of_manager = self.frame.globals is vars(contextlib)
-            return GeneratorVariable(frame, target.name, self.root_steps - 1 if of_manager else -1)
+            made_at = self.root_steps - 1 if of_manager else -1
+            return GeneratorVariable(frame, target.name, made_at, function.names(self))
         return self.run_frame(frame)
 
     def waiting_frame(

@@ -207,6 +207,11 @@ def check_exc_match(tx: Any, frame: Frame, ins: Instruction) -> None:
     frame.push(ConstantVariable(matches(exception.python_type(), wanted)))
 
 
+@op("CHECK_EG_MATCH")
+def check_eg_match(tx: Any, frame: Frame, ins: Instruction) -> None:
+    raise Unsupported("except-star")
+
+
 @op("RERAISE")
 def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop().realize()

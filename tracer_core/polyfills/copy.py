@@ -12,6 +12,8 @@ _ATOMIC = (
     type(None), type(...), type(NotImplemented), int, float, bool, complex, str, bytes, type, range, slice, property,
     types.FunctionType, types.BuiltinFunctionType, types.CodeType,
 )  # fmt: skip
+# Classes of programs; only these keep all they have in a `__dict__` and slots.
+_HEAP_TYPE = 1 << 9
 _SHALLOW = (list, dict, set, bytearray)
 
 
@@ -93,7 +95,7 @@ def _deep_tuple(x: tuple[Any, ...], memo: Memo) -> Any:
 def _reduced(x: Any, memo: Memo | None) -> Any:
     """An object made again from what its class says it is made of."""
     cls: Any = type(x)
-    if cls.__reduce_ex__ is not object.__reduce_ex__:
+    if cls.__reduce_ex__ is not object.__reduce_ex__ or not cls.__flags__ & _HEAP_TYPE:
         reduced = x.__reduce_ex__(4)
     elif cls.__reduce__ is not object.__reduce__:
         reduced = x.__reduce__()

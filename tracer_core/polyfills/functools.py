@@ -81,10 +81,19 @@ def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
         return self
     if self.attrname is None:
         raise TypeError("Cannot use cached_property instance without calling __set_name__ on it.")
-    value = instance.__dict__.get(self.attrname, _ABSENT)
+    kind, name = type(instance).__name__, self.attrname
+    try:
+        held = instance.__dict__
+    except AttributeError:
+        raise TypeError(f"No '__dict__' attribute on {kind!r} instance to cache {name!r} property.") from None
+    value = held.get(name, _ABSENT)
     if value is _ABSENT:
         value = self.func(instance)
-        instance.__dict__[self.attrname] = value
+        try:
+            held[name] = value
+        except TypeError:
+            refused = f"The '__dict__' attribute on {kind!r} instance does not support item assignment"
+            raise TypeError(f"{refused} for caching {name!r} property.") from None
     return value
 
 

@@ -21,6 +21,7 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.class_equality import refuse_own_equality
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import ConstantFunctionVariable, SkippedFunctionVariable, UserFunctionVariable
@@ -157,6 +158,7 @@ def _class(build: VariableBuilder, value: type, source: Source) -> VariableTrack
 
 
 def class_tracker(value: type, source: Source | None) -> VariableTracker:
+    refuse_own_equality(value)
     return ClassVariable(value, source)
 
 

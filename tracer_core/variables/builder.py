@@ -9,6 +9,7 @@ from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.build_objects import build_object
+from tracer_core.variables.class_equality import refuse_own_equality
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.registry import builder_for
 
@@ -57,6 +58,7 @@ class VariableBuilder:
         return known
 
     def _build(self, value: Any, source: Source) -> VariableTracker:
+        refuse_own_equality(type(value))
         builder = builder_for(value)
         if builder is not None:
             return builder(self, value, source)

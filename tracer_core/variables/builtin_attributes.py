@@ -116,6 +116,8 @@ def _asked_in_python(
 @handles(issubclass, VariableTracker, VariableTracker)
 def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> VariableTracker | None:
     wanted = class_or_tuple(tx, classes)
+    if isinstance(wanted, types.UnionType):
+        wanted = wanted.__args__
     for each in wanted if isinstance(wanted, tuple) else (wanted,):
         asked = _asked_in_python(tx, each, "__subclasscheck__", cls.realize())
         if asked is not None:
@@ -229,6 +231,8 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
         first = frame.code.co_varnames[0]
         held = frame.cells.get(first)
         obj = held.contents if isinstance(held, CellVariable) else frame.locals.get(first)
+        if obj is None:
+            tx.raise_(RuntimeError, "super(): arg[0] deleted")
     if obj is None or not isinstance(cls, ClassVariable):
         raise Unsupported("call", what="super() without an object")
     return SuperVariable(cls.known, obj.realize())

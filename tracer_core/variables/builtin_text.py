@@ -97,7 +97,13 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
     owner: Any = next(cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE)
     values = [arg.realize().value() for arg in obj.args]
     made: BaseException = owner.__new__(obj.cls, *values)
-    owner.__init__(made, *values)
+    if obj.made_of is not None:
+        try:
+            owner.__init__(made, *(arg.realize().value() for arg in obj.made_of))
+        except (TypeError, ValueError):
+            # It came from outside, made in another way than by its arguments.
+            raise Unsupported("object-address", what=obj.describe()) from None
+        made.args = tuple(values)
     # (What an AttributeError or NameError says of the object and the name is no part of its text.)
     in_c = [
         cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE and cls not in (AttributeError, NameError)

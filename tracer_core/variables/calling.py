@@ -17,8 +17,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
-from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
@@ -220,6 +221,11 @@ def _call_found(
 
     if isinstance(obj, UserObjectVariable) and asks_the_class(obj, name):
         raise Unsupported("method", name=name, type=obj.python_type_name())
+    if name == "__init__" and isinstance(obj, ExceptionVariable):
+        from tracer_core.variables.exceptions_made import init_in_c
+
+        init_in_c(tx, obj, args, kwargs)
+        return NONE
     if name == "__init__":
         return init_part(tx, part, args, kwargs)
     if name == "__getitem__" and isinstance(part, DictVariable) and part.get(tx, args[0]) is None:

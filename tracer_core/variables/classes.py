@@ -13,6 +13,7 @@ from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.functions import name_of
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
@@ -56,7 +57,10 @@ class ModuleVariable(KnownVariable):
     kind = "module"
 
     def describe(self) -> str:
-        return f"module {self.known.__name__}"
+        return f"module {vars(self.known).get('__name__')}"
+
+    def _place(self) -> Source:
+        return ConstSource.of_object(self.known, vars(self.known).get("__name__", "module"))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
@@ -68,10 +72,10 @@ class ModuleVariable(KnownVariable):
         if found is _ABSENT:
             try:
                 found = getattr(self.known, name)
-            except AttributeError:
-                tx.guard(make.lacks_attr(ConstSource.of_object(self.known, self.known.__name__), name))
-                return None
-        return tx.build(found, AttrSource(ConstSource.of_object(self.known, self.known.__name__), name))
+            except Exception as error:  # noqa: BLE001 - of the module's own __getattr__
+                tx.guard(make.lacks(AttrSource(self._place(), "__dict__"), name))
+                raise_real(tx, error)
+        return tx.build(found, AttrSource(self._place(), name))
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if value is DELETED and self.stored(tx, name) is None:
@@ -84,7 +88,7 @@ class ModuleVariable(KnownVariable):
         written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
-        source = ConstSource.of_object(self.known, self.known.__name__)
+        source = self._place()
         if name in self.known.__dict__:
             return tx.build(self.known.__dict__[name], AttrSource(source, name))
         tx.guard(make.lacks(AttrSource(source, "__dict__"), name))
@@ -96,7 +100,7 @@ class ModuleVariable(KnownVariable):
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
         """All of the module's namespace, guarded on its names."""
         namespace = self.known.__dict__
-        source = ConstSource.of_object(self.known, self.known.__name__)
+        source = self._place()
         tx.guard(make.dict_keys_are(AttrSource(source, "__dict__"), namespace))
         entries = {name: tx.lazy(value, AttrSource(source, name)) for name, value in namespace.items()}
         written = tx.output.side_effects.globals_.items()
@@ -120,11 +124,7 @@ class ClassVariable(KnownVariable):
             raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
-        if meta_owner is not None and (
-            owner is None
-            or name
-            in ("__name__", "__qualname__", "__mro__", "__class__", "__bases__", "__doc__", "__module__", "__dict__")
-        ):
+        if meta_owner is not None and (owner is None or _sets_and_gets(meta)):
             return self._from_metaclass(tx, name, meta, meta_owner)
         if owner is None:
             return self._from_hook(tx, name)
@@ -139,7 +139,19 @@ class ClassVariable(KnownVariable):
             return BuiltinMethodVariable(self, name)
         if overlay.current and owner in overlay.current:
             return self._found(tx, name, found, owner)
+        if isinstance(static_lookup(type(found), "__get__")[0], types.FunctionType):
+            return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
         return self.held(tx, name)
+
+    def _bound_in_python(
+        self, tx: Tracing, name: str, found: Any, owner: type, obj: VariableTracker, cls: VariableTracker
+    ) -> VariableTracker:
+        """What a descriptor's own `__get__`, written in Python, gives."""
+        getter, getter_owner = static_lookup(type(found), "__get__")
+        assert getter_owner is not None
+        function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
+        descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+        return tx.call(function, [descriptor, obj, cls])
 
     def _from_hook(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What a metaclass's `__getattr__` gives, if it has one in Python."""
@@ -151,10 +163,8 @@ class ClassVariable(KnownVariable):
     def _found(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
         """What a class gives that the trace has written to, without asking the real one."""
         getter, getter_owner = static_lookup(type(found), "__get__")
-        if isinstance(getter, types.FunctionType) and getter_owner is not None:
-            function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
-            descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
-            return tx.call(function, [descriptor, tx.constant(None), self])
+        if isinstance(getter, types.FunctionType):
+            return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
         if getter_owner is not None and not isinstance(found, (property, types.MemberDescriptorType)):
             raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
         return tx.build(found, class_attribute_source(owner, name))
@@ -166,6 +176,8 @@ class ClassVariable(KnownVariable):
             return tx.call(tx.build(meta.fget, ConstSource.of_object(meta.fget)), [self])
         if isinstance(meta, (types.MethodDescriptorType, types.WrapperDescriptorType)):
             return BuiltinMethodVariable(self, name)
+        if isinstance(static_lookup(type(meta), "__get__")[0], types.FunctionType):
+            return self._bound_in_python(tx, name, meta, owner, self, tx.constant(type(self.known)))
         return self.held(tx, name)
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
@@ -196,6 +208,12 @@ class ClassDictVariable(MappingProxyVariable):
         if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
             return BuiltinVariable(found)
         return self.tx.lazy(found, ConstSource.of_object(found, f"{self.known.__qualname__}.{name}"))
+
+
+def _sets_and_gets(found: Any) -> bool:
+    """Whether what a metaclass holds is asked before the class itself."""
+    names = {name for name in ("__get__", "__set__", "__delete__") if static_lookup(type(found), name)[1] is not None}
+    return "__get__" in names and len(names) > 1
 
 
 class BuiltinVariable(KnownVariable):

@@ -37,6 +37,9 @@ C_ENUMS = (torch._C._SDPBackend,)
 _VALUE_CLASSES = (enum.Enum, re.Pattern, re.Match, np.generic, np.dtype, *C_ENUMS)
 
 
+_MAX_SHOWN_BITS = 1024
+
+
 class ConstantVariable(VariableTracker):
     """A literal, an enum member, or a frozenset of such."""
 
@@ -56,6 +59,8 @@ class ConstantVariable(VariableTracker):
         return type(self._value)
 
     def describe(self) -> str:
+        if type(self._value) is int and self._value.bit_length() > _MAX_SHOWN_BITS:
+            return f"int of {self._value.bit_length()} bits"  # Python refuses to write some of them out
         text = repr(self._value) if type(self._value) in LITERAL_TYPES else f"{self.python_type_name()} constant"
         return text if len(text) <= 80 else text[:77] + "..."
 

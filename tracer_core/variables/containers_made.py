@@ -142,7 +142,7 @@ def _partial(
 ) -> VariableTracker:
     if not callable_type(function):
         tx.raise_(TypeError, "the first argument must be callable")
-    if isinstance(function, PartialVariable):
+    if isinstance(function, PartialVariable) and not function.has_dict(tx):
         return PartialVariable(function.function, [*function.args, *args], {**function.keywords, **kwargs})
     return PartialVariable(function, list(args), kwargs)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
-from tracer_core.sources import Source
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.instance_dicts import InstanceDictVariable
@@ -20,7 +21,7 @@ class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
     `at_start` has those of them that an exception from outside came with."""
 
-    __slots__ = ("args", "at_start", "attributes", "cls", "trace")
+    __slots__ = ("args", "at_start", "attributes", "cls", "made_of", "trace")
     kind = "exception"
     mutable = True
 
@@ -28,6 +29,8 @@ class ExceptionVariable(VariableTracker):
         super().__init__(source)
         self.cls = cls
         self.args = args
+        # What the `__init__` in C was given, which may keep more of it than `args`; None if it was not called.
+        self.made_of: list[VariableTracker] | None = args
         self.attributes: dict[str, VariableTracker] = {}
         self.at_start: dict[str, VariableTracker] = {}
         # The frames it passed while tracing, as its traceback has them: (code, line), the innermost first.
@@ -59,11 +62,21 @@ class ExceptionVariable(VariableTracker):
             return TracebackVariable() if self.trace or self.source is not None else tx.constant(None)
         if name == "__suppress_context__":
             return tx.constant(False)
+        if self.source is not None and self._in_a_slot(name):
+            return self._of_real(tx, self.source, name)
         if issubclass(self.cls, StopIteration) and name == "value":
-            return self.args[0] if self.args else tx.constant(None)
+            return self.made_of[0] if self.made_of else tx.constant(None)
         if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
             return self._of_group(tx, name)
         return self._computed(tx, name)
+
+    def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
+        """What an exception from outside keeps in C."""
+        real = tx.output.real_value(self)
+        if hasattr(real, name):
+            return tx.build(getattr(real, name), AttrSource(source, name))
+        tx.guard(make.lacks_attr(source, name))
+        return None
 
     def _of_group(self, tx: Tracing, name: str) -> VariableTracker | None:
         if len(self.args) != 2:
@@ -74,12 +87,16 @@ class ExceptionVariable(VariableTracker):
 
     def _computed(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What exceptions in C make of their arguments: `errno`, `start`, `code`, ..."""
-        owner = next((cls for cls in self.cls.__mro__ if name in vars(cls)), None)
-        if owner is None or not isinstance(
-            vars(owner)[name], (types.MemberDescriptorType, types.GetSetDescriptorType)
+        owner: Any = next((cls for cls in self.cls.__mro__ if name in vars(cls)), None)
+        if (
+            owner is None
+            or owner is object
+            or not isinstance(vars(owner)[name], (types.MemberDescriptorType, types.GetSetDescriptorType))
         ):
             return None
-        return tx.constant(getattr(owner(*(arg.realize().value() for arg in self.args)), name))
+        given = self.made_of
+        made = owner.__new__(owner) if given is None else owner(*(arg.realize().value() for arg in given))
+        return tx.constant(getattr(made, name)) if hasattr(made, name) else None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if self._class_says_how(name) or (value is DELETED and name.startswith("__")):
@@ -138,7 +155,9 @@ class ExceptionVariable(VariableTracker):
         if self._context(tx) is context:
             return
         inner: ExceptionVariable | None = context
-        while inner is not None:
+        seen: set[int] = set()  # the program itself may have made a circle
+        while inner is not None and inner.uid not in seen:
+            seen.add(inner.uid)
             outer = inner._context(tx)
             if outer is self:
                 inner._put_context(tx, tx.constant(None))
@@ -181,6 +200,25 @@ class ObservedException(Exception):
     def __init__(self, tracker: ExceptionVariable) -> None:
         super().__init__(tracker.describe())
         self.tracker = tracker
+
+
+_KEPT_IN_C = {OSError: ("filename", "filename2"), ImportError: ("name", "path"), NameError: ("name",)}
+
+
+def from_real(tx: Tracing, error: BaseException) -> ExceptionVariable:
+    """The tracker of an exception raised by a function that was called while tracing."""
+    made = ExceptionVariable(type(error), [tx.constant(arg) for arg in error.args])
+    held = dict(vars(error))
+    for cls, names in _KEPT_IN_C.items():
+        if isinstance(error, cls):
+            held.update({name: getattr(error, name) for name in names if getattr(error, name) is not None})
+    made.attributes.update({name: tx.constant(value) for name, value in held.items()})
+    return made
+
+
+def raise_real(tx: Any, error: BaseException) -> Any:
+    """Raise in the traced program what a function called while tracing has raised."""
+    return tx.raise_tracker(from_real(tx, error))
 
 
 def matches(raised: type[BaseException], wanted: Any) -> bool:

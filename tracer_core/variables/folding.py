@@ -9,6 +9,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.enum_members import note_read
+from tracer_core.variables.exceptions import raise_real
 
 
 def fold(tx: Tracing, function: Any, args: Args, kwargs: Kwargs) -> VariableTracker | None:
@@ -23,7 +24,7 @@ def fold(tx: Tracing, function: Any, args: Args, kwargs: Kwargs) -> VariableTrac
     try:
         result = function(*values, **named)
     except Exception as error:  # noqa: BLE001
-        tx.raise_(type(error), *error.args)
+        raise_real(tx, error)
     return tx.constant(result)
 
 

@@ -23,6 +23,7 @@ from tracer_core.sources import (
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.cells import CellVariable, cell_from_outside
 from tracer_core.variables.constant import DELETED
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable
 
@@ -49,6 +50,10 @@ class FunctionVariable(VariableTracker):
     mutable = True
 
     def target(self, tx: Tracing) -> InlineTarget:
+        raise NotImplementedError
+
+    def names(self, tx: Tracing) -> tuple[VariableTracker | None, ...]:
+        """`__name__` and `__qualname__`, which its generators take over; None where they are those of its code."""
         raise NotImplementedError
 
 
@@ -102,6 +107,12 @@ class UserFunctionVariable(FunctionVariable):
             source,
             function,
         )
+
+    def names(self, tx: Tracing) -> tuple[VariableTracker | None, ...]:
+        function, code = self.function, self.function.__code__
+        own = (function.__name__, code.co_name), (function.__qualname__, code.co_qualname)
+        places = (AttrSource(self.origin(), name) for name in ("__name__", "__qualname__"))
+        return tuple(None if a == b else tx.lazy(a, at) for (a, b), at in zip(own, places, strict=True))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
@@ -186,7 +197,7 @@ class ConstantFunctionVariable(VariableTracker):
         try:
             result = function(*[arg.value() for arg in known], **{name: arg.value() for name, arg in named.items()})
         except Exception as error:  # noqa: BLE001 - raised in the traced program
-            tx.raise_(type(error), *error.args)
+            raise_real(tx, error)
         # The result is kept as the object that it is.
         return tx.build(result, ConstSource.of_object(result, f"{function.__qualname__}()"))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.iterators import IteratorVariable
@@ -17,12 +18,16 @@ from tracer_core.variables.registry import method
 class GeneratorVariable(IteratorVariable):
     """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
 
-    __slots__ = ("finished", "frame", "made_at", "name", "root_step", "running", "started")
+    __slots__ = ("finished", "frame", "made_at", "name", "names", "root_step", "running", "started")
     kind = "generator"
 
-    def __init__(self, frame: Any, name: str, made_at: int) -> None:
+    def __init__(
+        self, frame: Any, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
+    ) -> None:
         super().__init__()
         self.frame = frame
+        # The function's `__name__` and `__qualname__` when it was called; None where they are those of its code.
+        self.names = names
         # The root frame's instructions, by number, that made it for a context manager (else -1) and that started it.
         self.made_at = made_at
         self.root_step = -1
@@ -37,6 +42,12 @@ class GeneratorVariable(IteratorVariable):
     def describe(self) -> str:
         return f"generator {self.name}"
 
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name not in ("__name__", "__qualname__"):
+            return None
+        own, code = self.names[name == "__qualname__"], self.frame.code
+        return own or ConstantVariable(code.co_name if name == "__name__" else code.co_qualname)
+
     def next(self, tx: Tracing) -> VariableTracker | None:
         yielded, value = self.resume(tx, NONE)
         return value if yielded else None
@@ -46,8 +57,7 @@ class GeneratorVariable(IteratorVariable):
         returned)."""
         if self.finished:
             return False, NONE
-        if self.running:
-            tx.raise_(ValueError, "generator already executing")
+        self.check_idle(tx)
         # At its start the value is None and is popped by the generator's first instructions.
         if not self.started:
             self.started = True
@@ -71,9 +81,10 @@ class GeneratorVariable(IteratorVariable):
 
     def throw(self, tx: Any, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
         """Raise `exception` at the `yield` it waits at."""
+        self.check_idle(tx)
         if self.finished or not self.started:
             self.finished = True
-            tx.raise_tracker(exception)
+            raise ObservedException(exception)
         delegated = self._delegated()
         if delegated is not None:
             try:
@@ -86,7 +97,15 @@ class GeneratorVariable(IteratorVariable):
             return self._run(tx)
         return self._raise_at_yield(tx, ObservedException(exception))
 
+    def check_idle(self, tx: Any) -> None:
+        if self.running:
+            tx.raise_(ValueError, "generator already executing")
+
     def _raise_at_yield(self, tx: Any, raised: ObservedException) -> tuple[bool, VariableTracker]:
+        """Its context is what the generator itself is handling, whatever is handled outside."""
+        handled = self.frame.caught[-1] if self.frame.caught else None
+        if isinstance(handled, ExceptionVariable) and handled is not raised.tracker:
+            raised.tracker.set_context(tx, handled)
         instruction = self.frame.decoded.instructions[self.frame.pc - 1]
         try:
             tx._unwind(self.frame, instruction, raised)
@@ -119,6 +138,7 @@ class GeneratorVariable(IteratorVariable):
             if issubclass(raised.tracker.cls, StopIteration):
                 error = ExceptionVariable(RuntimeError, [ConstantVariable("generator raised StopIteration")])
                 error.attributes["__cause__"] = error.attributes["__context__"] = raised.tracker
+                error.attributes["__suppress_context__"] = ConstantVariable(True)
                 raise ObservedException(error) from None
             raise
         finally:
@@ -195,27 +215,41 @@ def iter_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
 
 @method(GeneratorVariable, "throw")
 def throw(
-    tx: Tracing, self: GeneratorVariable, exception: VariableTracker, *rest: VariableTracker
+    tx: Tracing,
+    self: GeneratorVariable,
+    exception: VariableTracker,
+    value: VariableTracker = NONE,
+    traceback: VariableTracker = NONE,
+    /,
 ) -> VariableTracker:
-    given = rest[0].realize() if rest else NONE
-    if isinstance(given, ExceptionVariable):
-        exception = given
-    elif not isinstance(exception, ExceptionVariable):
-        made = tx.call(exception, _arguments_of(tx, given))
-        assert isinstance(made, ExceptionVariable)
-        exception = made
-    return _sent(tx, self.throw(tx, exception))
+    if traceback.python_type() not in (type(None), types.TracebackType):
+        tx.raise_(TypeError, "throw() third argument must be a traceback object")
+    return _sent(tx, self.throw(tx, _thrown(tx, exception, value)))
 
 
-def _arguments_of(tx: Tracing, given: VariableTracker) -> list[VariableTracker]:
-    """What the value beside an exception's class stands for: nothing, its arguments, or the only one."""
-    if given.is_constant() and given.value() is None:
-        return []
-    return list(given.items_or_none(tx) or []) if given.python_type() is tuple else [given]
+def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> ExceptionVariable:
+    """What `throw(exception, value)` raises."""
+    nothing = value.python_type() is type(None)
+    if isinstance(exception, ExceptionVariable):
+        if not nothing:
+            tx.raise_(TypeError, "instance exception may not have a separate value")
+        return exception
+    if not isinstance(exception, ClassVariable) or not issubclass(exception.known, BaseException):
+        name = exception.python_type_name()
+        tx.raise_(TypeError, f"exceptions must be classes or instances deriving from BaseException, not {name}")
+    assert isinstance(exception, ClassVariable)
+    if isinstance(value, ExceptionVariable) and issubclass(value.cls, exception.known):
+        return value
+    args = list(value.items_or_none(tx) or []) if value.python_type() is tuple else [value]
+    made = tx.call(exception, [] if nothing else args)
+    if not isinstance(made, ExceptionVariable):
+        raise Unsupported("exception-object", what=made.describe())
+    return made
 
 
 @method(GeneratorVariable, "close")
 def close(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+    self.check_idle(tx)
     if self.finished or not self.started:
         self.finished = True
         return NONE

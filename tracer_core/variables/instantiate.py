@@ -10,9 +10,10 @@ import torch
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
-from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.exceptions import raise_real
+from tracer_core.variables.exceptions_made import make_exception
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.parts import BASES, base_of, init_part, new_with_part
@@ -45,7 +46,7 @@ def make_instance(
     """What `type.__call__` does: `__new__`, then `__init__`."""
     cls = cls_tracker.known
     if issubclass(cls, BaseException):
-        return _exception(tx, cls_tracker, args, kwargs)
+        return make_exception(tx, cls_tracker, args, kwargs)
     if NamedTupleVariable.is_named(cls) and static_lookup(cls, "__new__")[1] is cls:
         return _named_tuple(tx, cls, args, kwargs)
     _check_instantiable(tx, cls, args, kwargs)
@@ -73,7 +74,7 @@ def _fold_class(
     try:
         value = cls(*(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()})
     except Exception as error:  # noqa: BLE001
-        tx.raise_(type(error), *error.args)
+        raise_real(tx, error)
     return tx.constant(value)
 
 
@@ -130,51 +131,6 @@ def _init(
     result = tx.call(method, args, kwargs)
     if result.python_type() is not type(None):
         tx.raise_(TypeError, f"__init__() should return None, not '{result.python_type_name()}'")
-
-
-def _exception(
-    tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
-) -> VariableTracker:
-    cls = cls_tracker.known
-    init, owner = static_lookup(cls, "__init__")
-    if isinstance(static_lookup(cls, "__new__")[0], (types.FunctionType, staticmethod)):
-        raise Unsupported("call", what=f"class {cls.__qualname__}")
-    # An OSError whose class has an `__init__` leaves all to it.
-    kept = [] if issubclass(cls, OSError) and isinstance(init, types.FunctionType) else list(args)
-    made = ExceptionVariable(cls, kept)
-    if isinstance(init, types.FunctionType):
-        assert owner is not None
-        tx.call(MethodVariable(tx.build(init, class_attribute_source(owner, "__init__")), made), args, kwargs)
-    elif kwargs:
-        known = next((base for base in cls.__mro__ if base in (ImportError, AttributeError, NameError)), None)
-        if known is None:
-            tx.raise_(TypeError, f"{cls.__name__}() takes no keyword arguments")
-        assert known is not None
-        try:
-            known(**dict.fromkeys(kwargs))
-        except TypeError as error:
-            tx.raise_(TypeError, *error.args)
-        made.attributes.update(kwargs)
-    return _settled(tx, made)
-
-
-def _settled(tx: Tracing, made: ExceptionVariable) -> ExceptionVariable:
-    """What the C classes of exceptions make of themselves by their arguments: an OSError of its number, a group of
-    what it holds."""
-    if issubclass(made.cls, OSError) and 2 <= len(made.args) <= 5:
-        number = constant_or(made.args[0].realize(), None)
-        if made.cls is OSError and isinstance(number, int):
-            made.cls = type(OSError(number, ""))
-        if len(made.args) > 2:
-            made.attributes["filename"] = made.args[2]
-            if len(made.args) == 5:
-                made.attributes["filename2"] = made.args[4]
-            made.args = made.args[:2]
-    elif made.cls is BaseExceptionGroup and len(made.args) == 2:
-        held = [each.realize().python_type() for each in made.args[1].realize().items_or_none(tx) or ()]
-        if held and all(issubclass(cls, Exception) for cls in held):
-            made.cls = ExceptionGroup
-    return made
 
 
 def _named_tuple(

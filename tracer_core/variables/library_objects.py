@@ -19,8 +19,8 @@ from tracer_core.sources import ConstSource, ReferentSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method, callable_type
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable, DictViewVariable
+from tracer_core.variables.constant import DELETED, ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.iteration import iterate
@@ -119,6 +119,8 @@ for _matching in _RE:
 def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if has_special(obj, "__reversed__") or written_in_python(obj, "__reversed__"):
         return call_special(tx, obj, "__reversed__", [], f"{obj.type_name_in_errors()!r} object is not reversible")
+    if isinstance(obj, MappingProxyVariable):
+        return reversed_(tx, obj.of.realize())
     if isinstance(obj, RangeVariable):
         return iterate(tx, tx.constant(obj.range(tx)[::-1]))
     if isinstance(obj, DequeVariable):
@@ -217,7 +219,9 @@ def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> Var
     if note.python_type() is not str:
         tx.raise_(TypeError, f"note must be a str, not '{note.type_name_in_errors()}'")
     notes = self.attributes.get("__notes__")
-    if notes is None:
+    if notes is not None and notes is not DELETED and not issubclass(notes.realize().python_type(), list):
+        tx.raise_(TypeError, "Cannot add note: __notes__ is not a list")
+    if notes is None or notes is DELETED:
         self.set_attribute(tx, "__notes__", ListVariable([note]))
     else:
         call_method(tx, notes.realize(), "append", [note], {})

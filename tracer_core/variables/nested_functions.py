@@ -60,6 +60,9 @@ class NestedFunctionVariable(FunctionVariable):
                 kwdefaults = {key.realize().value(): value for key, value in given.entries(tx)}
         return InlineTarget(self.code, self.globals, self.closure, defaults, kwdefaults, self.qualname)
 
+    def names(self, tx: Tracing) -> tuple[VariableTracker | None, ...]:
+        return self.attributes.get("__name__"), self.attributes.get("__qualname__")
+
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name in self.attributes:
             return self.attributes[name]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
-import types
-
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_attributes import attribute_name
 from tracer_core.variables.class_writes import write_plainly
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.identity import same
 from tracer_core.variables.registry import handles
-from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable
 
 
 @handles(object.__init__, VariableTracker)
@@ -32,26 +28,6 @@ def object_init_subclass(
         name = "object" if cls is None else cls.realize().value().__name__
         tx.raise_(TypeError, f"{name}.__init_subclass__() takes no keyword arguments")
     return NONE
-
-
-def exception_init(tx: Tracing, self: ExceptionVariable, /, *args: VariableTracker) -> VariableTracker:
-    """Keep the arguments; what classes in C make of them is computed where it is asked for."""
-    self.args = list(args)
-    return NONE
-
-
-def os_error_init(tx: Tracing, self: ExceptionVariable, /, *args: VariableTracker) -> VariableTracker:
-    """Only classes with an `__init__` of their own leave anything to do here (else `__new__` has done it). What
-    becomes of the arguments is settled once the instance is made."""
-    if isinstance(static_lookup(self.cls, "__init__")[0], types.FunctionType):
-        self.args = list(args)
-    return NONE
-
-
-for _cls in vars(builtins).values():
-    if isinstance(_cls, type) and issubclass(_cls, BaseException) and "__init__" in vars(_cls):
-        _init = os_error_init if issubclass(_cls, OSError) else exception_init
-        handles(vars(_cls)["__init__"], ExceptionVariable)(_init)
 
 
 @handles(object.__new__, ClassVariable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 from typing import Any
 
 from tracer_core.sources import Source
@@ -41,6 +42,15 @@ class PartialVariable(VariableTracker):
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         self.attributes[name] = value
         return True
+
+    def has_dict(self, tx: Tracing) -> bool:
+        """Whether something was set on it: then a partial of it does not take it apart."""
+        if self.source is None or self.attributes:
+            return bool(self.attributes)
+        # (Asking for its `__dict__` would make one.)
+        real = tx.output.real_value(self)
+        known = (id(real.func), id(real.args), id(real.keywords), id(type(real)))
+        return any(type(held) is dict and id(held) not in known for held in gc.get_referents(real))
 
     def describe(self) -> str:
         return f"partial of {self.function.realize().describe()}"

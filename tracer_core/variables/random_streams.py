@@ -185,7 +185,8 @@ def _type_of_result(tx: Tracing, name: str, args: Any, kwargs: Any) -> type:
         cls = type(getattr(random.Random(0), name)(*values, **named))
     except Exception as error:  # noqa: BLE001 - plain Python shall raise it, at its place
         raise Unsupported("operation-fails", what=name, error=f"{type(error).__name__}: {error}") from None
-    bits = values[0] if name == "getrandbits" else max((int(abs(v)).bit_length() for v in values), default=0)
+    numbers = [v for v in values if isinstance(v, int)]
+    bits = values[0] if name == "getrandbits" else max((abs(v).bit_length() for v in numbers), default=0)
     if cls not in (int, float) or (cls is int and bits > MAX_BITS):
         raise Unsupported("random-state", name=f"random.{name}")
     return cls

@@ -16,7 +16,7 @@ from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.exceptions import ObservedException, raise_real
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterable_type, unpack
 from tracer_core.variables.operators import get_item
@@ -92,7 +92,7 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
     except (ObservedException, Unsupported, NotConstant):
         raise
     except Exception as error:  # noqa: BLE001
-        return tx.raise_(type(error), *error.args)  # type: ignore[no-any-return]
+        return raise_real(tx, error)  # type: ignore[no-any-return]
 
 
 def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:

@@ -15,6 +15,7 @@ from tracer_core.graph.state import Entered
 from tracer_core.guards import make
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.registry import handles, method
 
 _SETTINGS = ("default_device", "torch_function_modes")
@@ -32,7 +33,7 @@ def set_default_device(tx: Any, device: VariableTracker) -> VariableTracker | No
     try:
         torch.set_default_device(device.value())
     except (RuntimeError, TypeError) as error:
-        tx.raise_(type(error), *error.args)
+        raise_real(tx, error)
     return NONE
 
 

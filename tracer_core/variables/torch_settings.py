@@ -17,6 +17,7 @@ from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.registry import builds, handles
 
 
@@ -35,7 +36,7 @@ def _question(function: Any, setting: str) -> None:
                 *(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()}
             )
         except (TypeError, ValueError, RuntimeError) as error:
-            tx.raise_(type(error), *error.args)
+            raise_real(tx, error)
         return tx.constant(value)
 
     answer.__qualname__ = f"torch_settings.question.{setting}"
@@ -58,7 +59,7 @@ def _command(function: Any, setting: str) -> None:
         try:
             change_setting(tx, function, setting, *plain, **{name: value.value() for name, value in kwargs.items()})
         except (TypeError, ValueError, RuntimeError) as error:
-            tx.raise_(type(error), *error.args)
+            raise_real(tx, error)
         return NONE
 
     change.__qualname__ = f"torch_settings.command.{setting}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -155,7 +156,7 @@ class UserObjectVariable(VariableTracker):
             return MethodVariable(tx.build(found, class_attribute_source(owner, name)), self)
         if isinstance(found, property):
             if found.fget is None:
-                return None
+                _refuse_property(tx, found, self.cls, "getter")
             fget = tx.build(found.fget, AttrSource(class_attribute_source(owner, name), "fget"))
             return tx.call(fget, [self])
         if isinstance(found, staticmethod):
@@ -215,8 +216,6 @@ class UserObjectVariable(VariableTracker):
             from tracer_core.variables.attributes import find_attr
 
             return find_attr(tx, self.part, name)
-        if name == "__weakref__":
-            return tx.constant(None)
         raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}", type="getset_descriptor")
 
     # --- writing ------------------------------------------------------------------------------------------
@@ -238,7 +237,7 @@ class UserObjectVariable(VariableTracker):
             accessor = found.fdel if value is DELETED else found.fset
             verb, which = ("deleter", "fdel") if value is DELETED else ("setter", "fset")
             if accessor is None:
-                tx.raise_(AttributeError, f"property {name!r} of {self.cls.__qualname__!r} object has no {verb}")
+                _refuse_property(tx, found, self.cls, verb)
             function = tx.build(accessor, AttrSource(class_attribute_source(owner, name), which))
             tx.call(function, [self] if value is DELETED else [self, value])
             return True
@@ -333,6 +332,21 @@ class UserObjectVariable(VariableTracker):
             elif not isinstance(static_lookup(self.cls, name)[0], types.MemberDescriptorType):
                 entries[name] = own
         return entries
+
+
+_REFUSED: dict[str, Callable[[property], Any]] = {
+    "getter": lambda found: found.__get__(object()),
+    "setter": lambda found: found.__set__(object(), None),
+    "deleter": lambda found: found.__delete__(object()),
+}
+
+
+def _refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
+    """What a property says that has none of its three functions. It may have been told its name."""
+    try:
+        _REFUSED[verb](found)
+    except AttributeError as error:
+        tx.raise_(AttributeError, str(error).replace("'object'", repr(cls.__qualname__)))
 
 
 def _is_half_descriptor(found: Any) -> bool:

@@ -106,4 +106,6 @@ def generator_from_outside(build: Any, value: types.GeneratorType[Any, Any, Any]
         [NULL if name is None else local(name) for name in waits.stack],
         waits.position + 1,
     )
-    return build.register(value, WaitingGenerator(walked, value.__name__, source))  # type: ignore[no-any-return]
+    made = WaitingGenerator(walked, value.__name__, source)
+    made.names = tuple(tx.lazy(getattr(value, n), AttrSource(source, n)) for n in ("__name__", "__qualname__"))
+    return build.register(value, made)  # type: ignore[no-any-return]
