@@ -9,7 +9,7 @@ from typing import Any
 from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, is_terminal, make
 from tracer_core.codegen.constants import hashable_constants
 from tracer_core.codegen.frame_end import FrameEnd
-from tracer_core.codegen.resume import Resume, looks_at_namespace, resume_of, stack_parameter
+from tracer_core.codegen.resume import Resume, looks_at_namespace, resume_of
 from tracer_core.codegen.resume_call import call_resume, leaving_out_this_frame
 from tracer_core.interpreter.frame import Frame
 from tracer_core.variables.dropping import dropping_shows
@@ -55,9 +55,10 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     broken = root.decoded.instructions[position]
     if looks_at_namespace(root.code) or any(map(dropping_shows, end.alive)):
         end.emitter.drop_temporaries()
-        resumed = resume_of(root.code)
-        for depth in () if resumed is None else resumed.point.passed():
-            end.emitter.emit("DELETE_FAST", stack_parameter(depth))
+    resumed = resume_of(root.code)
+    if resumed is not None and looks_at_namespace(root.code):
+        for name in resumed.point.unseen():
+            end.emitter.emit("DELETE_FAST", name)
     end.emitter.emit("JUMP", target=moved[broken])
     resumes: list[Resume] = []
     if not is_terminal(broken.op) or broken.op == "JUMP":

@@ -59,6 +59,10 @@ class Point:
         """The name of the argument for the stack item at `depth`."""
         return box(str(depth)) if depth in self.boxed_items else stack_parameter(depth)
 
+    def unseen(self) -> list[str]:
+        """The arguments whose names the original function does not have."""
+        return [*map(self.item, self.passed()), *map(box, self.boxed)]
+
     def passed(self) -> list[int]:
         """The depths of the stack items that are handed over as arguments."""
         return [depth for depth in range(self.stack) if depth not in self.empty]
@@ -179,7 +183,7 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     beginning = _beginning(point, moved[target_old], len(cells))
     if looks_at_namespace(original):
         # It is not to see what its own namespace never held.
-        beginning[-1:-1] = [make("DELETE_FAST", stack_parameter(depth)) for depth in point.passed()]
+        beginning[-1:-1] = [make("DELETE_FAST", name) for name in point.unseen()]
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
     name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"

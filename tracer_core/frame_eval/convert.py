@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import threading
 import time
 import traceback
@@ -104,14 +103,6 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
             return _compile(hook, frame, state)
         finally:
             _tracing.active = False
-            _let_go()
-
-
-def _let_go() -> None:
-    """Free what a walk has left behind. Its trackers refer to one another in circles, and hold objects of the user's:
-    those are to go when the program lets go of them."""
-    if gc.isenabled():
-        gc.collect(1)
 
 
 # After so many frames that had nothing to do with tensors, one traced in vain counting for several, nobody asks any

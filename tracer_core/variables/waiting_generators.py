@@ -107,5 +107,10 @@ def generator_from_outside(build: Any, value: types.GeneratorType[Any, Any, Any]
         waits.position + 1,
     )
     made = WaitingGenerator(walked, value.__name__, source)
-    made.names = tuple(tx.lazy(getattr(value, n), AttrSource(source, n)) for n in ("__name__", "__qualname__"))
+    usual = {"__name__": code.co_name, "__qualname__": code.co_qualname}
+    # Names of its own are read at once: it may have been let go of when it is to be made again.
+    own = {name: getattr(value, name) for name in usual}
+    made.names = tuple(
+        None if own[name] == was else build(own[name], AttrSource(source, name)) for name, was in usual.items()
+    )
     return build.register(value, made)  # type: ignore[no-any-return]
