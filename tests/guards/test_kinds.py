@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import types
 import weakref
@@ -47,6 +48,14 @@ def verdicts(guard: Guard, **values: Any) -> tuple[bool, bool]:
 
 thing, other_thing = Thing(), Thing()
 filled, empty = types.CellType(1), types.CellType()
+
+
+def filled_cache(count: int) -> Any:
+    """An `lru_cache` with so many results."""
+    cached = functools.lru_cache(lambda n: n)
+    for n in range(count):
+        cached(n)
+    return cached
 
 
 def first() -> int:
@@ -100,6 +109,7 @@ ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
     (make.constant(x, torch.Size((1, 2))), [torch.Size((1, 2))], [(1, 2), torch.Size((1,))]),
     (make.length(x, 2), [[1, 2], (1, 2), "ab"], [[1], [1, 2, 3], 3]),
     (make.length(x, 0), [[], {}], [[1]]),
+    (make.filled(x, 1), [filled_cache(1), filled_cache(2)], [filled_cache(0)]),
     (make.remaining(x, 2), [consumed, iter([1, 2]), iter(range(2))], [iter(()), iter([1, 2, 3])]),
     (make.dict_keys_are(x, {"a": 1, "b": 2}), [{"a": 0, "b": 0}], [{"b": 0, "a": 0}, {"a": 0}, {"a": 0, "c": 0}, {}]),
     (make.dict_keys_are(x, {1: 1}), [{1: 0}], [{True: 0}, {1.0: 0}]),
@@ -165,6 +175,11 @@ SENTENCES = [
     (make.constant(x, 3), 4, "L['x'] was 3 at compile time and is 4 now."),
     (make.type_is(x, int), "a", "L['x'] was of type int at compile time and is of type str now."),
     (make.length(x, 2), [1], "L['x'] was of length 2 at compile time and is of length 1 now."),
+    (
+        make.filled(x, 2),
+        filled_cache(1),
+        "L['x'] was filled with at least 2 results at compile time and is filled with 1 now.",
+    ),
     (
         make.dict_keys_are(x, {"a": 1}),
         {"b": 1},

@@ -58,6 +58,11 @@ def length(source: Source, value: int) -> Guard:
     return Guard(source, "LENGTH", value)
 
 
+def filled(source: Source, count: int) -> Guard:
+    """An `lru_cache` still has `count` results or more."""
+    return Guard(source, "FILLED", count)
+
+
 def remaining(source: Source, value: int) -> Guard:
     """An iterator has `value` items left."""
     return Guard(source, "REMAINING", value)

@@ -10,8 +10,8 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, Source
-from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.sources import AttrSource, ConstSource, Source
+from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import function_tracker, pin
 from tracer_core.variables.functions import name_of
 from tracer_core.variables.registry import builds
@@ -58,10 +58,12 @@ class WrapperUserFunctionVariable(VariableTracker):
 
 
 class CachedFunctionVariable(WrapperUserFunctionVariable):
-    """An `lru_cache`. Within the trace, the same arguments give the same object, as they do outside.
+    """An `lru_cache`. The function is walked: one that changes anything but what it made itself would do so once, and
+    not at each call of the compiled code, and is left to Python.
 
-    A function that changes anything but what it made itself would do so once and not at each call of the compiled
-    code: it is left to Python.
+    Where arguments and result are Python values, the cache is then asked itself, and what it gives is the result, as
+    long as nobody clears it: an earlier result stands whatever the function reads by now. A result computed by the
+    graph is computed at each call; within the trace the same arguments give the same object.
     """
 
     __slots__ = ("results",)
@@ -74,10 +76,33 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
         key = (tuple(map(_key, args)), tuple(sorted((name, _key(value)) for name, value in kwargs.items())))
         if key not in self.results:
             changes = tx.output.side_effects.count
-            self.results[key] = super().call(tx, args, kwargs)
+            result = super().call(tx, args, kwargs)
             if tx.output.side_effects.count != changes:
                 raise Unsupported("cached-effect", name=name_of(self.wrapper))
+            known = all_constant([*args, *kwargs.values()]) and not _has_nodes(result)
+            self.results[key] = self._held(tx, args, kwargs) if known else result
         return self.results[key]
+
+    def _held(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """What the cache has for these arguments, which it may have to compute now."""
+        assert self.source is not None
+        values = {name: value.realize().value() for name, value in kwargs.items()}
+        result = self.wrapper(*(arg.realize().value() for arg in args), **values)
+        tx.guard(make.filled(self.source, self.wrapper.cache_info().currsize))
+        return tx.build(result, ConstSource.of_object(result))
+
+
+def _has_nodes(tracker: VariableTracker) -> bool:
+    """Whether the graph computes it, or part of it."""
+    seen, waiting = set(), [tracker.realize()]
+    while waiting:
+        at = waiting.pop()
+        if at.node is not None:
+            return True
+        if at not in seen:
+            seen.add(at)
+            waiting.extend(part.realize() for _, part in at.parts())
+    return False
 
 
 def _key(argument: VariableTracker) -> Any:

@@ -183,3 +183,33 @@ def constant_result_refused(x):
 def constant_function_as_a_value(x):
     f = constant_number
     return x + f(), f.__name__
+
+
+@functools.lru_cache
+def growing(n):
+    return [n]
+
+
+@program("F6 G1", lambda: [t(2)] * 3, differs="torch_differs", why="torch runs the function anew at each call")
+def cached_list_that_grows(x):
+    items = growing(1)
+    items.append(2)
+    return x + len(growing(1)), growing(1)
+
+
+@functools.lru_cache
+def cached_base(n):
+    return n + OFFSET
+
+
+OFFSET = 1
+
+
+@program("F6 G1", lambda: [t(2)] * 4, differs="torch_differs", why="torch runs the function anew at each call")
+def cached_result_stands_until_the_cache_is_cleared(x):
+    global OFFSET
+    result = x * cached_base(3)
+    OFFSET += 1
+    if OFFSET == 4:
+        cached_base.cache_clear()
+    return result

@@ -125,3 +125,26 @@ class Remaining(Kind):
 
     def advice(self, name: str, expected: int, value: Any) -> str:
         return f"give {name} as many items at each call: they are traced one by one"
+
+
+@kind("FILLED", rank=3)
+class Filled(Kind):
+    """The value is a `functools.lru_cache` with at least `expected` results, as it has until somebody clears it."""
+
+    def holds(self, value: Any, expected: int) -> bool:
+        return bool(value.cache_info().currsize >= expected)
+
+    def condition(self, value: str, expected: int, const: Const) -> str:
+        return f"{value}.cache_info()[3] >= {expected}"
+
+    def text(self, name: str, expected: int) -> str:
+        return f"{name} keeps {expected} results"
+
+    def expected_text(self, expected: int) -> str:
+        return f"filled with at least {expected} results"
+
+    def seen_text(self, value: Any, expected: int) -> str:
+        return f"filled with {value.cache_info().currsize}" if hasattr(value, "cache_info") else describe(value)
+
+    def advice(self, name: str, expected: int, value: Any) -> str:
+        return f"clear the cache of {name} before the first call"
