@@ -83,6 +83,8 @@ INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard")
 INLINED_FUNCTIONS = frozenset({
     inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
     inspect.isgenerator, inspect.isabstract,
+    *(part.fget for part in vars(inspect.Parameter).values() if isinstance(part, property)),
+    *(part.fget for part in vars(inspect.Signature).values() if isinstance(part, property)),
     torch.cuda.device.__init__, torch.cuda.device.__enter__, torch.cuda.device.__exit__,
     torch.cuda._exchange_device, torch.cuda._maybe_exchange_device,
     torch.cuda.stream, torch.cuda.StreamContext.__init__, torch.cuda.StreamContext.__enter__,

@@ -136,8 +136,8 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-# Reasons for which a frame is left to Python as a whole: codes that hand values on hold them longer than Python does.
-_LEFT_TO_PYTHON = frozenset({"except-star"})
+# What CPython does here by the traceback that the function itself adds to only holds in the function as it is.
+_LEFT_TO_PYTHON = "CHECK_EG_MATCH"
 
 
 class _Attempt:
@@ -193,8 +193,8 @@ class _Attempt:
             with _collector_paused():
                 value = interpreter.run(root)
         except MustRestart as failure:
-            unsupported = failure.unsupported
-            if unsupported.reason_id in _LEFT_TO_PYTHON and not self.input.config.fullgraph:
+            unsupported, at = failure.unsupported, root.decoded.instructions[root.pc]
+            if at.op == _LEFT_TO_PYTHON and not self.input.config.fullgraph:
                 return SkippedFrame(unsupported.reason_id, unsupported.message)
             return failure
         except GraphEnds:

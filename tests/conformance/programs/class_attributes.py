@@ -126,7 +126,7 @@ class WithFinalizer:
         self.seen = seen
 
     def __del__(self):
-        self.seen.append("gone")
+        getattr(self, "seen", []).append("gone")  # torch drops instances that it never initialized
 
 
 @program("I10", differs="torch_differs", why="does not run it")
@@ -245,7 +245,7 @@ def cached_property_without_a_dict(x):
         return x - 1, str(error)
 
 
-@program("I10 I5")
+@program("I10 I5", differs="fewer_breaks", why="torch leaves it to Python")
 def super_after_the_argument_is_deleted(x):
     class Plain:
         def method(self):
@@ -271,6 +271,6 @@ class Numbered(type):
 OfNumbered = Numbered("OfNumbered", (), {"__module__": 7, "factor": 2})
 
 
-@program("I10")
+@program("I10", differs="torch_differs", why="torch fails at the class")
 def class_whose_module_is_no_text(x):
     return x * OfNumbered().factor

@@ -6,6 +6,7 @@ import copy
 from tests.conformance.program import program, t
 
 DIFFERS = {"differs": "torch_differs", "why": "torch.compile leaves copying to Python, or refuses it"}
+FEWER = {"differs": "fewer_breaks", "why": "torch.compile leaves it to Python, or compiles it more often"}
 
 
 class Stack(list):
@@ -30,7 +31,7 @@ def both(value):
     return copy.copy(value), copy.deepcopy(value)
 
 
-@program("I12 I10", **DIFFERS)
+@program("I12 I10", **FEWER)
 def subclasses_of_containers(x):
     stack, table = Stack([[1, x], 2]), Table(a=[x], b=2)
     stack.label, table.label = ["s"], ["t"]
@@ -73,7 +74,7 @@ class SlottedAndOpen(Slotted):
     pass
 
 
-@program("I12 I10", **DIFFERS)
+@program("I12 I10", **FEWER)
 def slots(x):
     seen = []
     for cls in (Slotted, SlottedMore, SlottedAndOpen):
@@ -113,7 +114,7 @@ class Filled:
         return Filled, (), None, iter([[1], [2]]), iter([("k", [3])])
 
 
-@program("I12 I10", **DIFFERS)
+@program("I12 I10", **FEWER)
 def reduced(x):
     itself, remade, filled = Itself(), Remade([x]), Filled()
     same = [each is itself for each in both(itself)]
@@ -144,7 +145,7 @@ class WithArguments(int):
         return (int(self),), {"unit": self.unit}
 
 
-@program("I12 I10", **DIFFERS)
+@program("I12 I10", **FEWER)
 def hooks_of_the_protocol(x):
     state, number = WithState([1]), WithArguments(3, unit=["m"])
     seen = [(each.n, each.seen, each.restored, each.n is state.n) for each in both(state)]
@@ -152,7 +153,7 @@ def hooks_of_the_protocol(x):
     return x + 1, seen
 
 
-@program("I12 I10", **DIFFERS)
+@program("I12 I10", **FEWER)
 def cycles_through_subclasses(x):
     stack = Stack([x])
     stack.append(stack)
@@ -182,7 +183,7 @@ def named_tuples_with_more_made_here(x):
     return y, pair.__dict__, x + pair.note
 
 
-@program("I10", **DIFFERS)
+@program("I10", **FEWER)
 def classes_that_learn_protocols(x):
     y = x + 1
     made = type("Made", (object,), {"__hash__": None})

@@ -7,7 +7,7 @@ from tests.conformance.program import program, t
 __package__ = None
 
 
-@program("I13", differs="torch_differs", why="torch fails on an import that has no package")
+@program("I13")
 def relative_import_without_a_package(x):
     try:
         from . import sibling

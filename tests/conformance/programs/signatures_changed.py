@@ -27,7 +27,7 @@ def other(a, b, c=1):
     return a
 
 
-@program("I12 G1", lambda: [t(2), t(2), t(2)])
+@program("I12 G1", lambda: [t(2), t(2), t(2)], differs="torch_differs", why="the signature is read once")
 def another_signature_is_told(x):
     read = x + len(inspect.signature(told).parameters)
     told.__signature__ = inspect.signature(other)
@@ -38,7 +38,7 @@ def annotated(a: int, b: str = "x") -> None:
     return None
 
 
-@program("I12 G1", lambda: [t(2), t(2), t(2)])
+@program("I12 G1", lambda: [t(2), t(2), t(2)], differs="fewer_breaks", why="torch leaves it to Python")
 def annotations_are_changed(x):
     signature = inspect.signature(annotated)
     read = x + 1, signature.parameters["a"].annotation.__name__, len(annotated.__annotations__)

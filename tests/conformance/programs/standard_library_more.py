@@ -163,7 +163,7 @@ def bisect_and_heapq(x):
     return x + bisect.bisect_left(a, 3), a, heapq.heappop(h), heapq.nlargest(2, [1, 9, 3])
 
 
-@program("I12")
+@program("I12", differs="stricter", why="the frame can see when objects go")
 def weak_references(x):
     import weakref
 
