@@ -136,10 +136,6 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-# What CPython does here by the traceback that the function itself adds to only holds in the function as it is.
-_LEFT_TO_PYTHON = "CHECK_EG_MATCH"
-
-
 class _Attempt:
     """One walk through the frame. `failure` is why the last one stopped, if there was one."""
 
@@ -183,6 +179,16 @@ class _Attempt:
             if self.observer is not None:
                 self.observer.on_attempt_end(outcome, message)
 
+    def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
+        """The whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which holds
+        only in the function as it is."""
+        instructions = self.interpreter.root.decoded.instructions
+        if unsupported.reason_id != "except-star" or self.input.config.fullgraph:
+            return None
+        if not any(instruction.op == "CHECK_EG_MATCH" for instruction in instructions):
+            return None
+        return SkippedFrame(unsupported.reason_id, unsupported.message)
+
     def _walk(self) -> CompiledFrame | SkippedFrame | MustRestart:
         interpreter = self.interpreter
         root = interpreter.root
@@ -193,10 +199,7 @@ class _Attempt:
             with _collector_paused():
                 value = interpreter.run(root)
         except MustRestart as failure:
-            unsupported, at = failure.unsupported, root.decoded.instructions[root.pc]
-            if at.op == _LEFT_TO_PYTHON and not self.input.config.fullgraph:
-                return SkippedFrame(unsupported.reason_id, unsupported.message)
-            return failure
+            return self._left_to_python(failure.unsupported) or failure
         except GraphEnds:
             self._stopped()
             leave_blocks(interpreter, root, root.pc)
