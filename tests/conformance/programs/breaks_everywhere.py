@@ -225,7 +225,7 @@ def in_every_comprehension(x):
     return x + sum(a) + d, b, c
 
 
-@program("O6 I14 I3", differs="fewer_breaks", why="torch leaves a comprehension that breaks to Python")
+@program("O6 I14 I3")
 def in_a_nested_comprehension(x):
     return [[p(i * j) for j in range(2)] for i in range(2)], x + 1
 

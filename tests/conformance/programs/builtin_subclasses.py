@@ -254,7 +254,7 @@ class KnowsNothingList(list):
     __hash__ = None
 
 
-@program("I2 I11", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+@program("I2 I11")
 def comparisons_left_to_the_builtin_other(x):
     counter = collections.Counter({1: 1})
     pairs = [

@@ -114,7 +114,7 @@ class Filled:
         return Filled, (), None, iter([[1], [2]]), iter([("k", [3])])
 
 
-@program("I12 I10", **FEWER)
+@program("I12 I10")
 def reduced(x):
     itself, remade, filled = Itself(), Remade([x]), Filled()
     same = [each is itself for each in both(itself)]
@@ -183,7 +183,7 @@ def named_tuples_with_more_made_here(x):
     return y, pair.__dict__, x + pair.note
 
 
-@program("I10", **FEWER)
+@program("I10")
 def classes_that_learn_protocols(x):
     y = x + 1
     made = type("Made", (object,), {"__hash__": None})

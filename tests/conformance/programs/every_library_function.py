@@ -62,7 +62,7 @@ def single_dispatch(x):
     return scaled(x), scaled(3), scaled("s"), scaled.dispatch(int)(4)
 
 
-@program("I12 F6", differs="fewer_breaks", why="torch runs it all in plain Python")
+@program("I12 F6")
 def single_dispatch_made_inside(x):
     @functools.singledispatch
     def f(v):

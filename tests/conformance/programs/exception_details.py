@@ -8,7 +8,7 @@ import torch
 from tests.conformance.program import program
 
 
-@program("I5", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+@program("I5")
 def except_star(x):
     y = x + 1
     log = []
@@ -21,7 +21,7 @@ def except_star(x):
     return y * 2, log
 
 
-@program("I5", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+@program("I5")
 def except_star_of_a_single_exception(x):
     try:
         raise KeyError("k")
@@ -30,7 +30,7 @@ def except_star_of_a_single_exception(x):
     return x + 1, found
 
 
-@program("I5", differs="fewer_breaks", why="torch.compile leaves more of it to Python")
+@program("I5")
 def except_star_leaves_the_rest(x):
     log = []
     try:

@@ -32,27 +32,27 @@ def started(log):
     return g
 
 
-@program("I8 O6", lambda: [(t(2), counting(3))], differs="fewer_breaks", why=LEFT)
+@program("I8 O6", lambda: [(t(2), counting(3))])
 def given_and_advanced(x, g):
     y = x + next(g)
     return y * next(g), type(g).__name__
 
 
-@program("I8 O6", lambda: [(t(2), started([]))], differs="fewer_breaks", why=LEFT)
+@program("I8 O6", lambda: [(t(2), started([]))])
 def given_and_sent_to(x, g):
     y = x + 1
     y = y + g.send(5)
     return y * 2, g.send(1)
 
 
-@program("I8 I5", lambda: [(t(2), started(log := []), log)], differs="fewer_breaks", why=LEFT)
+@program("I8 I5", lambda: [(t(2), started(log := []), log)])
 def given_and_thrown_into(x, g, log):
     y = x + g.throw(KeyError("k"))
     g.close()
     return y * 2, log, list(g)
 
 
-@program("I8", lambda: [(t(2), started(log := []), log)], differs="fewer_breaks", why=LEFT)
+@program("I8", lambda: [(t(2), started(log := []), log)])
 def given_and_closed(x, g, log):
     y = x + 1
     g.close()
@@ -67,7 +67,7 @@ def given_and_looped_over(x, g):
     return x * 2
 
 
-@program("I8 I12", lambda: [(t(2), (i for i in range(3)))], differs="fewer_breaks", why=LEFT)
+@program("I8 I12", lambda: [(t(2), (i for i in range(3)))])
 def given_and_summed(x, g):
     return x * 2 + sum(g), list(g)
 

@@ -110,7 +110,7 @@ def deques_changed_meanwhile(x):
     return x + 1, said
 
 
-@program("I11 I5", **FEWER)
+@program("I11 I5")
 def deques_changed_at_an_end(x):
     d = collections.deque([x, x + 1])
     d[0] = x * 2

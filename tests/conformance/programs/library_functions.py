@@ -226,8 +226,6 @@ class Word(str, enum.Enum):
 @program(
     "I12 I10",
     lambda: [(t(2), Flag.A, Number.TWO, Word.HI), (t(2), Flag.B, Number.TWO, Word.YO)],
-    differs="fewer_breaks",
-    why="torch.compile does not know the methods of text in a member",
 )
 def enum_flags_and_members(x, f, n, w):
     found = [f | Flag.B, Flag.A in (f | Flag.A), ~f, bool(f & Flag.B), Flag.AB.name, Flag(3), n + 1, n.double, n == 2]

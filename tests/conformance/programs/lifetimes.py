@@ -7,7 +7,6 @@ import torch.fx.experimental.validator  # noqa: F401  (importing it inside the f
 from tests.conformance.program import program
 
 DIFFERS = {"differs": "torch_differs", "why": "torch.compile holds what is alive at a break until the frame returns"}
-FEWER = {"differs": "fewer_breaks", "why": "torch.compile leaves it to Python, or compiles it more often"}
 
 
 class Thing:
@@ -37,7 +36,7 @@ def watched_by_another_function(x):
     return y * 2, [ref() is None for ref in refs]
 
 
-@program("I12 O6", **FEWER)
+@program("I12 O6")
 def weak_values(x):
     table = weakref.WeakValueDictionary()
     kept = [Thing() for _ in range(3)]

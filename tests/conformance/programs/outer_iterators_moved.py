@@ -67,7 +67,6 @@ def iterator_and_one_around_it(x, it, numbered):
     "I12 G1",
     lambda: [(t(2), iter("abc"), enumerate(iter("xyz"))), (lambda it: (t(2), it, enumerate(it)))(iter("abxd"))],
     then=left,
-    **MORE,
 )
 def apart_at_first_and_one_later(x, it, numbered):
     first, second = next(it), next(it)
