@@ -55,9 +55,9 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     broken = root.decoded.instructions[position]
     if looks_at_namespace(root.code) or any(map(dropping_shows, end.alive)):
         end.emitter.drop_temporaries()
-    resumed = resume_of(root.code)
-    if resumed is not None and looks_at_namespace(root.code):
-        for name in resumed.point.unseen():
+    if looks_at_namespace(root.code):
+        resumed = resume_of(root.code)
+        for name in (*end.kept, *(resumed.point.unseen() if resumed is not None else ())):
             end.emitter.emit("DELETE_FAST", name)
     end.emitter.emit("JUMP", target=moved[broken])
     resumes: list[Resume] = []

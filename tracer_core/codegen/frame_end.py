@@ -61,6 +61,8 @@ class FrameEnd:
         roots = [*stack, *handled, *managers, *locals.values(), *cells, *changed]
         alive = reachable(roots)
         self.alive = alive
+        # The variables that say how things stood before the graph, and what was drawn.
+        self.kept: list[str] = []
         refuse_classes_made(alive)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
@@ -82,7 +84,7 @@ class FrameEnd:
         emitter, draws = self.emitter, self.output.draws
         undone = undo_of(self.output) if function is not None else None
         undo = undone or Undo()
-        kept = temporaries(draws, undo)
+        kept = self.kept = temporaries(draws, undo)
         if kept and looks_at_namespace(self.root.code):
             # The original code, should it run after all, shall not find them among its locals: all must be bound.
             for name in kept:
