@@ -100,6 +100,11 @@ def _without_traces(failure: MustRestart) -> None:
             error.__traceback__ = error.__context__ = error.__cause__ = None
 
 
+def _left(unsupported: Unsupported) -> SkippedFrame:
+    """The whole frame is left to Python, for this reason."""
+    return SkippedFrame(unsupported.reason_id, unsupported.message)
+
+
 def _placed(failure: MustRestart) -> Unsupported:
     """The failure as the user is to see it: with the line that causes it and what to try."""
     error = failure.unsupported
@@ -179,6 +184,11 @@ class _Attempt:
             if self.observer is not None:
                 self.observer.on_attempt_end(outcome, message)
 
+    def _end_before(self, step: int, reason: Unsupported) -> MustRestart:
+        """Walk once more, with the end of the graph before the root frame's instruction number `step`."""
+        root = self.interpreter.root
+        return MustRestart(step, reason, root, root.decoded.instructions[0])
+
     def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
         """The whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which holds
         only in the function as it is."""
@@ -187,7 +197,7 @@ class _Attempt:
             return None
         if not any(instruction.op == "CHECK_EG_MATCH" for instruction in instructions):
             return None
-        return SkippedFrame(unsupported.reason_id, unsupported.message)
+        return _left(unsupported)
 
     def _walk(self) -> CompiledFrame | SkippedFrame | MustRestart:
         interpreter = self.interpreter
@@ -209,31 +219,31 @@ class _Attempt:
         stale = next((call for call in interpreter.output.side_effects.calls if call.stale), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
-            return MustRestart(stale.root_step, Unsupported("print"), root, root.decoded.instructions[0])
+            return self._end_before(stale.root_step, Unsupported("print"))
         state = interpreter.output.state
         left_open = next((entered for entered in state.entered if not entered.may_stay), None)
         if left_open is not None:
             reason = Unsupported("left-open", type=left_open.manager.python_type_name())
-            return MustRestart(left_open.root_step, reason, root, root.decoded.instructions[0])
+            return self._end_before(left_open.root_step, reason)
         state.finish()
         try:
             return self._at_break() if value is None else self._at_return(value)
         except ClassLeaves as leaves:
             what = f"{leaves.made.cls.__qualname__}, which is used after the graph"
             reason = Unsupported("class-created", what=what)
-            return MustRestart(leaves.made.root_step, reason, root, root.decoded.instructions[0])
+            return self._end_before(leaves.made.root_step, reason)
         except MustAskAgain as again:
-            return MustRestart(again.root_step, again.unsupported, root, root.decoded.instructions[0])
+            return self._end_before(again.root_step, again.unsupported)
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
             if isinstance(error.tracker, GeneratorVariable) and error.tracker.made_at >= starts_at(root.code):
                 # Python can make it: end the graph before that. (A context manager's lives as long as its block;
                 # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
-                return MustRestart(error.tracker.made_at, unsupported, root, root.decoded.instructions[0])
+                return self._end_before(error.tracker.made_at, unsupported)
             if self.observer is not None:
                 position = root.pc if value is None else root.pc - 1
                 self.observer.on_break(unsupported, root, root.decoded.instructions[position])
-            return SkippedFrame("cannot-rebuild", unsupported.message)
+            return _left(unsupported)
 
     def _stopped(self) -> None:
         """Tell the observer, while the root frame is there, that this walk ends for what an earlier one found."""
@@ -279,15 +289,13 @@ class _Attempt:
         if starts_at(root.code) > position:
             # A resume function that cannot put back the state it was given, in traced form: only Python can.
             assert self.failure is not None
-            return SkippedFrame(self.failure.unsupported.reason_id, self.failure.unsupported.message)
+            return _left(self.failure.unsupported)
         if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
             return self._without_tensors()
         if looks_at_stack(root.code):
-            reason = Unsupported("frame-looks-at-stack", function=root.code.co_qualname)
-            return SkippedFrame(reason.reason_id, reason.message)
+            return _left(Unsupported("frame-looks-at-stack", function=root.code.co_qualname))
         if starts_at(root.code) == 0 and self._sees_what_goes():
-            reason = Unsupported("frame-watches-lifetimes", function=root.code.co_qualname)
-            return SkippedFrame(reason.reason_id, reason.message)
+            return _left(Unsupported("frame-watches-lifetimes", function=root.code.co_qualname))
         alive = alive_at(root, position) | boxed_locals(root)
         end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))
         refused = self._dropped_unseen(end)
@@ -301,14 +309,13 @@ class _Attempt:
         dropped = next((g for g in end.output.generators if g.waits_in_a_block and g not in alive), None)
         if dropped is not None:
             reason = Unsupported("generator-dropped", name=dropped.name)
-            return MustRestart(dropped.root_step, reason, root, root.decoded.instructions[0])
+            return self._end_before(dropped.root_step, reason)
         moved = next((g for g in end.output.generators if g.source is not None and not g.finished), None)
         if moved is not None:
             reason = Unsupported("outside-iterator", type="generator")
-            return MustRestart(moved.root_step, reason, root, root.decoded.instructions[0])
+            return self._end_before(moved.root_step, reason)
         if let_go(end.output, root, alive):
-            reason = Unsupported("generator-dropped", name="A generator")
-            return SkippedFrame(reason.reason_id, reason.message)
+            return _left(Unsupported("generator-dropped", name="A generator"))
         return None
 
     def _sees_what_goes(self) -> bool:

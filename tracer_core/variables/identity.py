@@ -127,8 +127,7 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     if x is y and _is_one_for_all(x):
         return True
     if a.source is not None and b.source is not None:
-        tx.guard(make.duplicate(b.source, a.source) if x is y else make.not_duplicate([a.source, b.source]))
-        return x is y
+        return _given_as_one(tx, a.source, b.source)
     if x is not y:
         # The other may be a constant of the code, which is one object, or be made anew at each call.
         raise Unsupported("identity", a=a.describe(), b=b.describe())

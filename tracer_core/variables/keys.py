@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +39,11 @@ def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
     from tracer_core.variables.exceptions import ObservedException
 
     before = tx.output.side_effects.count
-    try:
+    with contextlib.suppress(ObservedException):
         key = key_of(tx, tracker)
-    except ObservedException:
-        raise Unsupported("hash-user-object", cls=tracker.python_type_name()) from None
-    if tx.output.side_effects.count != before:
-        raise Unsupported("hash-user-object", cls=tracker.python_type_name())
-    return key
+        if tx.output.side_effects.count == before:
+            return key
+    raise Unsupported("hash-user-object", cls=tracker.python_type_name())
 
 
 def raise_key(tx: Tracing, key: VariableTracker) -> Any:

@@ -41,9 +41,7 @@ def _guard_asked(tx: Tracing, function: types.FunctionType) -> Any:
         value = function.__dict__[name]
         tx.guard(make.contains(own, name))
         tx.guard(make.identity(ItemSource(own, name), value))
-        if name != "__signature__":
-            return value if name == "__wrapped__" else None
-        return None
+        return value if name == "__wrapped__" else None
     return None
 
 
