@@ -34,10 +34,20 @@ def operators(graph: torch.fx.GraphModule) -> list[str]:
     """Call targets in graph order, without placeholders, attribute reads and the output.
 
     Nor are those counted that do nothing: a number that nobody takes, the symbol of a size read once more from the
-    tensor, which one compiler does where another passes the symbol, and torch's note of which of it is used.
+    tensor, which one compiler does where another passes the symbol, and torch's note of which of it is used. Nor is
+    what puts a float into a tensor, as which one compiler has the graph give it back.
     """
     calls = ("call_function", "call_method", "call_module")
-    return [target_name(node) for node in graph.graph.nodes if node.op in calls and not is_idle(node)]
+    called = [node for node in graph.graph.nodes if node.op in calls]
+    return [target_name(node) for node in called if not is_idle(node) and not carries_a_float_out(node)]
+
+
+def carries_a_float_out(node: torch.fx.Node) -> bool:
+    """Whether `node` makes a symbolic float a tensor that is nothing but a result of the graph."""
+    if node.target is not torch.scalar_tensor or any(user.op != "output" for user in node.users):
+        return False
+    given = node.args[0]
+    return isinstance(given, torch.fx.Node) and isinstance(given.meta.get("example_value"), torch.SymFloat)
 
 
 def is_idle(node: torch.fx.Node) -> bool:

@@ -205,9 +205,16 @@ class OutputGraph:
         if function is None:
             raise Unsupported("needs-constant", what=f"the size expression {expr}")
         result = parts[0]
-        for part in parts[1:]:
-            result = self.graph.call_function(function, (result, part))
+        for i, part in enumerate(parts[1:], 2):
+            number = self._number_of(expr if i == len(parts) else expr.func(*expr.args[:i]))
+            result = self.add_node("call_function", function, (result, part), {}, number)
         return result
+
+    def _number_of(self, expr: Any) -> Any:
+        """The symbolic int that `expr` says, with what it is in this call."""
+        env = self.fakes.shape_env
+        hint = expr.xreplace(env.backed_var_to_val)
+        return env.create_symintnode(expr, hint=int(hint) if hint.is_Integer else None)
 
     def _placeholder(self, source: Source, name: str, fake: Any) -> torch.fx.Node:
         if self._last_placeholder is None:

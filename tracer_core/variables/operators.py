@@ -317,31 +317,49 @@ def membership(tx: Tracing, container: VariableTracker, item: VariableTracker) -
     container, item = container.realize(), item.realize()
     listed = isinstance(container, (SequenceVariable, ConstantVariable)) and not isinstance(container, RangeVariable)
     items = container.items_or_none(tx) if listed else None
-    if items is not None and 0 < len(items) <= _MAX_SYMBOLIC and _number(item):
-        candidates = [each.realize() for each in items]
-        if any(isinstance(each, SymNodeVariable) for each in (item, *candidates)) and all(map(_number, candidates)):
-            return _any_equal(tx, candidates, item)
+    if items is not None and _decided_by_symbols([item, *items]):
+        return _joined(tx, operator.or_, [(each, item) for each in items])
     return ConstantVariable(contains(tx, container, item))
 
 
+def all_equal(tx: Tracing, ours: list[VariableTracker], theirs: list[VariableTracker]) -> VariableTracker | None:
+    """Whether items are equal, pair by pair, where only symbolic numbers decide; else None."""
+    if not _decided_by_symbols([*ours, *theirs]):
+        return None
+    return _joined(tx, operator.and_, list(zip(ours, theirs, strict=True)))
+
+
 _MAX_SYMBOLIC = 32
+
+
+def _decided_by_symbols(items: list[VariableTracker]) -> bool:
+    """Whether all are numbers, some of them symbolic; not too many for as many nodes."""
+    if not 1 < len(items) <= 2 * _MAX_SYMBOLIC:
+        return False
+    numbers = [each.realize() for each in items]
+    return all(map(_number, numbers)) and any(isinstance(each, SymNodeVariable) for each in numbers)
 
 
 def _number(tracker: VariableTracker) -> bool:
     return _numeric(tracker) and not isinstance(tracker, TensorVariable)
 
 
-def _any_equal(tx: Tracing, candidates: list[VariableTracker], item: VariableTracker) -> VariableTracker:
-    found: VariableTracker = ConstantVariable(False)
-    for candidate in candidates:
-        equal = ConstantVariable(True) if candidate is item else compare(tx, "==", candidate, item).realize()
+def _joined(
+    tx: Tracing, function: Callable[..., Any], pairs: list[tuple[VariableTracker, VariableTracker]]
+) -> VariableTracker:
+    """Whether any (`or_`), or each (`and_`), of these pairs of numbers is equal."""
+    decides = function is operator.or_
+    found: VariableTracker = ConstantVariable(not decides)
+    for one, other in pairs:
+        equal = ConstantVariable(True) if one is other else compare(tx, "==", one, other).realize()
         if isinstance(equal, ConstantVariable):
-            if equal.value():
+            if equal.value() == decides:
                 return equal
         elif isinstance(found, ConstantVariable):
             found = equal
         else:
-            found = call_in_graph(tx, "call_function", operator.or_, [equal, found], {})
+            operands = [equal, found] if decides else [found, equal]
+            found = call_in_graph(tx, "call_function", function, operands, {})
     return found
 
 

@@ -10,7 +10,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.indices import index_value, slice_value
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.operators import compare, equal_items
+from tracer_core.variables.operators import all_equal, compare, equal_items, negation
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import (
@@ -24,7 +24,6 @@ from tracer_core.variables.sequences import (
     refuse_long,
 )
 from tracer_core.variables.tensor import SymNodeVariable
-from tracer_core.variables.truth_and_length import truth
 
 
 def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTracker:
@@ -235,6 +234,10 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
     # (Tuples of different lengths are compared item by item all the same.)
     if len(a.items) != len(b.items) and not isinstance(a, TupleVariable):
         return ConstantVariable(False)
+    if len(a.items) == len(b.items):
+        equal = all_equal(tx, a.items, b.items)
+        if equal is not None:
+            return equal
     ended = _first_difference(tx, a, b) >= min(len(a.items), len(b.items))
     return ConstantVariable(ended and len(a.items) == len(b.items))
 
@@ -251,7 +254,7 @@ def _first_difference(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> 
 @handles(operator.ne, SequenceVariable, SequenceVariable)
 def ne(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
     equal = eq(tx, a, b)
-    return None if equal is None else ConstantVariable(not truth(tx, equal))
+    return None if equal is None else negation(tx, equal)
 
 
 def _order(symbol: str) -> Any:
