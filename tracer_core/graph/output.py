@@ -16,6 +16,7 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.draws import Draw
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.libraries import LibraryReads, module_of
+from tracer_core.graph.number_errors import condition
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
 from tracer_core.graph.state import TracedState
@@ -248,9 +249,26 @@ class OutputGraph:
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
+        if isinstance(fake, NUMBERS) and not self._guards_against_raising(node):
+            node.meta["may_raise"] = True
         if self.observer is not None:
             self.observer.on_node(node, fake)
         return node
+
+    def _guards_against_raising(self, node: torch.fx.Node) -> bool:
+        """Guard that `node`, which computes a number, does not raise on other numbers. False where none can."""
+        from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+        safe = condition(node)
+        if safe is None or isinstance(safe, bool):
+            return safe is True
+        if statically_known_true(safe):
+            return True
+        if safe.node.expr.free_symbols & self.fakes.unknowns:
+            return False
+        holds = bool(safe)
+        self.note_shape_guards()
+        return holds
 
     @property
     def operations(self) -> int:

@@ -157,19 +157,9 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
 def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
     """Whether `number` was computed with a number that is not known, in a way that symbols do not follow: they are
     real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
-
-    Marks the node where running it may raise.
     """
     unknown = unbacked(tx)
     inputs: list[Any] = [each.meta.get("example_value") for each in node.all_input_nodes]
     drawn = [n for n in inputs if type(n) in _PYTHON_TYPES and n.node.expr.free_symbols & unknown]
-    if drawn and node.target not in _NEVER_RAISES:
-        node.meta["may_raise"] = True
     inexact = isinstance(number, torch.SymFloat) or any(isinstance(n, torch.SymFloat) for n in drawn)
     return bool(drawn) and type(number) in _PYTHON_TYPES and inexact
-
-
-_NEVER_RAISES = (
-    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, operator.eq, operator.ne,
-    operator.lt, operator.le, operator.gt, operator.ge,
-)  # fmt: skip
