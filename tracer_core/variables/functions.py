@@ -22,7 +22,7 @@ from tracer_core.sources import (
 )
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.cells import CellVariable, cell_from_outside
-from tracer_core.variables.constant import DELETED
+from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable
@@ -228,6 +228,10 @@ class SkippedFunctionVariable(VariableTracker):
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed
+        from tracer_core.variables.optimizers import unheeded
+
+        if unheeded(tx, self) is not None:
+            return ConstantVariable(None)
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:

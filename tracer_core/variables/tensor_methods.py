@@ -203,7 +203,7 @@ def _needs_data(name: str) -> Any:
     return handler
 
 
-for _name in ("item", "tolist", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
+for _name in ("tolist", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
               "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared",
               "__contains__",
               "storage_offset", "is_set_to", "is_pinned"):  # fmt: skip

@@ -99,6 +99,7 @@ for _function in (
     torch.cuda.device_count,
     torch._C._is_autocast_available,
     torch._C._get_privateuse1_backend_name,
+    torch._C._accelerator_getAccelerator,
 ):
     # They stay what they are while the process lives.
     @handles(_function)

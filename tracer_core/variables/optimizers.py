@@ -1,0 +1,71 @@
+"""`torch.optim`: walked as it runs without a compiler, so that its steps give plain Python's numbers.
+
+Asked whether it is being compiled, it would choose other formulas, which round otherwise. Its step counters are
+tensors whose items it computes with in Python; so does the graph, with numbers unknown while tracing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.functions import SkippedFunctionVariable
+from tracer_core.variables.registry import handles, method
+from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+
+#: Packages that run as they do without a compiler.
+_AS_PLAIN = ("torch.optim",)
+
+
+def runs_as_plain(tx: Any) -> bool:
+    """Whether the function being walked belongs to a package that is walked as if nobody compiled it."""
+    module = str(tx.frame.globals.get("__name__", ""))
+    return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
+
+
+@handles(torch.compiler.is_compiling)
+@handles(torch.compiler.is_dynamo_compiling)
+def is_compiling(tx: Tracing) -> VariableTracker:
+    return ConstantVariable(not runs_as_plain(tx))
+
+
+@method(TensorVariable, "item")
+def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    if not runs_as_plain(tx) or not (self.fake.is_floating_point() and self.fake.dim() == 0):
+        raise Unsupported("tensor-data", name="item", what=self.describe())
+    value = tx.output.fakes.unknown(float)
+    return SymNodeVariable(tx.output.add_node("call_method", "item", (self.node,), {}, value), value)
+
+
+def unheeded(tx: Any, skipped: SkippedFunctionVariable) -> VariableTracker | None:
+    """What a call of torch's own end of a graph gives where it stands for the sake of a back end's memory alone."""
+    function = skipped.function
+    if (function.__module__, function.__name__) != ("torch._dynamo.decorators", "graph_break"):
+        return None
+    return NONE if runs_as_plain(tx) else None
+
+
+@handles(torch._C._group_tensors_by_device_and_dtype)
+def group_tensors(
+    tx: Tracing, lists: VariableTracker, with_indices: VariableTracker = ConstantVariable(False)
+) -> VariableTracker | None:
+    """Asked of the function itself, with the fakes, which alone knows in which order it gives the groups."""
+    rows = [row.realize().items_or_none(tx) for row in lists.realize().items_or_none(tx) or ()]
+    known = [[item.realize() for item in row] for row in rows if row is not None]
+    fakes = [[item.fake for item in row] for row in known]
+    if not known or len(known) != len(rows) or any(fake is None for fake in fakes[0]):
+        return None
+    found = torch._C._group_tensors_by_device_and_dtype(fakes, True)
+    groups: list[tuple[VariableTracker, VariableTracker]] = []
+    for (device, dtype), (_, indices) in found.items():
+        parts: list[VariableTracker] = [ListVariable([row[i] for i in indices] if row else []) for row in known]
+        shown = [tx.constant(i) for i in indices] if with_indices.realize().value() else []
+        key = TupleVariable([tx.constant(device), tx.constant(dtype)])
+        groups.append((key, TupleVariable([ListVariable(parts), ListVariable(shown)])))
+    return DictVariable(groups)
