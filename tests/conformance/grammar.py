@@ -1,8 +1,8 @@
 """A hypothesis strategy that writes random programs a person could have written.
 
 `Writer` keeps what each name in scope holds, so most programs run to their end; those that raise do so on purpose or
-by an index, key or division that may fail. All tensors have three elements, so any two can be combined. The choices
-are ordered from simple to intricate, because hypothesis shrinks towards the first.
+by an index, key or division that may fail. In one call all tensors have one size, so any two can be combined. The
+choices are ordered from simple to intricate, because hypothesis shrinks towards the first.
 """
 
 from __future__ import annotations
@@ -16,6 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 HEAD = '''"""A generated program."""
+
+import contextlib
+import functools
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 
@@ -52,6 +59,54 @@ class Noting:
         return self.swallow
 
 
+class Pair(NamedTuple):
+    first: int
+    second: int = 3
+
+
+@dataclass
+class Settings:
+    scale: int = 2
+    notes: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.scale = self.scale % 5
+
+
+class Row:
+    def __init__(self, *values):
+        self.values = list(values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return self.values[index]
+
+    def __setitem__(self, index, value):
+        self.values[index] = value
+
+    def __add__(self, other):
+        return Row(*self.values, *other.values)
+
+    def __contains__(self, value):
+        return any(value == each for each in self.values)
+
+    def __call__(self, v):
+        return v * len(self)
+
+
+@contextlib.contextmanager
+def noted(log, name):
+    log.append(name)
+    try:
+        yield len(log)
+    except ValueError as error:
+        log.append(str(error))
+    finally:
+        log.append("left " + name)
+
+
 def twice(v):
     return v + v
 
@@ -61,15 +116,19 @@ def numbers(n):
         yield k
 '''
 CALLS = (
-    "(t(3), t(3, start=4), 2, [1, 2, 3], {'a': 1, 'b': 2})",
-    "(t(3, start=9), t(3), 3, [4], {'b': 5})",
-    "(a := t(3), a, -1, [], {'a': 2})",
+    "(t(3), t(3, start=4), 2, 1.5, [1, 2, 3], {'a': 1, 'b': 2})",
+    "(t(3, start=9), t(3), 3, 2.5, [4], {'b': 5})",
+    "(a := t(5), a, -1, 1.5, [], {'a': 2})",
+    "(t(4), t(4, start=2), 0, 0.0, [0, 2], {})",
 )
 Item = TypeVar("Item")
 
-#: What a name can hold: a tensor, an int, a str, a bool, lists of ints and tensors, a dict of ints, a set of ints,
-#: a function of a tensor, a Box.
-KINDS = ("tensor", "int", "str", "bool", "ints", "tensors", "dict", "set", "function", "box")
+#: What a name can hold: a tensor, numbers, a str, a bool, lists of ints and tensors, a dict of ints, a set of ints,
+#: a function of a tensor, objects of the classes above.
+KINDS = (
+    "tensor", "int", "str", "bool", "ints", "tensors", "dict", "set", "function", "box", "float", "pair", "settings",
+    "row",
+)  # fmt: skip
 
 
 @dataclass
@@ -158,13 +217,13 @@ Expression = Callable[[Writer, int], str]
 def render(writer: Writer, calls: int) -> str:
     listed = ", ".join(CALLS[:calls])
     body = "\n".join(writer.lines)
-    return f'{HEAD}\n\n@program("I1", lambda: [{listed}])\ndef generated(x, y, n, items, table):\n{body}\n'
+    return f'{HEAD}\n\n@program("I1", lambda: [{listed}])\ndef generated(x, y, n, r, items, table):\n{body}\n'
 
 
 @st.composite
 def programs(draw: DrawFn, breaks: bool = True, size: int = 12) -> str:
     """The text of a program file whose only program is called `generated`."""
-    names = {"x": "tensor", "y": "tensor", "n": "int", "items": "ints", "table": "dict"}
+    names = {"x": "tensor", "y": "tensor", "n": "int", "r": "float", "items": "ints", "table": "dict"}
     writer = Writer(draw, names=dict(names), budget=draw(st.integers(1, size)), breaks=breaks)
     writer.put("global TALLY")
     writer.put("log = []")
@@ -173,4 +232,4 @@ def programs(draw: DrawFn, breaks: bool = True, size: int = 12) -> str:
         writer.statement()
     results = [name for name, kind in writer.names.items() if kind != "function"]
     writer.put(f"return log, {', '.join(results)}")
-    return render(writer, draw(st.integers(1, 3)))
+    return render(writer, draw(st.integers(1, len(CALLS))))

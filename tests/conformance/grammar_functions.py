@@ -184,15 +184,54 @@ def walrus(w: Writer) -> None:
     w.names[name] = "int"
 
 
+def class_inside(w: Writer) -> None:
+    """A class made inside, with a method that reads an outer name, a property, and a base of its own."""
+    name, result = f"C{w.counter}", w.fresh("tensor")
+    base = w.pick(("Box", "object", "Box"))
+    with w.block(f"class {name}({base}):"):
+        w.put(f"rate = {w.expression('int', 0)}")
+        with w.block("def __init__(self, value):"):
+            w.put("super().__init__(value)" if base == "Box" else "self.value = value")
+            w.put("self.made = True")
+        with w.block("def go(self, v):"):
+            inner_body(w, {"v": "tensor"}, 1)
+            w.put(f"return v * self.rate + {w.pick(('self.value', 'self.half', returned(w)))}")
+        w.put("@property")
+        with w.block("def half(self):"):
+            w.put("return self.value / 2")
+    w.put(f"{result} = {name}({w.expression('tensor', 0)}).go({w.expression('tensor', 0)})")
+    w.names[result] = "tensor"
+    if w.chance(30):
+        w.put(f"{name}.rate = {w.expression('int', 0)}")
+        w.put(f"log.append({name}(x).go(y))")
+
+
+def decorated_function(w: Writer) -> None:
+    name, result = w.fresh("function"), w.fresh("tensor")
+    with w.block(f"def d{name}(f):"):
+        w.put("@functools.wraps(f)")
+        with w.block("def wrapper(*args, **kwargs):"):
+            w.put(w.pick(("log.append(f.__name__)", "pass", "kwargs.setdefault('k', 2)", "args = (args[0] + 1,)")))
+            w.put("return f(*args, **kwargs)")
+        w.put("return wrapper")
+    w.put(f"@d{name}")
+    with w.block(f"def {name}(v, k=1):"):
+        inner_body(w, {"v": "tensor", "k": "int"}, 1)
+        w.put(f"return {returned(w)} * k")
+    w.names[name] = "function"
+    w.put(f"{result} = {name}({w.expression('tensor', 0)})")
+    w.names[result] = "tensor"
+
+
 def view_and_change(w: Writer) -> None:
     """A view of a tensor, changed in place; both stay alive."""
     view = w.fresh("tensor")
-    w.put(f"{view} = {w.expression('tensor', 0)}.view(3)")
+    w.put(f"{view} = {w.expression('tensor', 0)}.view(-1)")
     w.names[view] = "tensor"
     w.put(f"{view}{w.pick(('[1:] += 1', '.mul_(2)', '[0] = 5', '.neg_()'))}")
 
 
 FUNCTIONS: tuple[Statement, ...] = (
     inner_function, counting_closure, closures_in_a_loop, generator_function, star_function, recursive_function,
-    finally_function, match_statement, walrus, view_and_change,
+    finally_function, match_statement, walrus, view_and_change, class_inside, decorated_function,
 )  # fmt: skip

@@ -94,6 +94,26 @@ def change_tensors(w: Writer) -> None:
     w.put(form.format(w.pick(targets), w.expression("tensor", 1)))
 
 
+def change_object(w: Writer) -> None:
+    objects = w.of("settings") + w.of("row")
+    if not objects:
+        return assign(w)
+    name = w.pick(objects)
+    forms = {
+        "settings": ("{}.scale = {}", "{}.notes.append({})", "{}.extra = {}", "del {}.scale"),
+        "row": ("{}[0] = {}", "{}.values.append({})", "{}[-1] += {}"),
+    }
+    w.put(w.pick(forms[w.names[name]]).format(name, w.expression("int", 1)))
+
+
+def chain(w: Writer) -> None:
+    """One value bound to several names, and a swap."""
+    first, second = w.fresh("int"), w.fresh("int")
+    w.put(f"{first} = {second} = {w.expression('int', 1)}")
+    w.put(f"{first}, {second} = {second} + 1, {first}")
+    w.names |= {first: "int", second: "int"}
+
+
 def change_global(w: Writer) -> None:
     w.put(f"TALLY = ({w.expression('int', 1)}) % 13" if w.chance(50) else "TALLY += 1")
 
@@ -122,7 +142,7 @@ def check(w: Writer) -> None:
 
 
 def delete_name(w: Writer) -> None:
-    names = [name for name in w.names if name not in ("x", "y", "n", "items", "table") and w.depth == 1]
+    names = [name for name in w.names if name not in ("x", "y", "n", "r", "items", "table") and w.depth == 1]
     if not names:
         return note(w)
     name = w.pick(names)
@@ -208,6 +228,10 @@ def with_block(w: Writer) -> None:
         "torch.profiler.record_function('part')",
         "torch.autocast('cpu', dtype=torch.bfloat16)",
         "torch.inference_mode(), Noting(log)",
+        "noted(log, 'block')",
+        "contextlib.suppress(ValueError, ZeroDivisionError)",
+        "contextlib.nullcontext(3)",
+        "contextlib.ExitStack() as stack, noted(log, 'inner')",
     )
     with w.block(f"with {w.pick(managers)}:"):
         w.body()
@@ -233,7 +257,8 @@ def read_value(w: Writer) -> None:
 
 SIMPLE: tuple[Statement, ...] = (
     assign, assign, assign, note, augment, alias, unpack, change_list, set_item, change_dict, change_tensor,
-    change_box, change_tensors, change_global, delete_item, leave_loop, leave_loop, check, return_early, raise_error,
+    change_box, change_object, chain,
+    change_tensors, change_global, delete_item, leave_loop, leave_loop, check, return_early, raise_error,
     delete_name,
 )  # fmt: skip
 BREAKING: tuple[Statement, ...] = (print_something, print_something, read_value)
