@@ -172,6 +172,12 @@ _reason(
     "Convert it with .to_dense() before the call.",
 )
 _reason(
+    "tensor-quantized",
+    "{source} is a quantized tensor.",
+    "While tracing, tensors stand for real ones without their data, and those know nothing of quantization.",
+    "Call .dequantize() before the compiled function, or quantize after it.",
+)
+_reason(
     "functorch-tensor",
     "{source} is wrapped by a torch.func transform.",
     "The transform was started outside the compiled function.",

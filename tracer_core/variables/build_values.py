@@ -79,8 +79,11 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
     tx = build.tx
     if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
         raise Unsupported("tensor-subclass", cls=type(value).__qualname__, source=source.name)
-    if value.layout is not torch.strided or value.is_quantized or value.is_nested:
-        raise Unsupported("tensor-layout", layout=str(value.layout), source=source.name)
+    if value.is_quantized:
+        raise Unsupported("tensor-quantized", source=source.name)
+    if value.layout is not torch.strided or value.is_nested:
+        layout = "nested" if value.is_nested else str(value.layout)
+        raise Unsupported("tensor-layout", layout=layout, source=source.name)
     if torch._C._functorch.is_functorch_wrapped_tensor(value):
         raise Unsupported("functorch-tensor", source=source.name)
     tracked = tx.output.fakes.tensor(value, source)

@@ -39,10 +39,13 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, UserObjectVariable) and tracker.part is not None:
         return as_argument(tracker.part)
     value = tracker.value()
-    if isinstance(value, (np.generic, np.dtype, type)):
+    if isinstance(value, (np.generic, np.dtype, type)) or (isinstance(value, torch.dtype) and value in _QUANTIZED):
         raise NotConstant(tracker.describe())
     return value, value
 
+
+#: Fake tensors have no quantization: they would go on as if nothing had been quantized.
+_QUANTIZED = frozenset({torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4})
 
 #: Python's types where torch takes a dtype. A graph's code cannot name a type.
 _AS_DTYPE: dict[Any, torch.dtype] = {

@@ -1,5 +1,7 @@
 """Programs that generated ones were shrunk to, when they did not do as plain Python does."""
 
+import torch
+
 from tests.conformance.program import program, t
 
 
@@ -163,3 +165,11 @@ def numbers_of_a_comparison_that_varies(x, n):
 )
 def a_comparison_that_varies_is_negated(x, n):
     return x + n, -(n > 2), ~(n > 2), +(n > 2)
+
+
+@program(
+    "B5", lambda: [t(3), t(3)], differs="torch_differs", why="a fake tensor is not quantized, and says so when asked"
+)
+def quantized_and_back(x):
+    q = torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)
+    return q.dequantize() * 2, q.dtype, q.is_quantized, q.int_repr()
