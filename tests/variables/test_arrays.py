@@ -35,9 +35,11 @@ def same(found: Any, expected: Any) -> None:
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         np.testing.assert_array_equal(found, expected, strict=True)
-        if expected.dtype.kind == "f":
-            signs = ~np.isnan(expected)
-            assert np.array_equal(np.signbit(found)[signs], np.signbit(expected)[signs])
+        if expected.dtype.kind in "fc":
+            pairs = [(found.real, expected.real), (found.imag, expected.imag)]
+            for one, other in pairs[: 1 + (expected.dtype.kind == "c")]:
+                signs = ~np.isnan(other)
+                assert np.array_equal(np.signbit(one)[signs], np.signbit(other)[signs])
     else:
         assert found == expected
 
@@ -74,13 +76,41 @@ UNARY = [
     "np.ptp({0}, axis=0)",
     "~{0}",
     "np.roll({0}, 1)",
+    "{0}.real",
+    "{0}.imag",
+    "{0}.conj()",
+    "{0}[:, [1, 0]]",
+    "{0}[[0, 1, 0]]",
+    "{0}[..., [0]]",
+    "{0}.astype(np.float16)",
+    "{0}.astype(complex)",
+    "[row + 1 for row in {0}]",
 ]
 BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "{0} // {1}", "{0} % {1}", "{0} < {1}", "{0} == {1}",
           "{0} >= {1}", "np.maximum({0}, {1})", "np.where({0} > 0, {0}, {1})", "np.concatenate([{0}, {1}])",
           "np.stack([{0}, {1}])", "{0} & {1}", "{0} | {1}", "np.logical_and({0}, {1})", "np.copysign({0}, {1})",
           "{0} * 2", "{0} + 0.5", "3 - {0}", "{0} > -1", "2.0 / {0}", "{0} + True", "{0} % 3", "{0} // 2",
-          "{0} * np.float32(2)", "np.int64(3) + {0}", "{0} - {1}.max()", "{0} != {1}[0]"]  # fmt: skip
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
+          "{0} * np.float32(2)", "np.int64(3) + {0}", "{0} - {1}.max()", "{0} != {1}[0]", "{0} + 1j", "{0} * 0.1",
+          "np.subtract({0}, {1})",
+          "1j - {0}", "{0}[:, [0, 1]] - {1}.T[:, [0, 1]].T", "{0} + np.complex64(2j)"]  # fmt: skip
+DTYPES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float32",
+    "float64",
+    "float16",
+    "complex64",
+    "complex128",
+]
+
+
+def special(dtype: str) -> list[Any]:
+    parts = [np.nan, np.inf, -0.0]
+    return [complex(a, b) for a in parts for b in parts] if dtype.startswith("complex") else parts
 
 
 def array_of(draw: Any, dtype: str, transposed: bool) -> np.ndarray:
@@ -88,7 +118,10 @@ def array_of(draw: Any, dtype: str, transposed: bool) -> np.ndarray:
     made = np.array(values).astype(dtype) if dtype != "uint8" else np.abs(values).astype(dtype)
     if dtype.startswith("float"):
         made = made / made.dtype.type(4)
-        for at, value in draw(st.dictionaries(st.integers(0, 5), st.sampled_from([np.nan, np.inf, -0.0]))).items():
+    if dtype.startswith("complex"):
+        made = made + made[::-1] * made.dtype.type(1j)
+    if dtype.startswith(("float", "complex")):
+        for at, value in draw(st.dictionaries(st.integers(0, 5), st.sampled_from(special(dtype)))).items():
             made[at] = value
     return made.reshape(3, 2).T if transposed else made.reshape(2, 3)
 
@@ -113,15 +146,18 @@ def test_any_operation_on_any_dtypes(data: st.DataObject) -> None:
 
 
 CHANGES = ["x += 1", "x -= y", "x *= 2", "x[0] = 3", "x[:, 1] = y[:, 0]", "x[1:] = 0", "x[..., 0] += 1", "x = x + y",
-           "v = x[0]", "s = x[0, 0]", "x = x.T.T", "v += 1", "y[0] = x[1]"]  # fmt: skip
+           "v = x[0]", "s = x[0, 0]", "x = x.T.T", "v += 1", "y[0] = x[1]",
+           "np.add(x, y, out=x)", "np.subtract(x, y, y)", "x.fill(2)", "x.put([0, 4], [5, 6])", "np.copyto(x, y)",
+           "np.add(x[0], 1, out=x[1])", "x.sum(axis=0, out=y[0])", "np.fill_diagonal(x, 7)",
+           "np.negative(v, v)"]  # fmt: skip
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.lists(st.sampled_from(CHANGES), min_size=1, max_size=6), st.sampled_from(["int64", "float32", "float64"]))
+@given(st.lists(st.sampled_from(CHANGES), min_size=1, max_size=6), st.sampled_from(DTYPES[5:]))
 def test_any_changes_in_place(changes: list[str], dtype: str) -> None:
     lines = ["def fn(x, y):", "    v, s = x[1], x[1, 1]", *(f"    {change}" for change in changes)]
-    namespace: dict[str, Any] = {}
-    exec("\n".join([*lines, "    return x, y, v, s, x * 2"]), namespace)
+    namespace: dict[str, Any] = {"np": np}
+    exec("\n".join([*lines, "    return x, y, v, s, x + 2"]), namespace)
     fn = namespace["fn"]
     quick = compiled(fn)
     for start in (0, 4):
@@ -156,7 +192,9 @@ def test_one_graph_without_breaks() -> None:
         ("np.exp(x)", np.arange(3.0), "numpy-function"),
         ("bool(x.sum() > 1)", np.arange(3.0), "numpy-data"),
         ("x + x", np.array(["a"]), "numpy-array"),
-        ("x + x", np.array([1j]), "numpy-array"),
+        ("x * x", np.array([1j]), "numpy-function"),
+        ("x.sum()", np.ones(3, np.float16), "numpy-function"),
+        ("x + x", np.ones(3, np.longdouble), "numpy-array"),
         ("x + x", np.arange(3.0).astype(">f8"), "numpy-array"),
         ("x.strides", np.arange(3.0), "attribute"),
         ("np.linalg.norm(x)", np.arange(3.0), "skipped-function"),

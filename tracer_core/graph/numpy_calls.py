@@ -14,10 +14,12 @@ from tracer_core.graph.numpy_warnings import Check, checked
 
 DTYPES: dict[np.dtype[Any], torch.dtype] = {
     np.dtype(name): getattr(torch, name)
-    for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+    for name in (
+        *("bool", "uint8", "int8", "int16", "int32", "int64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
 }
-"""The dtypes on which torch computes what NumPy does. (Half precision is summed differently, complex infinities
-differ.)"""
+"""The dtypes that both have."""
 
 
 def tensor_of(array: Any) -> torch.Tensor:
@@ -55,21 +57,49 @@ def _on_tensors(name: str) -> Callable[..., Any]:
     return call
 
 
-_BY_KIND = {"values": _making, "tensors": _on_tensors}
+def _by_parts(name: str) -> Callable[..., Any]:
+    """An operator on the real and imaginary parts: torch's own loses signs of zeros, and infinities."""
+    function: Callable[..., Any] = getattr(operator, PARTS[name])
+
+    def call(*args: Any) -> Any:
+        dtype = torch.result_type(*args) if len(args) > 1 else args[0].dtype
+        parts = [torch.view_as_real(torch.as_tensor(arg).to(dtype).resolve_conj()) for arg in args]
+        result = torch.view_as_complex(function(*parts))
+        return args[0] if PARTS[name].startswith("i") else result
+
+    return call
+
+
+PARTS = {
+    **{name: name for name in ("add", "sub", "neg", "iadd", "isub")},
+    "subtract": "sub",
+    "negative": "neg",
+}
+"""What is done to complex numbers part by part, and how Python's operator for it is called."""
+
+_BY_KIND = {"values": _making, "tensors": _on_tensors, "parts": _by_parts}
 
 
 @functools.cache
-def numpy_call(kind: str, name: str, check: Check | None = None) -> Callable[..., Any]:
+def numpy_call(
+    kind: str, name: str, check: Check | None = None, order: tuple[int, ...] | None = None, out: bool = False
+) -> Callable[..., Any]:
     """The function of a node.
 
     Args:
         kind: `function` of NumPy's namespace (`linalg.norm`), `method` of an array, `operator` of Python, `attribute`
             of an array (its name is the second argument), `tensors`: an operator of Python on tensors and numbers as
-            they are, or `values`: a new array of flat values, a shape and a dtype.
+            they are, `parts`: one on complex numbers, or `values`: a new array of flat values, a shape and a dtype.
         name: its name.
         check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
+        order: the dimensions of the result, a new array, in the order in which they lie in memory.
+        out: the first argument is the array that the result is written into.
     """
     function = _BY_KIND[kind](name) if kind in _BY_KIND else _through_numpy(_find(kind, name))
+    if order is not None:
+        function = _laid_out(function, order)
+    if out:
+        function = _written_into(function)
     if check is not None:
         function = checked(function, check)
         function.may_warn = True  # type: ignore[attr-defined]
@@ -110,6 +140,22 @@ def _through_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _laid_out(function: Callable[..., Any], order: tuple[int, ...]) -> Callable[..., Any]:
+    back = tuple(order.index(dim) for dim in range(len(order)))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs).permute(order).contiguous().permute(back)
+
+    return call
+
+
+def _written_into(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(out: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        return out.copy_(function(*args, **kwargs))
+
+    return call
+
+
 def _as_arrays(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return _namespace().ndarray(value)
@@ -118,5 +164,5 @@ def _as_arrays(value: Any) -> Any:
 
 def _as_tensors(value: Any) -> Any:
     if isinstance(value, _namespace().ndarray):
-        return value.tensor
+        return value.tensor.resolve_conj().resolve_neg()
     return type(value)(_as_tensors(item) for item in value) if type(value) in (list, tuple) else value

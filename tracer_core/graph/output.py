@@ -95,6 +95,7 @@ class OutputGraph:
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
         self._symbol_nodes: dict[str, torch.fx.Node] = {}
+        self._unknown_numbers: dict[tuple[Source, type], tuple[torch.fx.Node, Any]] = {}
         # Nodes that only take a number out of the tensor that carries it into the graph.
         self._carried = 0
 
@@ -170,9 +171,14 @@ class OutputGraph:
 
     def unknown_number(self, source: Source, cls: type) -> tuple[torch.fx.Node, torch.SymInt | torch.SymFloat]:
         """The node and the symbol of an int or float of which nothing is known but its type, and nothing guarded."""
+        known = self._unknown_numbers.get((source, cls))
+        if known is not None:
+            return known
         value = self.fakes.unknown(cls)
         carrier = FloatTensorSource(source) if cls is float else IntTensorSource(source)
-        return self._carry(carrier, f"number_{self._carried}", value), value
+        made = self._carry(carrier, f"number_{self._carried}", value), value
+        self._unknown_numbers[source, cls] = made
+        return made
 
     def _carry(self, source: FloatTensorSource | IntTensorSource, name: str, value: Any) -> torch.fx.Node:
         """The node of a number that enters in a tensor: an input and the reading of its item."""

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES, numpy_call
+from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call
+from tracer_core.graph.numpy_warnings import gathering
 from tracer_core.variables.array_rules import check as check_values
 from tracer_core.variables.array_warnings import check_for, guard_error_handling
-from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows
+from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows, order_of
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -38,6 +39,10 @@ def numpy_operation(
             return found
     args = [_ready(tx, name, arg) for arg in args]
     kwargs = {key: _ready(tx, name, value) for key, value in kwargs.items()}
+    if isinstance(function, np.ufunc) and len(args) == function.nin + 1 and "out" not in kwargs:
+        kwargs["out"] = args.pop()
+    if isinstance(kwargs.get("out"), ArrayVariable):
+        return _into(tx, kind, name, function, args, kwargs)
     given = [found for arg in (*args, *kwargs.values()) for found in _inside(arg)]
     shadows = [_shadow(arg) for arg in args]
     named = {key: _shadow(value) for key, value in kwargs.items()}
@@ -50,7 +55,9 @@ def numpy_operation(
     if not given:
         return known_result(tx, name, shadow)
     check_warning = check_for(name, shadows, named, shadow)
-    target = numpy_call(kind, name, check_warning if watched else None)
+    order = order_of(shadow, given)
+    kind = _by_parts(kind, name, shadow, kwargs)
+    target = numpy_call(kind, name, check_warning if watched else None, order)
     if name in _TRUE_DIVISIONS and not any(_is_float(value) for value in shadows):
         # Whole numbers are divided in double precision.
         args = [as_double(tx, arg) for arg in args]
@@ -62,15 +69,24 @@ def numpy_operation(
         {key: _graph_form(tx, value) for key, value in kwargs.items()},
         shadow,
         given,
-        numpy_call(kind, name),
+        numpy_call(kind, name, None, order),
     )
+
+
+def _by_parts(kind: str, name: str, shadow: Any, kwargs: Kwargs) -> str:
+    """The kind of a node's function: complex numbers are added by parts."""
+    if name not in PARTS or np.asarray(shadow).dtype.kind != "c":
+        return kind
+    if kwargs:
+        raise Unsupported("numpy-function", name=name)
+    return "parts"
 
 
 _TRUE_DIVISIONS = ("truediv", "divide", "true_divide")
 
 
 def _is_float(value: Any) -> bool:
-    return bool(np.asarray(value).dtype.kind == "f")
+    return np.asarray(value).dtype.kind in "fc"
 
 
 _OF_ANY_NUMBER = ("add", "sub", "mul", "truediv")
@@ -85,6 +101,8 @@ def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: A
     if len(given) != 1 or len(numbers) != 1:
         return None
     array, number = given[0], numbers[0]
+    if array.shadow.dtype == np.float16:
+        return None
     of_floats = array.shadow.dtype.kind == "f"
     if not of_floats and not (isinstance(array, ArrayVariable) and array.shadow.dtype == np.int64):
         return None
@@ -183,8 +201,10 @@ def _graph_form(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
 # --- changes in place -----------------------------------------------------------------------------------------
 
 
-def changed(tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args) -> ArrayVariable:
-    """A node that changes `array` in place."""
+def changed(
+    tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args, kind: str = "operator"
+) -> ArrayVariable:
+    """A node that changes `array` in place (see `numpy_call` for kind and name)."""
     args = [array, *(_ready(tx, name, arg) for arg in rest)]
     shadows = [_shadow(arg) for arg in args]
     check_values(name, shadows, {}, rounding=False)
@@ -192,17 +212,53 @@ def changed(tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVa
     watched = guard_error_handling(tx, name)
     on_shadows(name, function, shadows, {})
     check_warning = check_for(name, shadows, {}, array.shadow)
-    target = numpy_call("operator", name, check_warning if watched else None)
-    run = numpy_call("operator", name)
+    kind = _by_parts(kind, name, array.shadow, {})
+    target = numpy_call(kind, name, check_warning if watched else None)
+    run = numpy_call(kind, name)
     call_in_graph(tx, "call_function", target, [_graph_form(tx, arg) for arg in args], {}, run)
     return array
+
+
+_NARROW = (np.float16, np.complex64, np.complex128)
+"""Into these, torch rounds twice what is of another type, or adds it otherwise."""
 
 
 def _check_cast(name: str, array: ArrayVariable, shadows: list[Any]) -> None:
     """Floats written into integers are rounded or overflow by rules of their own."""
     for value in shadows[1:]:
-        if array.shadow.dtype.kind != "f" and np.asarray(value, None).dtype.kind == "f" and name != "getitem":
+        kind, other = array.shadow.dtype.kind, value
+        narrow = array.shadow.dtype in _NARROW and hasattr(other, "dtype") and other.dtype != array.shadow.dtype
+        if narrow or (kind not in "fc" and np.asarray(other).dtype.kind in "fc"):
             raise Unsupported("numpy-differs", name=name, what=f"dtype {array.shadow.dtype}")
     for other in shadows[1:]:
         if isinstance(other, np.ndarray) and np.may_share_memory(other, array.shadow):
             raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")
+
+
+def _into(
+    tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """A node that writes what a call gives into the array `out` among its keyword arguments."""
+    out = kwargs.pop("out")
+    assert isinstance(out, ArrayVariable)
+    shadows = [_shadow(arg) for arg in args]
+    named = {key: _shadow(value) for key, value in kwargs.items()}
+    check_values(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
+    watched = guard_error_handling(tx, name)
+    given = on_shadows(name, function, shadows, {**named, "out": out.shadow})
+    result = on_shadows(name, function, shadows, named)
+    apart = isinstance(function, np.ufunc) or not any(
+        np.may_share_memory(value, out.shadow) for value in shadows if isinstance(value, np.ndarray)
+    )
+    if given is not out.shadow or not apart or np.asarray(result).dtype != out.shadow.dtype:
+        raise Unsupported("numpy-differs", name=name, what="another array")
+    if name in _TRUE_DIVISIONS and not any(_is_float(value) for value in shadows):
+        args = [as_double(tx, arg) for arg in args]
+    # (What was read may have been written over when the result is looked at.)
+    check = gathering if check_for(name, shadows, named, result) is not None else None
+    kind = _by_parts(kind, name, result, kwargs)
+    target = numpy_call(kind, name, check if watched else None, None, out=True)
+    parts = [_graph_form(tx, arg) for arg in (out, *args)]
+    options = {key: _graph_form(tx, value) for key, value in kwargs.items()}
+    call_in_graph(tx, "call_function", target, parts, options, numpy_call(kind, name, None, None, out=True))
+    return out

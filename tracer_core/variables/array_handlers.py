@@ -14,7 +14,15 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.sources import ById, ConvertedSource, Source
 from tracer_core.variables.array_calls import changed, numpy_operation
-from tracer_core.variables.array_rules import FUNCTIONS, IN_PLACE, KNOWN_ONLY, METHODS, OPERATORS, ROUNDED
+from tracer_core.variables.array_rules import (
+    ATTRIBUTES,
+    FUNCTIONS,
+    IN_PLACE,
+    KNOWN_ONLY,
+    METHODS,
+    OPERATORS,
+    ROUNDED,
+)
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, NumpyVariable, shadow_of_fake
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
@@ -112,9 +120,15 @@ for _name in ("dtype", "ndim", "itemsize"):
     method(NumpyVariable, f".{_name}")(_answer(_name))
 
 
-@method(ArrayVariable, ".T")
-def transposed(tx: Tracing, self: ArrayVariable) -> VariableTracker:
-    return numpy_operation(tx, "attribute", "T", getattr, [self, ConstantVariable("T")], {})
+def _attribute(name: str) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, self: NumpyVariable) -> VariableTracker:
+        return numpy_operation(tx, "attribute", name, getattr, [self, ConstantVariable(name)], {})
+
+    return handler
+
+
+for _name in ATTRIBUTES:
+    method(NumpyVariable, f".{_name}")(_attribute(_name))
 
 
 # --- operators ------------------------------------------------------------------------------------------------
@@ -155,9 +169,18 @@ def set_item(tx: Tracing, self: ArrayVariable, key: VariableTracker, value: Vari
     return NONE
 
 
-@method(ArrayVariable, "fill")
-def fill(tx: Tracing, self: ArrayVariable, value: VariableTracker) -> VariableTracker:
-    return set_item(tx, self, ConstantVariable(...), value)
+def _writer(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., VariableTracker]:
+    def handler(tx: Tracing, array: ArrayVariable, *args: VariableTracker) -> VariableTracker:
+        changed(tx, name, function, array, list(args), kind)
+        return NONE
+
+    return handler
+
+
+for _name in ("fill", "put"):
+    method(ArrayVariable, _name)(_writer("method", _name, getattr(np.ndarray, _name)))
+for _name in ("copyto", "put", "fill_diagonal"):
+    handles(getattr(np, _name), ArrayVariable)(_writer("function", _name, getattr(np, _name)))
 
 
 @method(ArrayVariable, "sort")
@@ -192,7 +215,7 @@ def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
 # --- numbers --------------------------------------------------------------------------------------------------
 
 
-def _number(cls: type, of: type) -> Callable[..., VariableTracker]:
+def _number(cls: type, *of: type) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, scalar: NumpyVariable) -> VariableTracker:
         if scalar.source is None or not isinstance(scalar, NumpyScalarVariable) or not isinstance(scalar.shadow, of):
             raise Unsupported("numpy-data", what=scalar.describe(), name="the number")
@@ -205,10 +228,11 @@ def _number(cls: type, of: type) -> Callable[..., VariableTracker]:
 
 @method(NumpyScalarVariable, "item")
 def item(tx: Tracing, self: NumpyScalarVariable) -> VariableTracker:
-    return _number(float if isinstance(self.shadow, np.floating) else int, np.number)(tx, self)
+    cls = float if isinstance(self.shadow, np.floating) else int
+    return _number(cls, np.floating, np.integer)(tx, self)
 
 
-handles(float, NumpyVariable)(_number(float, np.number))
+handles(float, NumpyVariable)(_number(float, np.floating, np.integer))
 handles(int, NumpyVariable)(_number(int, np.integer))
 
 
@@ -219,6 +243,8 @@ handles(int, NumpyVariable)(_number(int, np.integer))
 def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
     fake = self.fake
     if fake.requires_grad or fake.dtype not in DTYPES.values() or fake.device.type != "cpu":
+        raise Unsupported("tensor-data", name="numpy", what=self.describe())
+    if fake.is_conj() or fake.is_neg():
         raise Unsupported("tensor-data", name="numpy", what=self.describe())
     if any(n == 0 and size != 1 for n, size in zip(fake.stride(), fake.shape, strict=True)):
         raise Unsupported("tensor-data", name="numpy", what=self.describe())
@@ -254,6 +280,21 @@ def copied(
     )
 
 
+def _with_scalar_of_the_graph(function: Any) -> Callable[..., VariableTracker | None]:
+    """A tensor takes a NumPy scalar on its right as the Python number of its value: for one with dimensions, a tensor
+    without any is the same, if it does not make integers floats."""
+
+    def handler(tx: Tracing, tensor: TensorVariable, scalar: NumpyScalarVariable) -> VariableTracker | None:
+        dtypes = [fake.dtype for fake in (tensor.fake, scalar.tensor.fake)]
+        alike = [dtype.is_floating_point for dtype in dtypes]
+        known = all(dtype is not torch.bool and not dtype.is_complex for dtype in dtypes)
+        if tensor.fake.dim() == 0 or not known or alike == [False, True]:
+            raise Unsupported("numpy-function", name=function.__name__)
+        return call_in_graph(tx, "call_function", function, [tensor, scalar.tensor], {})
+
+    return handler
+
+
 def _with_scalar(function: Any) -> Callable[..., VariableTracker | None]:
     """A tensor takes a NumPy scalar on its right as the Python number of its value."""
 
@@ -267,4 +308,6 @@ def _with_scalar(function: Any) -> Callable[..., VariableTracker | None]:
 
 
 for _name in ("add", "sub", "mul", "truediv"):
-    handles(getattr(operator, _name), TensorVariable, ConstantVariable)(_with_scalar(getattr(operator, _name)))
+    _found = getattr(operator, _name)
+    handles(_found, TensorVariable, ConstantVariable)(_with_scalar(_found))
+    handles(_found, TensorVariable, NumpyScalarVariable)(_with_scalar_of_the_graph(_found))

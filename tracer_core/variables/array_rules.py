@@ -20,7 +20,8 @@ FUNCTIONS = (
     "greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign "
     "remainder mod power matmul dot inner outer vdot where clip concatenate stack vstack hstack dstack column_stack "
     "reshape ravel transpose swapaxes moveaxis expand_dims squeeze tile repeat roll tril triu trace diagonal "
-    "zeros_like ones_like full_like copy atleast_1d atleast_2d array asarray ascontiguousarray split array_split"
+    "zeros_like ones_like full_like copy atleast_1d atleast_2d array asarray ascontiguousarray split array_split "
+    "conj conjugate real imag"
 ).split()
 """Functions of NumPy's namespace that become nodes: exact on each element, or sums of any order."""
 
@@ -36,13 +37,38 @@ KNOWN_ONLY = "zeros ones full eye identity arange linspace logspace geomspace dt
 
 METHODS = (
     "sum prod mean std var max min any all argmax argmin cumsum cumprod reshape ravel flatten transpose swapaxes "
-    "squeeze astype copy clip dot round repeat trace diagonal"
+    "squeeze astype copy clip dot round repeat trace diagonal conj conjugate"
 ).split()
 
 OPERATORS = (
     "add sub mul truediv floordiv mod pow matmul and_ or_ xor lt le gt ge eq ne neg pos invert abs getitem"
 ).split()
 IN_PLACE = "iadd isub imul itruediv".split()
+
+ATTRIBUTES = ("T", "mT", "real", "imag")
+"""Of arrays: views, or what a node computes."""
+
+WRITES = ("setitem", "fill", "put", "copyto", "fill_diagonal")
+"""What writes values, the last argument, into an array."""
+
+_MOVING = (
+    "getitem setitem fill put copyto fill_diagonal reshape ravel flatten transpose swapaxes moveaxis "
+    "expand_dims squeeze tile repeat roll concatenate stack vstack hstack dstack column_stack atleast_1d "
+    "atleast_2d array asarray ascontiguousarray split array_split diagonal copy where zeros_like "
+    "ones_like full_like astype T mT real imag neg pos negative positive isnan isinf isfinite eq ne equal "
+    "not_equal"
+).split()
+_OF_HALVES = frozenset(
+    (
+        *_MOVING,
+        *"add sub mul truediv subtract multiply divide true_divide iadd isub imul itruediv abs absolute fabs".split(),
+        *"square floor ceil trunc rint signbit maximum minimum max min amax amin clip sort lt le gt ge".split(),
+        *"less less_equal greater greater_equal any all argmax argmin copysign".split(),
+    )
+)
+_OF_COMPLEX = frozenset((*_MOVING, *"add sub subtract iadd isub conj conjugate".split()))
+"""On these dtypes, functions that do nothing or round once. (NumPy sums halves otherwise, and multiplies complex
+numbers with one rounding less.)"""
 
 _POWERS = ("power", "pow")
 _REMAINDERS = ("remainder", "mod")
@@ -70,20 +96,50 @@ def check(name: str, shadows: list[Any], named: dict[str, Any], rounding: bool) 
         Unsupported: they are among these.
     """
     kinds = {_kind(value) for value in shadows}
-    first = shadows[0] if shadows else None
-    exponent = shadows[1] if len(shadows) > 1 else None
+    first: Any = shadows[0] if shadows else None
+    exponent: Any = shadows[1] if len(shadows) > 1 else None
     refused = (
-        bool({"out", "where", "casting", "order", "subok", "like"} & set(named))
+        (not rounding and not _exact_for(name, shadows))
+        or bool({"out", "where", "casting", "order", "subok", "like"} & set(named))
         or (name in _POWERS and (_kind(first) != "i" or type(exponent) is not int or exponent not in (1, 2, 3)))
         or (name in ROUNDED and not rounding and not (name in _OF_INTEGERS and kinds <= {"i", "-"}))
         or (name in _REMAINDERS and "f" in kinds)
         or (name == "sign" and kinds != {"i"})
-        or (name in _COMPARISONS and "u" in kinds and any(type(v) is int and not 0 <= v < 256 for v in shadows))
+        or (name in (*_COMPARISONS, "clip") and not _fits(shadows))
         or (name == "astype" and _narrows(first, shadows, named))
         or (name == "getitem" and not _gives_known_size(exponent))
+        or (name == "put" and not _names_each_place_once(exponent, shadows[2]))
+        or (name == "fill_diagonal" and (first.ndim != 2 or np.ndim(exponent) != 0))
     )
     if refused:
         raise Unsupported("numpy-function", name=name)
+
+
+def _fits(shadows: list[Any]) -> bool:
+    """Whether the Python ints among these are numbers of the integer types among them."""
+    dtypes = {value.dtype for value in shadows if _kind(value) in "iu" and hasattr(value, "dtype")}
+    bounds = [np.iinfo(dtype) for dtype in dtypes]
+    return all(bound.min <= value <= bound.max for bound in bounds for value in shadows if type(value) is int)
+
+
+def _exact_for(name: str, shadows: list[Any]) -> bool:
+    """Whether the two compute the same on the dtypes among these where not much is the same."""
+    dtypes = {part.dtype for value in shadows for part in _parts(value) if hasattr(part, "dtype")}
+    if np.dtype(np.float16) in dtypes:
+        numbers = [part for value in shadows for part in _parts(value) if type(part) in (int, float)]
+        if name not in _OF_HALVES or not all(_is_half(number) for number in numbers):
+            return False
+    return name in _OF_COMPLEX or not any(dtype.kind == "c" for dtype in dtypes)
+
+
+def _parts(value: Any) -> list[Any]:
+    return [part for item in value for part in _parts(item)] if isinstance(value, (list, tuple)) else [value]
+
+
+def _is_half(number: float) -> bool:
+    """Whether half precision has this number, so that it does not matter when it is converted."""
+    with np.errstate(all="ignore"):
+        return abs(number) <= 65504 and float(np.float16(number)) == number
 
 
 def _kind(value: Any) -> str:
@@ -98,6 +154,8 @@ def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
         to = np.dtype(shadows[1] if len(shadows) > 1 else named.get("dtype"))
     except TypeError:
         return True
+    if to == np.float16:
+        return bool(array.dtype == np.float64)  # torch rounds twice
     return array.dtype.kind == "f" and to.kind in "iu" and to.itemsize < 4
 
 
@@ -105,6 +163,13 @@ def _gives_known_size(index: Any) -> bool:
     """Whether the shape of what is read hangs on no data: masks alone give what is in them."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(_is_plain_index(part) or _is_list_of_places(part) for part in parts)
+
+
+def _names_each_place_once(indices: Any, values: Any) -> bool:
+    """Whether one value is put at each of these places, or the same one at all, so that the order does not matter."""
+    places = indices if isinstance(indices, list) else [indices]
+    known = all(type(place) is int and place >= 0 for place in places) and len(set(places)) == len(places)
+    return known and np.size(values) in (1, len(places))
 
 
 def _is_plain_index(part: Any) -> bool:

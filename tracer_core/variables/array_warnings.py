@@ -11,7 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_warnings import Check, cast, elementwise, gathering, of_integers
 from tracer_core.guards import make
 from tracer_core.sources import ById, ConstSource, ConvertedSource
-from tracer_core.variables.array_rules import ROUNDED
+from tracer_core.variables.array_rules import ROUNDED, WRITES
 from tracer_core.variables.base import Tracing
 
 _ELEMENTWISE = frozenset(
@@ -66,16 +66,17 @@ def check_for(name: str, shadows: list[Any], named: dict[str, Any], result: Any)
     first = shadows[0] if shadows else None
     if _too_large(shadows):
         raise Unsupported("numpy-function", name=name)
-    if name == "setitem":
-        return (
-            gathering if _kind(first) == "f" and _kind(shadows[2]) == "f" and _narrower(first, shadows[2]) else None
-        )
+    if name in WRITES:
+        written = shadows[-1]
+        return gathering if _kind(first) == "f" and _kind(written) == "f" and _narrower(first, written) else None
     if _all_integer_scalars(shadows, result):
         if name in ("pow", "power") or (name in _OF_INTEGERS and _kind(result) == "u"):
             raise Unsupported("numpy-function", name=name)
         return of_integers if name in _OF_INTEGERS else None
     if name in _CONVERTING or "dtype" in named:
         return _of_conversion(name, first, result)
+    if _kind(result) == "c":
+        return gathering if name in _ELEMENTWISE or name in _GATHERING else None
     if _kind(result) != "f":
         return None
     return elementwise if name in _ELEMENTWISE else gathering if name in _GATHERING else None
@@ -87,7 +88,7 @@ def _of_conversion(name: str, first: Any, result: Any) -> Check | None:
         return cast if kinds in ("fi", "fu") or (kinds == "ff" and _narrower(result, first)) else None
     if kinds in ("fi", "fu"):
         raise Unsupported("numpy-function", name=name)
-    return gathering if kinds.endswith("f") else None
+    return gathering if kinds.endswith(("f", "c")) else None
 
 
 def _kind(value: Any) -> str:
@@ -102,7 +103,7 @@ def _narrower(one: Any, other: Any) -> bool:
 
 def _too_large(shadows: list[Any]) -> bool:
     """Whether a Python float is converted to single precision, in which it is infinite."""
-    single = any(getattr(value, "dtype", None) == np.float32 for value in shadows)
+    single = any(getattr(value, "dtype", None) in (np.float32, np.complex64) for value in shadows)
     floats = (value for value in shadows if type(value) is float)
     return single and any(math.isfinite(value) and abs(value) > _LARGEST_SINGLE for value in floats)
 

@@ -61,14 +61,13 @@ class ArrayVariable(NumpyVariable):
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         """Its rows, which are views. (Single items are copies made when they are asked for: not known now.)"""
-        from tracer_core.variables.array_calls import numpy_operation
-
         if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
             return super().items_or_none(tx)
         count = int(self.tensor.fake.shape[0])
         tx.output.note_shape_guards()
         indices = [ConstantVariable(i) for i in range(count)]
-        return [numpy_operation(tx, "operator", "getitem", operator.getitem, [self, i], {}) for i in indices]
+        rows = zip(indices, self.shadow, strict=True)
+        return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
 
 
 _MAX_ROWS = 4096
@@ -253,6 +252,18 @@ def _owner(array: Any) -> int:
     while isinstance(getattr(array, "base", None), np.ndarray):
         array = array.base
     return id(array)
+
+
+def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | None:
+    """The dimensions of a new array as they lie in memory, where not all arrays lie from the first to the last."""
+    if not isinstance(shadow, np.ndarray) or shadow.ndim < 2 or not shadow.size:
+        return None
+    if all(each.shadow.flags.c_contiguous for each in given) and shadow.flags.c_contiguous:
+        return None
+    if any(_owner(each.shadow) == _owner(shadow) for each in given):
+        return None
+    order = tuple(sorted(range(shadow.ndim), key=lambda dim: (-shadow.strides[dim], dim)))
+    return order if shadow.transpose(order).flags.c_contiguous else None
 
 
 def _check_memory(name: str, fake: torch.Tensor, shadow: Any, given: Sequence[NumpyVariable]) -> None:

@@ -71,7 +71,7 @@ def rows_iterated(x):
     return [row * 2 for row in x], first + second, third
 
 
-@program("B6", lambda: [a(3, 2), a(3, 2, start=5)])
+@program("B6", lambda: [a(3, 2), a(3, 2, start=5)], differs="fewer_breaks", why=MORE)
 def where_of_one_argument(x):
     return np.where(x > 0), np.nonzero(x), np.argwhere(x > 1), np.flatnonzero(x)
 
@@ -202,7 +202,12 @@ def index_by_a_scalar(y, n):
     return y[n - 1], y * int(n)
 
 
-@program("B6", lambda: [a(3, dtype=np.complex128), a(3, dtype=np.complex64)])
+@program(
+    "B6",
+    lambda: [a(3, dtype=np.complex128), a(3, dtype=np.complex64)],
+    differs="stricter",
+    why="NumPy rounds products and magnitudes of complex numbers otherwise than torch",
+)
 def complex_numbers(x):
     return x + 1j, x.real, x * x, np.abs(x), x.conj()
 
