@@ -14,6 +14,7 @@ import math
 import operator
 import sys
 import types
+import typing
 import weakref
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +100,8 @@ _FOLDED: set[Any] = {
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
     sys.intern, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
 }  # fmt: skip
+# Looks at type variables alone; `typing_extensions` puts one of its own there, which looks at the stack.
+_FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]
 for _module in (math, operator):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
 

@@ -16,7 +16,7 @@ from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, 
 from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_go
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
-from tracer_core.codegen.frame_end import FrameEnd
+from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.rebuild_keys import MustAskAgain
@@ -259,7 +259,7 @@ class _Attempt:
         if not output.side_effects.calls and (not output.operations or self._is_idle()):
             return self._without_tensors()
         leave_boxes(output)
-        end = FrameEnd(output, root, [value], {})
+        end = FrameEnd(output, root, [value], {}, {})
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
@@ -297,7 +297,8 @@ class _Attempt:
         if starts_at(root.code) == 0 and self._sees_what_goes():
             return _left(Unsupported("frame-watches-lifetimes", function=root.code.co_qualname))
         alive = alive_at(root, position) | boxed_locals(root)
-        end = FrameEnd(output, root, stack_for_break(root, position), changed_locals(root, alive))
+        locals = changed_locals(root, alive)
+        end = FrameEnd(output, root, stack_for_break(root, position), locals, own_new_cells(root))
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused

@@ -84,10 +84,11 @@ class Emitter:
         """Push an object known while tracing.
 
         Raises:
-            ClassLeaves: it is a class that exists for the trace alone.
+            ClassLeaves: it is a class that exists for the trace alone, or of one.
         """
-        if overlay.made and isinstance(value, type) and value in overlay.made:
-            raise ClassLeaves(overlay.made[value])
+        made = overlay.made_for(value) if overlay.made else None
+        if made is not None:
+            raise ClassLeaves(made)
         if overlay.placeholders and id(value) in overlay.placeholders:
             self.load(overlay.placeholders[id(value)][1])
             return

@@ -44,23 +44,32 @@ class FrameEnd:
     Args:
         stack: what the new code must push; the values it returns, or what stands on the stack at the break.
         locals: names and values of the locals to set (only those not as they were).
+        cells: the frame's own cells that what goes on looks into; others matter if what leaves holds them.
     """
 
     def __init__(
-        self, output: OutputGraph, root: Frame, stack: list[VariableTracker], locals: dict[str, VariableTracker]
+        self,
+        output: OutputGraph,
+        root: Frame,
+        stack: list[VariableTracker],
+        locals: dict[str, VariableTracker],
+        cells: dict[str, CellVariable],
     ) -> None:
         self.output = output
         self.root = root
         self.stack = stack
         self.locals = locals
         self.emitter = Emitter(root, {}, rebuild)
-        cells = [cell.contents for cell in self._own_new_cells().values() if cell.contents is not None]
+        contents = [cell.contents for cell in cells.values() if cell.contents is not None]
         handled = [item.exception for item in stack if isinstance(item, HandledMark)]
         managers = [item.manager for item in stack if isinstance(item, ReenteredMark)]
         changed = effects.needs(output.side_effects, self.emitter)
-        roots = [*stack, *handled, *managers, *locals.values(), *cells, *changed]
+        roots = [*stack, *handled, *managers, *locals.values(), *contents, *changed]
         alive = reachable(roots)
         self.alive = alive
+        held = {each for each in alive if isinstance(each, CellVariable)}
+        own = own_new_cells(root)
+        self.cells = {name: cell for name, cell in own.items() if name in cells or cell in held}
         # The variables that say how things stood before the graph, and what was drawn.
         self.kept: list[str] = []
         refuse_classes_made(alive)
@@ -69,10 +78,6 @@ class FrameEnd:
         for tracker in outputs:
             self.emitter.outputs[tracker] = by_node.setdefault(tracker.node, len(by_node))
         self.output_nodes = list(by_node)
-
-    def _own_new_cells(self) -> dict[str, CellVariable]:
-        """Cells that the root frame itself made."""
-        return {name: cell for name, cell in self.root.cells.items() if cell.source is None}
 
     def call_graph(self, function: Any | None, otherwise: Instruction) -> list[Instruction]:
         """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
@@ -121,7 +126,7 @@ class FrameEnd:
         """Write back side effects, set cells, push the stack, set locals."""
         emitter = self.emitter
         effects_log = self.output.side_effects
-        cells = {name: cell for name, cell in self._own_new_cells().items() if _is_set(name, cell)}
+        cells = {name: cell for name, cell in self.cells.items() if _is_set(name, cell)}
         if effects_log.changed or effects_log.globals_ or effects_log.calls or cells:
             self._load_before_changes()
         effects.write_back(self.output.side_effects, emitter)
@@ -166,6 +171,11 @@ class FrameEnd:
             self.emitter.instructions.extend(enter(manager_of(depth)))
         else:
             self.emitter.load(item)
+
+
+def own_new_cells(root: Frame) -> dict[str, CellVariable]:
+    """Cells that the root frame itself made."""
+    return {name: cell for name, cell in root.cells.items() if cell.source is None}
 
 
 def _is_set(name: str, cell: CellVariable) -> bool:

@@ -15,12 +15,14 @@ import typing
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import may_change
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.frame import Frame
+from tracer_core.interpreter.library_classes import METACLASSES, MirroredNamespace, make_by_library, namespace_for
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.class_writes import placeholder
+from tracer_core.variables.class_writes import LOOKED_AT, placeholder
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperVariable
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import DictVariable
@@ -36,7 +38,7 @@ _PLAIN_METACLASSES = (type, abc.ABCMeta)
 #: What the class makes something of when it is made: these must be known while tracing.
 _TAKEN_AS_THEY_ARE = frozenset(
     "__module__ __qualname__ __doc__ __slots__ __match_args__ __annotations__ __hash__ __orig_bases__".split()
-)
+).union(LOOKED_AT)
 
 
 @handles(builtins.__build_class__, FunctionVariable, VariableTracker)
@@ -56,12 +58,11 @@ def build_class(
     target = body.target(tx)
     cells = dict(zip(target.code.co_freevars, target.closure, strict=True))
     frame = Frame(target.code, target.globals, bind(tx, target, [], {}), cells, tx.frame)
-    frame.namespace = {}
+    frame.namespace = namespace = namespace_for(tx, meta, text, real, keywords)
     class_cell = tx.run_frame(frame).realize()
-    namespace = frame.namespace
-    if any(isinstance(base, BuiltinVariable) for base in given):
+    if not all(isinstance(base, ClassVariable) for base in given):
         namespace["__orig_bases__"] = tuple_of(*given)
-    namespace.pop("__classcell__", None)
+    dict.pop(namespace, "__classcell__", None)
     made = _call_metaclass(tx, meta, text, real, namespace, keywords)
     if isinstance(class_cell, CellVariable):
         class_cell.store(tx, made)
@@ -70,12 +71,15 @@ def build_class(
 
 def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
     """The classes that stand for a base: what `Generic[T]` and its like say of themselves, else itself."""
-    if isinstance(base, BuiltinVariable) and type(base.known) in _ALIASES and all_constant(given):
-        return list(base.known.__mro_entries__(tuple(each.value() for each in given)))
+    stands_for = base.known if isinstance(base, BuiltinVariable) else getattr(base, "function", None)
+    if (type(stands_for) in _ALIASES or stands_for in _STANDING_FOR_BASES) and all_constant(given):
+        return list(stands_for.__mro_entries__(tuple(each.value() for each in given)))  # type: ignore[union-attr]
     return [_base(base, name)]
 
 
 _ALIASES = (types.GenericAlias, type(typing.Sequence[int]))
+#: Functions that are written as bases.
+_STANDING_FOR_BASES = (typing.NamedTuple, typing.TypedDict)
 
 
 def _base(base: VariableTracker, name: str) -> type:
@@ -92,7 +96,8 @@ def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker
         meta = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
-    if not isinstance(meta, type) or static_lookup(meta, "__prepare__")[1] is not type:
+    prepares = isinstance(meta, type) and static_lookup(meta, "__prepare__")[1] is not type
+    if not isinstance(meta, type) or (prepares and not issubclass(meta, METACLASSES)):
         raise Unsupported("class-created", what=f"{name}, with a namespace of its metaclass's own")
     return meta
 
@@ -105,6 +110,8 @@ def _call_metaclass(
     namespace: dict[str, VariableTracker],
     keywords: dict[str, VariableTracker],
 ) -> VariableTracker:
+    if isinstance(namespace, MirroredNamespace):
+        return make_by_library(tx, meta, name, bases, namespace, keywords)
     if meta in _PLAIN_METACLASSES:
         return create(tx, meta, name, bases, namespace, keywords)
     if not any(isinstance(static_lookup(meta, hook)[0], _PYTHON) for hook in ("__new__", "__init__", "__call__")):
@@ -161,8 +168,7 @@ def create(
         type.__setattr__(made, key, stands_for)
     if isinstance(made, abc.ABCMeta):
         abc._abc_init(made)  # type: ignore[attr-defined]
-    overlay.made[made] = overlay.MadeClass(made, tx.root_steps - 1)
-    tx.output.libraries.made.add(made)
+    overlay.note_made(tx, made)
     tracker: VariableTracker = tx.constant(made)
     for key, value in namespace.items():
         _set_name(tx, value.realize(), tracker, key)
@@ -173,33 +179,69 @@ def create(
 
 
 class _Quiet:
-    """Stands before the bases while a class is made, so that their `__init_subclass__` is not run but walked."""
-
-    def __init_subclass__(cls) -> None: ...
-
-
-class _QuietSlots:
-    """The same before bases whose instances have no `__dict__`."""
+    """Stands before the bases in the order of lookup while a class is made, so that no `__init_subclass__` of theirs
+    is run: it is walked."""
 
     __slots__ = ()
 
     def __init_subclass__(cls) -> None: ...
 
 
-def _without_hook(tx: Tracing, meta: type, name: str, bases: list[type], namespace: dict[str, Any]) -> type:
+def _without_hook(tx: Tracing, meta: Any, name: str, bases: list[type], namespace: dict[str, Any]) -> Any:
     """`type.__new__`, without running a hook of the bases."""
     hooked = any(static_lookup(base, "__init_subclass__")[1] is not object for base in bases)
-    quiet = _Quiet if any(base.__dictoffset__ for base in bases) else _QuietSlots
+    make = type.__new__ if not hooked else _made_quietly if meta is type else _made_by_quiet_metaclass
     try:
-        made: type = type.__new__(meta, name, (quiet, *bases) if hooked else tuple(bases), namespace)
+        return make(meta, name, tuple(bases), namespace)
+    except _Hooked:
+        raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__") from None
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
-    if hooked:
-        try:
-            made.__bases__ = tuple(bases)
-        except TypeError:
-            raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__") from None
+
+
+class _Hooked(Exception):
+    """A class cannot be made without running a hook of the program."""
+
+
+def _made_quietly(meta: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+    """With a base more, which is taken away again: that takes one laid out like the first of the bases."""
+    first = next((base for base in bases if base.__dictoffset__), bases[0])
+    while first is not object and (first.__dictoffset__, first.__basicsize__) == _layout(first.__base__):
+        first = first.__base__  # type: ignore[assignment]
+    within = first.__base__ or object
+    if may_change(static_lookup(within, "__init_subclass__")[1] or object):
+        raise _Hooked
+    entries: dict[str, Any] = {"__init_subclass__": classmethod(lambda cls: None), "__orig_bases__": ()}
+    if first is object:
+        entries["__slots__"] = ()
+    made: Any = type.__new__(meta, name, (type("_Quiet", (within,), entries), *bases), namespace)
+    try:
+        made.__bases__ = bases
+    except TypeError:
+        raise _Hooked from None
     return made
+
+
+def _layout(cls: type | None) -> tuple[int, int] | None:
+    return None if cls is None else (cls.__dictoffset__, cls.__basicsize__)
+
+
+def _made_by_quiet_metaclass(meta: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+    """By a metaclass for a moment that has `_Quiet` looked up before the bases."""
+    if type(meta) is not type or static_lookup(meta, "__init_subclass__")[1] is not object:
+        raise _Hooked
+    made: Any = type.__new__(_quiet(meta), name, bases, namespace)
+    made.__class__ = meta
+    made.__bases__ = made.__bases__  # so that the order of lookup is found again
+    return made
+
+
+def _quiet(meta: Any) -> Any:
+    def mro(cls: Any) -> list[type]:
+        own, *others = type.mro(cls)
+        return [own, _Quiet, *others]
+
+    return type(meta.__name__, (meta,), {"__slots__": (), "mro": mro})
 
 
 def _namespace(

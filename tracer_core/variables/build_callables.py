@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
+import typing
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -168,7 +169,10 @@ def _python_module(build: VariableBuilder, value: types.ModuleType, source: Sour
     return ModuleVariable(value, source)
 
 
-@builds(types.GenericAlias, types.UnionType, types.CodeType)
+@builds(
+    types.GenericAlias, types.UnionType, types.CodeType, typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple,
+    type(typing.Sequence[int]), type(typing.Union[int, str]), type(typing.Literal[1]),  # noqa: UP007
+)  # fmt: skip
 def _typing_form(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
     return BuiltinVariable(value, source)

@@ -105,9 +105,11 @@ def _refused_class(wanted: Any) -> str | None:
 def _asked_in_python(
     tx: Tracing, wanted: Any, hook: str, subject: VariableTracker
 ) -> Callable[[], VariableTracker] | None:
-    """The call of the check that the metaclass of `wanted` has, if a program's own metaclass has one in Python."""
+    """The call of the check that the metaclass of `wanted` has in Python, if one of them is the program's."""
     found, owner = static_lookup(type(wanted), hook) if isinstance(wanted, type) else (None, None)
-    if owner is None or not isinstance(found, types.FunctionType) or not may_change(owner):
+    if owner is None or not isinstance(found, types.FunctionType):
+        return None
+    if not may_change(owner) and wanted not in overlay.made:
         return None
     function, cls = tx.build(found, class_attribute_source(owner, hook)), tx.constant(wanted)
     return lambda: tx.call(function, [cls, subject])

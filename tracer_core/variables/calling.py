@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import types
+import typing
 from typing import Any
 
 import torch
@@ -15,11 +16,12 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import stand_in_for
+from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
@@ -71,6 +73,8 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     from tracer_core.variables.operator_functions import call_operator
 
     known = function.known
+    if isinstance(known, _ALIASES):
+        return _call_alias(tx, function, args, kwargs)
     observer = tx.output.observer
     for kinds, handler in handlers_for(known):
         if matches(kinds, args) and fits(handler, 1, args, kwargs):
@@ -112,6 +116,25 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     raise Unsupported(
         "skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values"
     )
+
+
+# What a class with types in brackets is: `list[int]`, `Holder[int]`.
+_ALIASES = (types.GenericAlias, type(typing.Sequence[int]))
+
+
+def _call_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Make an object of the class, and let it know of what it was made, if it takes that."""
+    origin = alias.known.__origin__
+    if not isinstance(origin, type) or not getattr(alias.known, "_inst", True):
+        raise Unsupported("call", what=repr(alias.known))
+    made = tx.call(tx.constant(origin), args, kwargs).realize()
+    if isinstance(made, UserObjectVariable):
+        try:
+            set_attr(tx, made, "__orig_class__", alias)
+        except ObservedException as raised:
+            if not issubclass(raised.tracker.cls, (AttributeError, TypeError)):
+                raise
+    return made
 
 
 def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:

@@ -9,6 +9,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.sources import ConstSource
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.descriptors import DescriptorVariable
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
@@ -70,6 +71,9 @@ def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> 
         tx.raise_(AttributeError, f"type object {cls.__name__!r} has no attribute {name!r}")
     if value is DELETED:
         tx.build(held, class_attribute_source(cls, name))
+    if cls in overlay.made and name in LOOKED_AT and value.realize().is_constant():
+        type.__setattr__(cls, name, value.realize().value())
+        return
     stands_for = overlay.DELETED if value is DELETED else placeholder(tx, value)
     if cls not in overlay.made:
         _note(tx, cls, name, value)
@@ -87,10 +91,39 @@ def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
 
 def _is_special(name: str, value: VariableTracker) -> bool:
     """Whether the class itself makes something of the attribute; special methods are looked up when they are used."""
-    is_dunder = name.startswith("__") and name.endswith("__")
-    return is_dunder and (name in _FIXED or not isinstance(value, FunctionVariable))
+    value = value.realize()
+    return name in _FIXED or (name in _SPECIAL and not isinstance(value, FunctionVariable) and not _is_init(value))
 
 
+def _is_init(value: VariableTracker) -> bool:
+    """Whether it is `object.__init__` or its like, which `typing` puts into protocols' subclasses."""
+    known = value.known if isinstance(value, KnownVariable) else None
+    return isinstance(known, types.WrapperDescriptorType) and known.__name__ == "__init__"
+
+
+def _special_names() -> frozenset[str]:
+    """The methods that Python's own types have in slots, and what `type` keeps of a class."""
+    kinds: tuple[type, ...] = (
+        object,
+        type,
+        int,
+        float,
+        list,
+        dict,
+        str,
+        set,
+        types.GeneratorType,
+        types.CoroutineType,
+    )
+    slots = {name for cls in kinds for name in vars(cls) if name.startswith("__") and name.endswith("__")}
+    more = "get set delete set_name getattr enter exit aenter aexit anext aiter missing length_hint fspath".split()
+    kept = "slots match_args set_name instancecheck subclasscheck prepare mro_entries subclasshook imatmul matmul"
+    return frozenset(slots | {f"__{name}__" for name in [*more, *kept.split()]})
+
+
+_SPECIAL = _special_names()
+#: What `typing` looks at in the real class, where a placeholder would tell it nothing.
+LOOKED_AT = frozenset({"__parameters__", "_is_protocol", "_is_runtime_protocol"})
 _FIXED = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__getattribute__", "__eq__"})
 
 
@@ -101,6 +134,8 @@ def placeholder(tx: Tracing, value: VariableTracker) -> Any:
         Unsupported: it is not known how the value binds to an instance.
     """
     value = value.realize()
+    if _is_init(value):
+        return value.value()
     made = _stands_for(tx, value)
     tx.output.placeholders[id(made)] = (made, value)
     return made

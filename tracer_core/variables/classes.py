@@ -165,7 +165,7 @@ class ClassVariable(KnownVariable):
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
-        if getter_owner is not None and not isinstance(found, (property, types.MemberDescriptorType)):
+        if getter_owner is not None and not isinstance(found, _READ_AS_THEY_ARE):
             raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
         return tx.build(found, class_attribute_source(owner, name))
 
@@ -185,6 +185,9 @@ class ClassVariable(KnownVariable):
 
         write(tx, self.known, name, value)
         return True
+
+
+_READ_AS_THEY_ARE = (property, types.MemberDescriptorType, types.WrapperDescriptorType)
 
 
 class ClassDictVariable(MappingProxyVariable):

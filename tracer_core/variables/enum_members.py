@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import operator
 import types
 from collections.abc import Iterable
 
@@ -11,6 +12,7 @@ from tracer_core.guards import is_constant, make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.registry import handles
 from tracer_core.variables.user_objects import class_attribute_source, static_lookup
 
 
@@ -45,6 +47,16 @@ class EnumMemberVariable(ConstantVariable):
         """None where the program's class has a say."""
         own = self.own_method("__bool__") or self.own_method("__len__")
         return None if own is not None else bool(self.value())
+
+
+@handles(operator.invert, EnumMemberVariable)
+def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
+    """`~flag`, which the library writes down in the member when it is first asked: that is nobody else's to see."""
+    flag = member.value()
+    if not isinstance(flag, enum.Flag) or member.own_method("__invert__") is not None:
+        return None
+    note_read(tx, [member])
+    return tx.constant(~flag)
 
 
 def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:

@@ -10,6 +10,7 @@ import torch
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
+from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.exceptions import raise_real
@@ -30,6 +31,8 @@ def instantiate(
     found, owner = static_lookup(type(cls), "__call__")
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(cls, enum.Enum):
         return tx.call(tx.build(found, class_attribute_source(owner, "__call__")), [cls_tracker, *args], kwargs)
+    if isinstance(found, type):
+        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind to what it is found in
     return make_instance(tx, cls_tracker, args, kwargs)
 
 
@@ -65,17 +68,22 @@ _FOLDED_CLASSES: set[Any] = {torch.device, torch.finfo, torch.iinfo, torch.dtype
 
 
 def _fold_class(
-    tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Any, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
+    if issubclass(cls, enum.Enum) and len(args) > 1:
+        kwargs = {"module": tx.constant(tx.frame.globals.get("__name__")), **kwargs}
     if cls is object:
         if args or kwargs:
             tx.raise_(TypeError, "object() takes no arguments")
         return UserObjectVariable(object)
+    value: Any
     try:
         value = cls(*(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()})
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
-    return tx.constant(value)
+    if isinstance(value, type):
+        overlay.note_made(tx, value)  # Enum("Name", "A B")
+    return tx.constant(value)  # type: ignore[no-any-return]
 
 
 def _check_instantiable(

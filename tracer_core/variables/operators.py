@@ -204,11 +204,11 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
         return binary(tx, "-", unary(tx, "UNARY_NEGATIVE", a), ConstantVariable(1))
     if isinstance(a, InGraphVariable):
         return call_in_graph(tx, "call_function", function, [a], {})
-    if has_special(a, name):
-        return call_special(tx, a, name, [], "")
     done = answered(tx, function, a)
     if done is not None:
         return done
+    if has_special(a, name):
+        return call_special(tx, a, name, [], "")
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded

@@ -8,6 +8,8 @@ property, ...) for which the builders give the value's tracker.
 from __future__ import annotations
 
 import contextlib
+import types
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +33,25 @@ class MadeClass:
 current: Overlay = {}
 placeholders: dict[int, tuple[Any, Any]] = {}
 made: dict[type, MadeClass] = {}
+
+
+def note_made(tx: Any, cls: type) -> None:
+    """The instruction at hand has made the class, which exists for the trace alone."""
+    made[cls] = MadeClass(cls, tx.root_steps - 1)
+    tx.output.libraries.made.add(cls)
+
+
+def made_for(value: Any) -> MadeClass | None:
+    """The class made in the trace that `value` is, or is an instance of, or has inside it."""
+    if isinstance(value, _ALIASES):
+        return made_for((value.__origin__, *value.__args__))
+    if isinstance(value, (tuple, frozenset)):
+        within = next(filter(None, map(made_for, value)), None)
+        return within or made.get(type(value))
+    return made.get(value) if isinstance(value, type) else made.get(type(value))
+
+
+_ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
 
 
 class Written:
