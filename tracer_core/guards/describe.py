@@ -11,7 +11,18 @@ import torch
 
 from tracer_core.guards.constants import is_constant
 
-_repr = Repr()
+# Python refuses to write out numbers that are longer.
+WRITTEN_BITS = 4000
+
+
+class _Short(Repr):
+    """`Repr`, of numbers of any length."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        return f"an int of {x.bit_length()} bits" if x.bit_length() > WRITTEN_BITS else super().repr_int(x, level)
+
+
+_repr = _Short()
 _repr.maxstring = _repr.maxother = 60
 _repr.maxtuple = _repr.maxlist = _repr.maxdict = 8
 

@@ -18,9 +18,11 @@ from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.identity import same
 from tracer_core.variables.iteration import iterate, next_item, unpack
+from tracer_core.variables.membership import membership
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
+from tracer_core.variables.subscripts import set_item
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.text_methods import formatted, shown
 
@@ -56,7 +58,7 @@ def is_op(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("CONTAINS_OP")
 def contains_op(tx: Any, frame: Frame, ins: Instruction) -> None:
     item, container = frame.pop_n(2)
-    found = operators.membership(tx, container, item)
+    found = membership(tx, container, item)
     frame.push(found if ins.arg == "in" else operators.negation(tx, found))
 
 
@@ -144,7 +146,7 @@ def set_add(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("MAP_ADD")
 def map_add(tx: Any, frame: Frame, ins: Instruction) -> None:
     key, value = frame.pop_n(2)
-    operators.set_item(tx, frame.stack[-ins.arg], key, value)
+    set_item(tx, frame.stack[-ins.arg], key, value)
 
 
 @op("LIST_EXTEND")

@@ -16,7 +16,7 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dropping import refuse_to_drop
-from tracer_core.variables.operators import del_item, get_item, set_item
+from tracer_core.variables.subscripts import del_item, get_item, set_item
 
 
 @op("NOP", "RESUME", "COPY_FREE_VARS", "RETURN_GENERATOR")

@@ -69,61 +69,93 @@ def callable_type(tracker: VariableTracker) -> bool:
 
 
 def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Call a builtin, a class or a torch function."""
+    """Call a builtin, a class or a torch function, by the first of the ways that knows it."""
+    for way in _WAYS_OF_KNOWN:
+        result = way(tx, function, args, kwargs)
+        if result is not None:
+            return result.realize()
+    known = function.known
+    why = rules.decide(known).why or "it is not known what it does to these values"
+    raise Unsupported("skipped-function", what=name_of(known), why=why)
+
+
+def _by_handler(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    for kinds, handler in handlers_for(function.known):
+        if matches(kinds, args) and fits(handler, 1, args, kwargs):
+            result: VariableTracker | None = handler(tx, *args, **kwargs)
+            if result is not None:
+                _tell(tx, handler)
+                return result
+    return None
+
+
+def _tell(tx: Tracing, handler: Any) -> None:
+    if tx.output.observer is not None:
+        tx.output.observer.on_dispatch(handler.__qualname__)
+
+
+def _by_stand_in(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    stand_in = stand_in_for(function.known)
+    if stand_in is None:
+        return None
+    from tracer_core.variables.stand_ins import call_stand_in
+
+    return call_stand_in(tx, function.known, stand_in, args, kwargs)
+
+
+def _as_class(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    if not isinstance(function, ClassVariable):
+        return None
+    from tracer_core.variables.instantiate import instantiate
+
+    return instantiate(tx, function, args, kwargs)
+
+
+def _as_operator(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     from tracer_core.variables.operator_functions import call_operator
 
+    return call_operator(tx, function.known, args) if not kwargs else None
+
+
+def _by_answer(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    return tx.constant(rules.ANSWERS[function.known]) if _in_answers(function.known) else None
+
+
+def _as_tensor_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    name = _tensor_method(function.known) if args and isinstance(args[0], TensorVariable) else None
+    return None if name is None else call_method(tx, args[0], name, args[1:], kwargs)
+
+
+def _as_node(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    if rules.decide(function.known).action != "graph":
+        return None
+    return call_in_graph(tx, "call_function", function.known, args, kwargs)
+
+
+def _as_unbound_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    name = _unbound_method(function.known, args)
+    return None if name is None else call_method(tx, args[0], name, args[1:], kwargs)
+
+
+def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     known = function.known
-    if isinstance(known, _ALIASES):
-        return _call_alias(tx, function, args, kwargs)
-    observer = tx.output.observer
-    for kinds, handler in handlers_for(known):
-        if matches(kinds, args) and fits(handler, 1, args, kwargs):
-            result = handler(tx, *args, **kwargs)
-            if result is not None:
-                if observer is not None:
-                    observer.on_dispatch(handler.__qualname__)
-                return result.realize()
-    stand_in = stand_in_for(known)
-    if stand_in is not None:
-        from tracer_core.variables.stand_ins import call_stand_in
-
-        return call_stand_in(tx, known, stand_in, args, kwargs)
-    if isinstance(function, ClassVariable):
-        from tracer_core.variables.instantiate import instantiate
-
-        return instantiate(tx, function, args, kwargs)
-    done = call_operator(tx, known, args) if not kwargs else None
-    if done is not None:
-        return done
-    if _in_answers(known):
-        return tx.constant(rules.ANSWERS[known])
-    rule = rules.decide(known)
-    if args and isinstance(args[0], TensorVariable) and (name := _tensor_method(known)) is not None:
-        return call_method(tx, args[0], name, args[1:], kwargs)
-    if rule.action == "graph":
-        return call_in_graph(tx, "call_function", known, args, kwargs)
-    unbound = _unbound_method(known, args)
-    if unbound is not None:
-        return call_method(tx, args[0], unbound, args[1:], kwargs)
-    if rule.action == "fold" and any(isinstance(arg, SymNodeVariable) for arg in args):
+    if rules.decide(known).action != "fold":
+        return None
+    if any(isinstance(arg, SymNodeVariable) for arg in args):
         return _fold_symbolic(tx, function, args, kwargs)
-    if rule.action == "fold" and _looks_at_what_changed(tx, known):
+    if _looks_at_what_changed(tx, known):
         raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
-    if rule.action == "fold" and not any(isinstance(arg, FunctionVariable) for arg in args):
-        folded = fold(tx, known, args, kwargs)
-        if folded is not None:
-            return folded
-    raise Unsupported(
-        "skipped-function", what=name_of(known), why=rule.why or "it is not known what it does to these values"
-    )
+    return None if any(isinstance(arg, FunctionVariable) for arg in args) else fold(tx, known, args, kwargs)
 
 
 # What a class with types in brackets is: `list[int]`, `Holder[int]`.
-_ALIASES = (types.GenericAlias, type(typing.Sequence[int]))
+_ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
 
 
-def _call_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     """Make an object of the class, and let it know of what it was made, if it takes that."""
+    if not isinstance(alias.known, _ALIASES):
+        return None
     origin = alias.known.__origin__
     if not isinstance(origin, type) or not getattr(alias.known, "_inst", True):
         raise Unsupported("call", what=repr(alias.known))
@@ -135,6 +167,12 @@ def _call_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -
             if not issubclass(raised.tracker.cls, (AttributeError, TypeError)):
                 raise
     return made
+
+
+_WAYS_OF_KNOWN = (
+    _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method, _as_node,
+    _as_unbound_method, _by_folding,
+)  # fmt: skip
 
 
 def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
@@ -183,41 +221,87 @@ def _unbound_method(known: Any, args: Args) -> str | None:
 
 
 def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`obj.name(*args, **kwargs)` for a method of a builtin type."""
-    handler = method_for(type(obj), name)
-    observer = tx.output.observer
-    if handler is not None:
-        result = _call_handler(tx, handler, obj, name, args, kwargs)
+    """`obj.name(*args, **kwargs)` for a method of a builtin type, by the first of the ways that knows it."""
+    for way in _WAYS_OF_METHODS:
+        result = way(tx, obj, name, args, kwargs)
         if result is not None:
-            if observer is not None:
-                observer.on_dispatch(handler.__qualname__)
             return result.realize()
-    if isinstance(obj, TensorVariable):
-        return call_in_graph(tx, "call_method", name, [obj, *args], kwargs)
-    if isinstance(obj, KnownVariable):
-        function = getattr(obj.known, name)
-        if handlers_for(function) or stand_in_for(function) is not None:
-            return call_known(tx, BuiltinVariable(function), args, kwargs)
-    if isinstance(obj, UserObjectVariable):
-        return _call_inherited(tx, obj, name, args, kwargs)
-    if not kwargs and not isinstance(obj, (InGraphVariable, KnownVariable)):
-        from tracer_core.variables.dunder_methods import call_dunder
-
-        result = call_dunder(tx, obj, name, args)
-        if result is not None:
-            return result
-    if isinstance(obj, SymNodeVariable):
-        if (operator_function := _NUMBER_METHODS.get(name)) is not None and args:
-            return call_in_graph(tx, "call_function", operator_function, [obj, *args], kwargs)
-        return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
-    if obj.is_constant() and all_constant(args) and all_constant(list(kwargs.values())) and not obj.mutable:
-        method = getattr(obj.value(), name)
-        if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
-            raise Unsupported("method", name=name, type=name_of(obj.known))
-        folded = fold(tx, method, args, kwargs)
-        assert folded is not None
-        return folded
     raise Unsupported("method", name=name, type=obj.python_type_name())
+
+
+def _method_by_handler(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """A call that does not fit the method's signature raises TypeError in the program."""
+    handler = method_for(type(obj), name)
+    if handler is None:
+        return None
+    if not fits(handler, 2, args, kwargs) or refuses(obj.python_type(), name, kwargs):
+        raise_signature(tx, obj, name, args, kwargs)
+    result: VariableTracker | None = handler(tx, obj, *args, **kwargs)
+    if result is not None:
+        _tell(tx, handler)
+    return result
+
+
+def _method_of_tensor(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    return call_in_graph(tx, "call_method", name, [obj, *args], kwargs) if isinstance(obj, TensorVariable) else None
+
+
+def _method_of_known(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    if not isinstance(obj, KnownVariable):
+        return None
+    function = getattr(obj.known, name)
+    known = handlers_for(function) or stand_in_for(function) is not None
+    return call_known(tx, BuiltinVariable(function), args, kwargs) if known else None
+
+
+def _method_of_object(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    return _call_inherited(tx, obj, name, args, kwargs) if isinstance(obj, UserObjectVariable) else None
+
+
+def _method_as_operator(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    if kwargs or isinstance(obj, (InGraphVariable, KnownVariable)):
+        return None
+    from tracer_core.variables.dunder_methods import call_dunder
+
+    return call_dunder(tx, obj, name, args)
+
+
+def _method_of_symbol(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    if not isinstance(obj, SymNodeVariable):
+        return None
+    function = _NUMBER_METHODS.get(name)
+    if function is not None and args:
+        return call_in_graph(tx, "call_function", function, [obj, *args], kwargs)
+    return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
+
+
+def _method_by_folding(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    if obj.mutable or not obj.is_constant() or not all_constant([*args, *kwargs.values()]):
+        return None
+    method = getattr(obj.value(), name)
+    if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
+        raise Unsupported("method", name=name, type=name_of(obj.known))
+    return fold(tx, method, args, kwargs)
+
+
+_WAYS_OF_METHODS = (
+    _method_by_handler, _method_of_tensor, _method_of_known, _method_of_object, _method_as_operator,
+    _method_of_symbol, _method_by_folding,
+)  # fmt: skip
 
 
 def _call_inherited(tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -256,16 +340,6 @@ def _call_found(
             return call_special(tx, obj, "__missing__", args, "")
     result = call_method(tx, part, name, args, kwargs)
     return obj if result is part else result
-
-
-def _call_handler(
-    tx: Tracing, handler: Any, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
-) -> VariableTracker | None:
-    """The handler's result; a call that does not fit the method's signature raises TypeError in the program."""
-    if not fits(handler, 2, args, kwargs) or refuses(obj.python_type(), name, kwargs):
-        raise_signature(tx, obj, name, args, kwargs)
-    result: VariableTracker | None = handler(tx, obj, *args, **kwargs)
-    return result
 
 
 def _operator_table() -> dict[str, Any]:

@@ -15,7 +15,8 @@ from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.keys import key_of, raise_key
-from tracer_core.variables.operators import binary, contains, equal_items
+from tracer_core.variables.membership import contains, equal_items
+from tracer_core.variables.operators import binary
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.truth_and_length import truth
@@ -215,7 +216,7 @@ def pairs(
         return other.entries(tx)
     keys = find_attr(tx, other, "keys")
     if keys is not None:
-        from tracer_core.variables.operators import get_item
+        from tracer_core.variables.subscripts import get_item
 
         return [(key, get_item(tx, other, key)) for key in unpack(tx, tx.call(keys, []))]
     return _pairs_of_sequence(tx, other, pair_of)

@@ -10,21 +10,11 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterate, next_item
-from tracer_core.variables.operators import (
-    BINARY,
-    COMPARE,
-    INPLACE,
-    UNARY,
-    by_table,
-    compare,
-    contains,
-    del_item,
-    get_item,
-    set_item,
-    unary,
-)
+from tracer_core.variables.membership import contains
+from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, by_table, compare, unary
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.subscripts import del_item, get_item, set_item
 from tracer_core.variables.truth_and_length import length, truth
 
 NOT_IMPLEMENTED = ConstantVariable(NotImplemented)

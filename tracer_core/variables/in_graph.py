@@ -10,9 +10,10 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.defaults import device_to_name, dtype_to_name
-from tracer_core.graph.fakes import overlap_refused, version_of
+from tracer_core.graph.fakes import version_of
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.in_place import refuse_writes
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, unbacked, wrap
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -139,7 +140,7 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
     versions = [version_of(tensor) for tensor in tensors]
     try:
         result = tx.output.run_fake(function, args, kwargs)
-        _refuse_writes(tx, name, args, tensors, versions)
+        refuse_writes(tx, name, args, tensors, versions)
         return result
     except Unsupported:
         raise
@@ -158,49 +159,6 @@ def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
             yield value
         elif isinstance(value, (tuple, list)):
             yield from _tensors(value)
-
-
-_WRITES_ANYWHERE = ("fill_", "zero_")
-# In-place operations that on fakes do not look at whether the result's type can be cast to the tensor's.
-_CAST_BACK = ("mul_", "imul", "add_", "iadd", "sub_", "isub")
-
-
-def _can_cast_back(written: torch.Tensor, operands: list[Any]) -> bool:
-    numbers = (torch.Tensor, bool, int, float, complex)
-    types = [torch.result_type(written, other) for other in operands[1:2] if isinstance(other, numbers)]
-    return all(torch.can_cast(dtype, written.dtype) for dtype in types)
-
-
-# Keys made of these alone give a view; to look at what others give may need the data.
-_VIEWING_KEYS = (int, torch.SymInt, slice, type(None), type(...))
-
-
-def _written(name: str, tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
-    """The part of `tensor` that the operation wrote to: for an item, its view, if the key gives one."""
-    if name != "setitem":
-        return tensor
-    key = operands[1]
-    parts = key if isinstance(key, tuple) else (key,)
-    return tensor[key] if all(type(part) in _VIEWING_KEYS for part in parts) else tensor
-
-
-def _refuse_writes(
-    tx: Tracing, name: str, operands: list[Any], tensors: list[torch.Tensor], versions: list[int | None]
-) -> None:
-    """End the graph where the operation just run on fakes may refuse to write into real tensors."""
-    for tensor, before in zip(tensors, versions, strict=True):
-        if version_of(tensor) == before or name in _WRITES_ANYWHERE:
-            continue
-        if name == "setitem" and tensor is not operands[0]:
-            continue  # a view of what is written has the same count of changes
-        if name in _CAST_BACK and not _can_cast_back(tensor, operands):
-            raise Unsupported("operation-fails", what=name, error=f"RuntimeError: the result is no {tensor.dtype}")
-        with tx.output.fakes.mode:
-            others = [each for each in tensors if each is not tensor]
-            refused = overlap_refused(_written(name, tensor, operands), others)
-        tx.output.note_shape_guards()
-        if refused:
-            raise Unsupported("operation-fails", what=name, error="RuntimeError: it writes over what it reads")
 
 
 def _first_line(error: BaseException) -> str:

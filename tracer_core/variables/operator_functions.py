@@ -10,19 +10,9 @@ from typing import Any
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.identity import same
-from tracer_core.variables.operators import (
-    BINARY,
-    COMPARE,
-    INPLACE,
-    UNARY,
-    binary,
-    compare,
-    contains,
-    del_item,
-    get_item,
-    set_item,
-    unary,
-)
+from tracer_core.variables.membership import contains
+from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, binary, compare, unary
+from tracer_core.variables.subscripts import del_item, get_item, set_item
 from tracer_core.variables.truth_and_length import truth
 
 

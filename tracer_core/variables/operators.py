@@ -1,33 +1,26 @@
-"""Binary, in-place, unary and comparison operators, `in`, and subscripts, in Python's order of `__op__`/`__rop__`."""
+"""Binary, in-place, unary and comparison operators, and `not`, in Python's order of `__op__`/`__rop__`."""
 
 from __future__ import annotations
 
-import enum
 import operator
-import types
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
-from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.iteration import iterable_type, iterate, next_item
 from tracer_core.variables.registry import answered
-from tracer_core.variables.sequences import RangeVariable, SequenceVariable
+from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.settled import settled
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
-from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "+": (operator.add, "add"),
@@ -114,7 +107,7 @@ def by_table(
     done = answered(tx, function, a, b)
     if done is not None:
         return done
-    if (isinstance(a, InGraphVariable) and _numeric(b)) or (isinstance(b, InGraphVariable) and _numeric(a)):
+    if (isinstance(a, InGraphVariable) and numeric(b)) or (isinstance(b, InGraphVariable) and numeric(a)):
         return call_in_graph(tx, "call_function", function, [a, b], {})
     if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
         return None
@@ -128,7 +121,7 @@ def by_table(
     return None
 
 
-def _numeric(tracker: VariableTracker) -> bool:
+def numeric(tracker: VariableTracker) -> bool:
     """Whether the graph can combine it with a tensor or a symbolic number."""
     if isinstance(tracker, InGraphVariable):
         return True
@@ -223,10 +216,10 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
     if done is not None:
         return done
     if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
-        if _numeric(a) and _numeric(b):
+        if numeric(a) and numeric(b):
             return call_in_graph(tx, "call_function", function, [a, b], {})
     elif isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
-        if _numeric(a) and _numeric(b):
+        if numeric(a) and numeric(b):
             if isinstance(b, TensorVariable) and not isinstance(a, InGraphVariable):
                 # A number leaves the comparison to the tensor, which is asked the other way round.
                 return call_in_graph(tx, "call_function", getattr(operator, reflected.strip("_")), [b, a], {})
@@ -291,175 +284,9 @@ def _compare_inside(
     return None if inside is None else answered(tx, getattr(operator, method.strip("_")), inside, other.part)
 
 
-def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> bool:
-    """`item in container`."""
-    container, item = container.realize(), item.realize()
-    done = answered(tx, operator.contains, container, item)
-    if done is not None:
-        return truth(tx, done)
-    if has_special(container, "__contains__"):
-        return truth(tx, call_special(tx, container, "__contains__", [item], ""))
-    if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):
-        folded = fold(tx, operator.contains, [container, item], {})
-        assert folded is not None
-        return truth(tx, folded)
-    if not iterable_type(container):
-        tx.raise_(TypeError, f"argument of type {container.type_name_in_errors()!r} is not iterable")
-    iterator = iterate(tx, container)
-    while (candidate := next_item(tx, iterator)) is not None:
-        if equal_items(tx, candidate, item):
-            return True
-    return False
-
-
-def membership(tx: Tracing, container: VariableTracker, item: VariableTracker) -> VariableTracker:
-    """`item in container` as a value: a symbolic one where only symbolic numbers decide."""
-    container, item = container.realize(), item.realize()
-    listed = isinstance(container, (SequenceVariable, ConstantVariable)) and not isinstance(container, RangeVariable)
-    items = container.items_or_none(tx) if listed else None
-    if items is not None and _decided_by_symbols([item, *items]):
-        return _joined(tx, operator.or_, [(each, item) for each in items])
-    return ConstantVariable(contains(tx, container, item))
-
-
-def all_equal(tx: Tracing, ours: list[VariableTracker], theirs: list[VariableTracker]) -> VariableTracker | None:
-    """Whether items are equal, pair by pair, where only symbolic numbers decide; else None."""
-    if not _decided_by_symbols([*ours, *theirs]):
-        return None
-    return _joined(tx, operator.and_, list(zip(ours, theirs, strict=True)))
-
-
-_MAX_SYMBOLIC = 32
-
-
-def _decided_by_symbols(items: list[VariableTracker]) -> bool:
-    """Whether all are numbers, some of them symbolic; not too many for as many nodes."""
-    if not 1 < len(items) <= 2 * _MAX_SYMBOLIC:
-        return False
-    numbers = [each.realize() for each in items]
-    return all(map(_number, numbers)) and any(isinstance(each, SymNodeVariable) for each in numbers)
-
-
-def _number(tracker: VariableTracker) -> bool:
-    return _numeric(tracker) and not isinstance(tracker, TensorVariable)
-
-
-def _joined(
-    tx: Tracing, function: Callable[..., Any], pairs: list[tuple[VariableTracker, VariableTracker]]
-) -> VariableTracker:
-    """Whether any (`or_`), or each (`and_`), of these pairs of numbers is equal."""
-    decides = function is operator.or_
-    found: VariableTracker = ConstantVariable(not decides)
-    for one, other in pairs:
-        equal = ConstantVariable(True) if one is other else compare(tx, "==", one, other).realize()
-        if isinstance(equal, ConstantVariable):
-            if equal.value() == decides:
-                return equal
-        elif isinstance(found, ConstantVariable):
-            found = equal
-        else:
-            operands = [equal, found] if decides else [found, equal]
-            found = call_in_graph(tx, "call_function", function, operands, {})
-    return found
-
-
 def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
     """`not a`."""
     a = a.realize()
     if isinstance(a, SymNodeVariable) and isinstance(a.fake, torch.SymBool):
         return call_in_graph(tx, "call_function", operator.not_, [a], {}, torch.sym_not)
     return ConstantVariable(not truth(tx, a))
-
-
-def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Equality as containers ask it: the same object, or equal."""
-    return _surely_same(tx, a.realize(), b.realize()) or truth(tx, compare(tx, "==", a, b))
-
-
-def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Whether they are one object, where that matters: what cannot be told of equal values makes no difference."""
-    if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
-        return False
-    if isinstance(a, _BY_VALUE) or isinstance(b, _BY_VALUE):
-        # A NaN is the only one of them that may be the same and not equal.
-        return a is b or (_is_nan(a) and _is_nan(b) and same(tx, a, b))
-    return same(tx, a, b)
-
-
-def _is_nan(tracker: VariableTracker) -> bool:
-    value = tracker.value() if isinstance(tracker, ConstantVariable) else None
-    return isinstance(value, (float, complex)) and value != value
-
-
-_BY_VALUE = (ConstantVariable, SequenceVariable, SetVariable)
-
-
-def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> VariableTracker:
-    """`container[key]`."""
-    container, key = container.realize(), key.realize()
-    done = answered(tx, operator.getitem, container, key)
-    if done is not None:
-        return done
-    if isinstance(container, TensorVariable):
-        if isinstance(key, SymNodeVariable) and isinstance(key.fake, torch.SymInt):
-            # Indexing would fix the number; this does the same and leaves it open.
-            return call_in_graph(tx, "call_function", torch.select, [container, ConstantVariable(0), key], {})
-        return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
-    if isinstance(container, UserObjectVariable):
-        return call_special(
-            tx, container, "__getitem__", [key], f"{container.type_name_in_errors()!r} object is not subscriptable"
-        )
-    if isinstance(container, ClassVariable):
-        return _class_item(tx, container, key)
-    folded = None if container.mutable else fold(tx, operator.getitem, [container, key], {})
-    if folded is not None:
-        return folded
-    if static_lookup(container.python_type(), "__getitem__")[1] is None:
-        tx.raise_(TypeError, f"{container.type_name_in_errors()!r} object is not subscriptable")
-    raise Unsupported("method", name="__getitem__", type=container.python_type_name())
-
-
-def _class_item(tx: Tracing, cls: ClassVariable, key: VariableTracker) -> VariableTracker:
-    """`cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
-    known = cls.known
-    found, owner = static_lookup(type(known), "__getitem__")
-    if isinstance(found, types.FunctionType) and owner is not None and not issubclass(known, enum.Enum):
-        return tx.call(tx.build(found, class_attribute_source(owner, "__getitem__")), [cls, key])
-    found, owner = static_lookup(known, "__class_getitem__")
-    if owner is not None and may_change(owner):
-        return tx.call(get_attr(tx, cls, "__class_getitem__"), [key])
-    folded = fold(tx, operator.getitem, [cls, key], {})
-    if folded is None:
-        raise Unsupported("method", name="__class_getitem__", type=known.__name__)
-    return folded
-
-
-def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, value: VariableTracker) -> None:
-    """`container[key] = value`."""
-    container, key = container.realize(), key.realize()
-    if answered(tx, operator.setitem, container, key, value) is not None:
-        return
-    if isinstance(container, TensorVariable):
-        call_in_graph(tx, "call_function", operator.setitem, [container, key, value], {})
-        return
-    if isinstance(container, UserObjectVariable):
-        missing = f"{container.type_name_in_errors()!r} object does not support item assignment"
-        call_special(tx, container, "__setitem__", [key, value], missing)
-        return
-    if static_lookup(container.python_type(), "__setitem__")[1] is None:
-        tx.raise_(TypeError, f"{container.type_name_in_errors()!r} object does not support item assignment")
-    raise Unsupported("method", name="__setitem__", type=container.python_type_name())
-
-
-def del_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> None:
-    """`del container[key]`."""
-    container, key = container.realize(), key.realize()
-    if answered(tx, operator.delitem, container, key) is not None:
-        return
-    if isinstance(container, UserObjectVariable):
-        missing = f"{container.type_name_in_errors()!r} object doesn't support item deletion"
-        call_special(tx, container, "__delitem__", [key], missing)
-        return
-    if static_lookup(container.python_type(), "__delitem__")[1] is None:
-        tx.raise_(TypeError, f"{container.type_name_in_errors()!r} object doesn't support item deletion")
-    raise Unsupported("method", name="__delitem__", type=container.python_type_name())

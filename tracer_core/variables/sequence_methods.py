@@ -7,7 +7,7 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.operators import equal_items
+from tracer_core.variables.membership import equal_items
 from tracer_core.variables.registry import method, only_keeps
 from tracer_core.variables.sequences import (
     DequeVariable,

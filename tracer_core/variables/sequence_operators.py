@@ -10,7 +10,8 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.indices import index_value, slice_value
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.operators import all_equal, compare, equal_items, negation
+from tracer_core.variables.membership import all_equal, equal_items
+from tracer_core.variables.operators import compare, negation
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import (

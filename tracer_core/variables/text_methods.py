@@ -19,10 +19,10 @@ from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ObservedException, raise_real
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterable_type, unpack
-from tracer_core.variables.operators import get_item
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.subscripts import get_item
 from tracer_core.variables.tensor import SymNodeVariable
 
 EMPTY = ConstantVariable("")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from tracer_core.guards.constants import constant_key, same_constant
-from tracer_core.guards.describe import describe
+from tracer_core.guards.describe import WRITTEN_BITS, describe
 from tracer_core.guards.guard import Const, Kind, kind
 
 
@@ -20,7 +20,8 @@ def _by_equality(value: str, expected: Any, const: Const) -> str:
 
 
 def _int(value: str, expected: int, const: Const) -> str:
-    return f"type({value}) is int and {value} == {expected!r}"
+    number = repr(expected) if expected.bit_length() <= WRITTEN_BITS else const(expected)
+    return f"type({value}) is int and {value} == {number}"
 
 
 def _str(value: str, expected: str, const: Const) -> str:
