@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild_buffers import write_buffer
 from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
 from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
@@ -161,6 +162,9 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
         return
     emitter.call_const(refill_set, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
     emitter.emit("POP_TOP")
+
+
+writes_back("buffer")(write_buffer)
 
 
 @writes_back("iterator")

@@ -1,0 +1,36 @@
+"""How bytearrays and arrays are made again, and how those from outside are written back."""
+
+from __future__ import annotations
+
+import array
+import functools
+from typing import Any
+
+from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.variables.buffers import BufferVariable, contents
+
+
+@rebuilds(BufferVariable)
+def _buffer(emitter: Emitter, tracker: BufferVariable) -> None:
+    held = tracker.held
+    if isinstance(held, memoryview):
+        raise CannotRebuild(tracker)
+    parts = [contents(held)] if isinstance(held, bytearray) else [held.typecode, contents(held)]
+    emitter.call_const(type(held), *(functools.partial(emitter.const, part) for part in parts))
+    emitter.keep(tracker)
+
+
+def write_buffer(emitter: Emitter, tracker: BufferVariable) -> None:
+    """Put the contents into the real one."""
+    held = tracker.held
+    values: list[Any] = [getattr(held, "typecode", None), contents(held)]
+    emitter.call_const(
+        fill, lambda: emitter.load(tracker), *(functools.partial(emitter.const, value) for value in values)
+    )
+    emitter.emit("POP_TOP")
+
+
+def fill(real: Any, typecode: str | None, data: bytes) -> None:
+    """`real[:] = ...`, of a bytearray or an array."""
+    real[:] = data if typecode is None else array.array(typecode, data)
