@@ -96,12 +96,11 @@ class Contents(Kind):
         return f"{name} holds {describe(expected[2])}"
 
     def expected_text(self, expected: tuple[type, Any, bytes]) -> str:
-        return f"{expected[0].__name__} of {describe(expected[2])}"
+        cls, elements, data = expected
+        return f"{cls.__name__} of {describe(data)}" + ("" if elements is None else f", elements {elements}")
 
     def seen_text(self, value: Any, expected: tuple[type, Any, bytes]) -> str:
-        return (
-            f"{type(value).__name__} of {describe(bytes(value))}" if isinstance(value, _BUFFERS) else describe(value)
-        )
+        return self.expected_text(self.of(value)) if isinstance(value, _BUFFERS) else describe(value)
 
     def advice(self, name: str, expected: tuple[type, Any, bytes], value: Any) -> str:
         return f"keep what {name} holds the same, or pass it as a tensor"
