@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 import torch.overrides
+from torch.fx.experimental.symbolic_shapes import is_nested_int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ ANSWERS: dict[Any, Any] = {
     torch._jit_internal.is_scripting: False,
     torch.overrides.is_tensor_method_or_property: False,
     torch._C._are_functorch_transforms_active: False,
+    is_nested_int: False,
 }
 
 

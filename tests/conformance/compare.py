@@ -15,11 +15,17 @@ BEHAVIOUR = ("outcome", "inputs", "globals", "output", "modes")
 TRACING = ("graphs", "ops", "compilations")
 
 
+#: Functions of ours, and what torch's compiler calls its own that do the same.
+SAME = {
+    "tracer_core.graph.tensor_data.count_one_change_less": "torch._dynamo.variables.builtin._lower_version_count_by_1"
+}
+
+
 def traced(record: Record, aspect: str) -> list[object]:
     """One entry per call, comparable between two compilers."""
     reads: dict[str, Callable[[CallRecord], object]] = {
         "graphs": lambda call: len(call.ran),
-        "ops": lambda call: [name for graph in call.ran for name in graph],
+        "ops": lambda call: [SAME.get(name, name) for graph in call.ran for name in graph],
         "compilations": lambda call: call.compiled,
     }
     return [reads[aspect](call) for call in record.calls]

@@ -20,6 +20,7 @@ from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
 from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
 from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.rebuild_keys import MustAskAgain
+from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import starts_at
 from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import Unsupported
@@ -226,6 +227,9 @@ class _Attempt:
             reason = Unsupported("left-open", type=left_open.manager.python_type_name())
             return self._end_before(left_open.root_step, reason)
         state.finish()
+        unchecked = self._cannot_check()
+        if unchecked is not None:
+            return unchecked
         try:
             return self._at_break() if value is None else self._at_return(value)
         except ClassLeaves as leaves:
@@ -253,6 +257,13 @@ class _Attempt:
             instruction = root.decoded.instructions[root.pc]
             self.observer.on_step_start(root, instruction)
             self.observer.on_break(self.failure.unsupported, root, instruction)
+
+    def _cannot_check(self) -> MustRestart | None:
+        """What to do where a check on data could not be undone should it fail: end the graph before it."""
+        output = self.interpreter.output
+        if not output.check_steps or undo_of(output) is not None:
+            return None
+        return self._end_before(output.check_steps[0], Unsupported("tensor-branch", what="bool[]"))
 
     def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame | MustRestart:
         output, root = self.interpreter.output, self.interpreter.root

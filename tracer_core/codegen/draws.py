@@ -38,8 +38,14 @@ def _state_of(stream: Any) -> tuple[Callable[[Any], Any], Any]:
         return stream.set_state, stream.get_state()
     if isinstance(stream, torch.Tensor):
         # `.data` has a version counter of its own: nobody can tell that the tensor was changed and put back.
-        return stream.data.copy_, stream.detach().clone()
+        return functools.partial(_put_back, stream, stream.data), stream.detach().clone()
     return stream.setstate, stream.getstate()
+
+
+def _put_back(tensor: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> None:
+    """Have `tensor` look at its old memory again, with the old values in it."""
+    tensor.data = memory
+    memory.copy_(values)
 
 
 def give_back(states: States) -> None:

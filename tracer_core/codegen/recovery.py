@@ -49,7 +49,7 @@ _BY_NUMBER = "floordiv ifloordiv rfloordiv floor_divide div divide mod imod rema
 _BY_VALUE = (
     "cholesky cholesky_inverse cholesky_solve inverse lu lu_solve svd qr eigh solve_triangular lstsq logdet det"
 )
-_BY_VALUE += " bernoulli multinomial poisson normal binomial binary_cross_entropy _assert_async _assert item tolist"
+_BY_VALUE += " bernoulli multinomial poisson normal binomial binary_cross_entropy assert_async assert item tolist"
 
 _FAILS_ON_DATA = frozenset(f"{_BY_INDEX} {_BY_NUMBER} {_BY_VALUE}".split())
 
@@ -115,8 +115,14 @@ def _flat(index: Any) -> tuple[Any, ...]:
 def _can_be_put_back(tracked: TrackedFake) -> bool:
     """Whether writing the old values undoes all that was done to it."""
     fake = tracked.fake
-    shaped_as_before = list(fake.shape) == tracked.sizes and list(fake.stride()) == tracked.strides
-    return shaped_as_before and fake.layout is torch.strided and not fake.requires_grad and not fake.is_inference()
+    return fake.layout is torch.strided and not fake.is_inference() and not _has_new_history(tracked)
+
+
+def _has_new_history(tracked: TrackedFake) -> bool:
+    """Whether autograd may have noted the change: a leaf changes only past autograd."""
+    fake = tracked.fake
+    still_a_leaf = tracked.is_leaf and fake.is_leaf and fake._base is None
+    return fake.requires_grad and not still_a_leaf
 
 
 def _bytes(fake: torch.Tensor) -> float:

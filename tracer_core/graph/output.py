@@ -91,6 +91,8 @@ class OutputGraph:
         self.generators: list[Any] = []
         # Calls of random generators, which the generated code makes in this order before it calls the graph.
         self.draws: list[Draw] = []
+        # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
+        self.check_steps: list[int] = []
         self.state = TracedState()
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
+from tracer_core.interpreter.checks import checked
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.variables.attributes import find_attr
@@ -27,14 +28,16 @@ def jump(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("POP_JUMP_IF_FALSE")
 def pop_jump_if_false(tx: Any, frame: Frame, ins: Instruction) -> None:
-    if not truth(tx, frame.stack[-1]):
+    jumps = checked(tx, frame, ins, False, frame.stack[-1])
+    if (not truth(tx, frame.stack[-1])) if jumps is None else jumps:
         frame.jump(ins)
     frame.pop()
 
 
 @op("POP_JUMP_IF_TRUE")
 def pop_jump_if_true(tx: Any, frame: Frame, ins: Instruction) -> None:
-    if truth(tx, frame.stack[-1]):
+    jumps = checked(tx, frame, ins, True, frame.stack[-1])
+    if truth(tx, frame.stack[-1]) if jumps is None else jumps:
         frame.jump(ins)
     frame.pop()
 

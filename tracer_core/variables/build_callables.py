@@ -116,7 +116,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
     types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, type(torch.ops.aten.add), type(torch.ops.aten.add.Tensor),
-    torch._ops.OpOverloadPacket, torch._ops.OpOverload,
+    torch._ops.OpOverloadPacket, torch._ops.OpOverload, property,
 )  # fmt: skip
 def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.tensor_data import count_one_change_less
 from tracer_core.sources import AttrSource
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
@@ -147,6 +148,28 @@ for _name in ("T", "mT", "H", "mH", "real", "imag"):
 @method(TensorVariable, ".data")
 def data(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return call_in_graph(tx, "call_function", torch._C._autograd._get_data_attr, [self], {})  # type: ignore[attr-defined]
+
+
+@method(TensorVariable, ".data=")
+def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> VariableTracker:
+    """It looks at the memory of `value` from now on. The fake counts that as a change, which says that it is one."""
+    if not isinstance(value, TensorVariable) or not _may_be_data(self.fake, value.fake):
+        raise Unsupported("set-attribute", name="data", type=self.python_type_name())
+    switch, enabled = torch._C._set_grad_enabled, torch.is_grad_enabled()
+    tx.output.add_node("call_function", switch, (False,), {}, None)
+    with torch.no_grad():
+        call_in_graph(tx, "call_function", torch.Tensor.set_, [self, value], {})
+    tx.output.add_node("call_function", switch, (enabled,), {}, None)
+    tx.output.add_node("call_function", count_one_change_less, (self.node,), {}, None)
+    return NONE
+
+
+def _may_be_data(fake: torch.Tensor, value: torch.Tensor) -> bool:
+    """Whether it is enough that the one looks at the memory of the other."""
+    described = [(each.dtype, each.device, each.layout, each.is_conj(), each.is_neg()) for each in (fake, value)]
+    unwatched = fake._base is None or fake.is_leaf
+    plain = unwatched and not fake.is_inference() and not value.is_inference()
+    return plain and described[0] == described[1] and fake.layout is torch.strided
 
 
 @method(TensorVariable, ".grad")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import is_in_graph
@@ -63,6 +63,25 @@ def _needs_data(name: str) -> Any:
         return None
 
     return handler
+
+
+@handles(torch._has_compatible_shallow_copy_type, TensorVariable, TensorVariable)
+def takes_the_data_of(tx: Tracing, tensor: TensorVariable, other: TensorVariable) -> VariableTracker:
+    return ConstantVariable(torch._has_compatible_shallow_copy_type(tensor.fake, other.fake))
+
+
+@handles(torch._C._nn._parse_to)
+def parse_to(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
+    """What `module.to` makes of its arguments: of a tensor, only which one it is matters."""
+    known = [arg.realize() for arg in args]
+    values = [arg.fake if isinstance(arg, TensorVariable) else constant_or(arg, arg) for arg in known]
+    named = {name: constant_or(value.realize(), value) for name, value in kwargs.items()}
+    if any(isinstance(value, VariableTracker) for value in (*values, *named.values())):
+        return None
+    try:
+        return tx.constant(torch._C._nn._parse_to(*values, **named))
+    except (TypeError, RuntimeError) as error:
+        raise Unsupported("operation-fails", what="to", error=f"{type(error).__name__}: {error}") from None
 
 
 for _name in ("equal", "allclose", "is_nonzero"):
