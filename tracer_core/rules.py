@@ -81,7 +81,7 @@ SKIPPED_MODULES: dict[str, str] = {
 }
 
 # Python functions inlined although a prefix above says otherwise.
-INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard")
+INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard", "torch._functorch.functional_call")
 INLINED_FUNCTIONS = frozenset({
     inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
     inspect.isgenerator, inspect.isabstract,
@@ -142,6 +142,11 @@ _CREATORS = [
         "from_numpy sparse_coo_tensor asarray"
     ).split()
 ]
+
+
+def is_overridable(function: Any) -> bool:
+    """Whether torch itself lists it as an operation on tensors."""
+    return _hashable(function) and function in graph_functions()
 
 
 def is_graph_function(function: Any) -> bool:

@@ -36,8 +36,9 @@ UNTRACED_PACKAGES = (
 )
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
 
-TRACED_PARTS = ("torch.nn.modules",)
-"""Parts of these packages that are traced all the same: a graph may start at a module's `__call__` or `forward`."""
+TRACED_PARTS = ("torch.nn.modules", "torch.optim")
+"""Parts of these packages that are traced all the same: a graph may start at a module's `__call__` or `forward`, or
+at an optimizer's `step`."""
 
 
 def _folder(package: str) -> str | None:

@@ -24,8 +24,9 @@ def clean_up(output: OutputGraph) -> None:
 
 
 def is_empty(graph: torch.fx.Graph) -> bool:
-    """Whether a cleaned-up graph has no operations left."""
-    return all(node.op in ("placeholder", "output") for node in graph.nodes)
+    """Whether a cleaned-up graph has no operations but switches of the grad mode, which is set after it anyway."""
+    switch = torch._C._set_grad_enabled
+    return all(node.op in ("placeholder", "output") or node.target is switch for node in graph.nodes)
 
 
 def _is_item(node: torch.fx.Node) -> bool:

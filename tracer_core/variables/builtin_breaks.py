@@ -1,4 +1,4 @@
-"""Builtins that always break the graph, each with its reason."""
+"""Builtins that break the graph, always or nearly so, each with its reason."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import builtins
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.guards import make
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.registry import handles
+from tracer_core.variables.user_objects import UserObjectVariable
 
 
 def _breaks(reason: str) -> Any:
@@ -15,6 +17,15 @@ def _breaks(reason: str) -> Any:
         raise Unsupported(reason)
 
     return handler
+
+
+@handles(builtins.id, UserObjectVariable)
+def id_of_object(tx: Tracing, obj: UserObjectVariable) -> VariableTracker:
+    """The address of an object from outside, for as long as this very object is there."""
+    if obj.real is None or obj.source is None:
+        raise Unsupported("object-id")
+    tx.guard(make.identity(obj.source, obj.real))
+    return tx.constant(id(obj.real))
 
 
 for _function, _reason in {

@@ -30,6 +30,7 @@ from tracer_core.variables.registry import handlers_for, looks_at_arguments, mat
 from tracer_core.variables.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.torch_calls import call_torch_function
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 # --- calls --------------------------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ def _as_tensor_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: 
 def _as_node(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     if rules.decide(function.known).action != "graph":
         return None
-    return call_in_graph(tx, "call_function", function.known, args, kwargs)
+    return call_torch_function(tx, function.known, args, kwargs)
 
 
 def _as_unbound_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
