@@ -91,7 +91,9 @@ def raise_something_else(x):
         return x + 1, str(error)
 
 
-@program("I5 I4")
+@program(
+    "I5 I4", differs="fewer_breaks", why="torch.compile goes on after an assert, but not after an if that raises"
+)
 def exception_after_a_value_branch(x):
     if x.sum() < 1000:
         raise Trouble(8)
