@@ -17,7 +17,7 @@ from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_g
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
-from tracer_core.codegen.graph_call import call_backend, finish_graph, untraced
+from tracer_core.codegen.graph_call import GraphCall, finish_graph
 from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
@@ -274,7 +274,8 @@ class _Attempt:
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
-        return self._finished(end, returning(end, self._compiled(end)))
+        graph = self._graph(end)
+        return self._finished(end, returning(end, None if graph is None else graph.function), graph)
 
     def _without_tensors(self) -> SkippedFrame:
         """For ever only where what might have changed it, a tensor among its values, is there already."""
@@ -313,7 +314,8 @@ class _Attempt:
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
-        return self._finished(end, breaking(end, self._compiled(end), position))
+        graph = self._graph(end)
+        return self._finished(end, breaking(end, None if graph is None else graph.function, position), graph)
 
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
         """What to do where the program let go of a generator in a block while it was traced: nobody ran the block."""
@@ -336,20 +338,21 @@ class _Attempt:
         reason = None if self.failure is None else self.failure.unsupported.reason_id
         return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals)
 
-    def _compiled(self, end: FrameEnd) -> Any | None:
-        """The graph as a function, or None where it would do nothing."""
+    def _graph(self, end: FrameEnd) -> GraphCall | None:
+        """The finished graph, or None where it would do nothing."""
         output = end.output
         if not output.operations and not end.output_nodes:
             return None
         module = finish_graph(output, end.output_nodes)
         if not end.output_nodes and is_empty(module.graph):
             return None
-        name = f"graph_{next(_graph_names)}"
-        if self.observer is not None:
-            self.observer.on_graph(module, name)
-        return untraced(call_backend(output, module), name, output.state.start)
+        return GraphCall(output, module, f"graph_{next(_graph_names)}")
 
-    def _finished(self, end: FrameEnd, new: NewCode) -> CompiledFrame:
+    def _finished(self, end: FrameEnd, new: NewCode, graph: GraphCall | None) -> CompiledFrame:
+        if graph is not None:
+            if self.observer is not None:
+                self.observer.on_graph(graph.module, graph.name)
+            graph.compile()
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)

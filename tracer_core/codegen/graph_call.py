@@ -70,9 +70,38 @@ def _share_memory(values: tuple[Any, ...]) -> bool:
     return any(start + size > after for (start, size), (after, _) in itertools.pairwise(ranges))
 
 
-def untraced(function: Callable[..., Any], name: str, settings: Mapping[str, Any]) -> Callable[..., Any]:
-    """`function` with the frame hook off while it runs. Should it raise, torch's `settings` (those that it changes)
-    are put back as they were: what it had entered is not left by anyone else."""
+class GraphCall:
+    """A finished graph and the function that runs it, which new code can hold before the back end was asked: it is
+    asked only once there is such code.
+
+    `function` runs what the back end made with the frame hook off. Should that raise, torch's settings (those that
+    it changes) are put back as they were: what it had entered is not left by anyone else.
+    """
+
+    def __init__(self, output: OutputGraph, module: torch.fx.GraphModule, name: str) -> None:
+        self.module = module
+        self.name = name
+        self._output = output
+        self.function, self._be = _untraced(name, output.state.start)
+
+    def compile(self) -> None:
+        """Ask the back end.
+
+        Raises:
+            BackendError: see `call_backend`.
+        """
+        self._be(call_backend(self._output, self.module))
+
+
+def _untraced(
+    name: str, settings: Mapping[str, Any]
+) -> tuple[Callable[..., Any], Callable[[Callable[..., Any]], None]]:
+    """The function with the frame hook off, and how to say which one that is."""
+    function: Callable[..., Any]
+
+    def be(compiled: Callable[..., Any]) -> None:
+        nonlocal function
+        function = compiled
 
     def call(*args: Any) -> Any:
         previous = set_eval_frame(None)
@@ -84,7 +113,7 @@ def untraced(function: Callable[..., Any], name: str, settings: Mapping[str, Any
     made = _putting_back(call, settings) if settings else call
     made.__name__ = made.__qualname__ = name
     made._tracewalk_disable = True  # type: ignore[attr-defined]
-    return made
+    return made, be
 
 
 def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ import torch
 
 from tests.conformance.program import program, t
 
+GIVES_UP = "torch gives up on the function for what the first call brings"
 SCALARS = "a 0-d array in place of a numpy scalar"
 STRICT = "graphs keep to what NumPy gives in dtype, memory and order"
 TORCH_WRONG = "torch gives other types, values or errors than NumPy"
@@ -180,7 +181,7 @@ def other_layouts(x):
     return x * 2, x.sum(axis=0)
 
 
-@program("B6", lambda: [np.array(["a", "b"]), np.array([1j]), np.array([1.0], dtype=np.float16)])
+@program("B6", lambda: [np.array(["a", "b"]), np.array([1j]), np.array([1.0], dtype=np.float16)], differs="fewer_breaks", why=GIVES_UP)
 def dtypes_without_tensors(x):
     return x + x if x.dtype.kind != "U" else x.shape
 
