@@ -179,7 +179,8 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
 
 @rebuilds(WeakReferenceVariable)
 def _weak_reference(emitter: Emitter, tracker: WeakReferenceVariable) -> None:
-    emitter.call_const(weakref.ref, lambda: emitter.load(tracker.to))
+    parts = [tracker.to] if tracker.callback is None else [tracker.to, tracker.callback]
+    emitter.call_const(weakref.ref, *(functools.partial(emitter.load, part) for part in parts))
     emitter.keep(tracker)
 
 

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tracer_core.errors import Unsupported
+
 if TYPE_CHECKING:
     import torch.fx
 
@@ -106,11 +108,17 @@ class VariableTracker:
         raise NotConstant(self.describe())
 
     def key(self, tx: Tracing | None) -> Any:
-        """What dicts and sets look it up by; ask `keys.key_of`, which knows the types without a hash."""
+        """What dicts and sets look it up by; ask `keys.key_of`, which knows the types without a hash.
+
+        Raises:
+            Unsupported: values of its type are equal by what is in them, and that is not known.
+        """
         try:
             value = self.value()
             hash(value)
         except (NotConstant, TypeError):
+            if self.python_type().__hash__ is not object.__hash__:
+                raise Unsupported("hash-user-object", cls=self.python_type_name()) from None
             return ByIdentity(self)
         return value
 
@@ -142,6 +150,23 @@ class VariableTracker:
     ) -> VariableTracker | None:
         """Call it; None if this kind of value does not know how."""
         return None
+
+
+class ByParts:
+    """A key that equals others of its kind whose parts are equal: for values such as bound methods."""
+
+    __slots__ = ("kind", "of", "parts")
+
+    def __init__(self, of: VariableTracker, *parts: Any) -> None:
+        self.of = of
+        self.kind = of.kind
+        self.parts = parts
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.parts))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByParts) and self.kind == other.kind and self.parts == other.parts
 
 
 class ByIdentity:

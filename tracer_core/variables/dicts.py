@@ -8,7 +8,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
-from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.keys import AskedKey, key_of
 
 
@@ -263,6 +263,6 @@ class SetVariable(VariableTracker):
     def _by_hash(self) -> list[VariableTracker]:
         """The order that the keys' hashes give, where no two are the same (comparing would run code again)."""
         hashes = {hash(key) for key in self._items}
-        if len(hashes) < len(self._items) or any(isinstance(key, ByIdentity) for key in self._items):
+        if len(hashes) < len(self._items) or any(isinstance(key, (ByIdentity, ByParts)) for key in self._items):
             raise Unsupported("set-order", what=self.describe())
         return [self._items[key] for key in self.cls(self._items)]

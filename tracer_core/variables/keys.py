@@ -7,7 +7,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 
 if TYPE_CHECKING:
     from tracer_core.variables.user_objects import UserObjectVariable
@@ -28,6 +28,21 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
             raise NotConstant(tracker.describe())
         tx.raise_(TypeError, f"unhashable type: '{tracker.type_name_in_errors()}'")
     return tracker.key(tx)
+
+
+def identity_key(tracker: VariableTracker) -> Any:
+    """What stands for the object itself in a key, whatever it equals.
+
+    Raises:
+        Unsupported: it is a plain value, of which there may be several.
+    """
+    tracker = tracker.realize()
+    if tracker.mutable or not tracker.is_constant():
+        return ByIdentity(tracker)
+    value = tracker.value()
+    if type(value).__hash__ is not object.__hash__:
+        raise Unsupported("hash-user-object", cls=tracker.python_type_name())
+    return value
 
 
 def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
@@ -82,7 +97,7 @@ class AskedKey:
 
     def __eq__(self, other: object) -> bool:
         """Asked once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
-        mate = other.of if isinstance(other, (AskedKey, ByIdentity)) else self.tx.constant(other)
+        mate = other.of if isinstance(other, (AskedKey, ByIdentity, ByParts)) else self.tx.constant(other)
         if self.of is mate:
             return True
         if not isinstance(other, AskedKey):
@@ -104,6 +119,8 @@ def asked(key: Any) -> list[AskedKey]:
     """The keys in `key` (one, or a tuple or frozenset of such) whose hash is code of the program."""
     if isinstance(key, AskedKey):
         return [key]
+    if isinstance(key, ByParts):
+        return asked(key.parts)
     return [each for part in key for each in asked(part)] if isinstance(key, (tuple, frozenset)) else []
 
 
@@ -111,4 +128,4 @@ def hash_is_known(key: Any) -> bool:
     """Whether `hash(key)` is what the value's own hash is."""
     if isinstance(key, (tuple, frozenset)):
         return all(hash_is_known(part) for part in key)
-    return not isinstance(key, ByIdentity)
+    return not isinstance(key, (ByIdentity, ByParts))

@@ -15,8 +15,8 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.copy import slots_of
-from tracer_core.sources import ConstSource, ReferentSource, Source
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.sources import AttrSource, ConstSource, ReferentSource, Source
+from tracer_core.variables.base import ByParts, Tracing, VariableTracker, constant_or
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import DELETED, ConstantVariable
@@ -25,6 +25,7 @@ from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariabl
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.iteration import iterate
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator
+from tracer_core.variables.keys import key_of
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles, method
@@ -151,20 +152,39 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 
 
 class WeakReferenceVariable(VariableTracker):
-    """A `weakref.ref` to an object that lives as long as the trace."""
+    """A `weakref.ref` to an object that lives as long as the trace; `callback` is what the trace made it with."""
 
-    __slots__ = ("to",)
+    __slots__ = ("callback", "cls", "to")
     kind = "weak reference"
 
-    def __init__(self, to: VariableTracker, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        to: VariableTracker,
+        source: Source | None = None,
+        cls: type = weakref.ReferenceType,
+        callback: VariableTracker | None = None,
+    ) -> None:
         super().__init__(source)
         self.to = to
+        self.cls = cls
+        self.callback = callback
 
     def python_type(self) -> type:
-        return weakref.ReferenceType
+        return self.cls
+
+    def key(self, tx: Tracing | None) -> Any:
+        if constant_or(self.to, self) is None:
+            raise Unsupported("weak-reference", what="an object that is gone")
+        return ByParts(self, key_of(tx, self.to))
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [("to", self.to)]
+        parts = [("to", self.to)]
+        return parts if self.callback is None else [*parts, ("callback", self.callback)]
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if self.cls is not weakref.KeyedRef or name != "key" or self.source is None:
+            return None
+        return tx.build(tx.output.real_value(self).key, AttrSource(self.source, "key"))
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         if args or kwargs:
@@ -173,20 +193,25 @@ class WeakReferenceVariable(VariableTracker):
 
 
 @handles(weakref.ref, VariableTracker)
-def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
-    watched = callback is not None and not (callback.is_constant() and callback.value() is None)
-    if to.source is None or watched or not isinstance(to, (UserObjectVariable, UserFunctionVariable)):
+def weak_reference(tx: Any, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
+    if to.source is None or not isinstance(to, (UserObjectVariable, UserFunctionVariable)):
         raise Unsupported("weak-reference", what=to.describe())
-    return WeakReferenceVariable(to)
+    if callback is None or constant_or(callback, callback) is None:
+        return WeakReferenceVariable(to)
+    if tx.frame.globals is not vars(weakref):
+        # (Those of weak dictionaries are keys, of objects that whoever uses them as keys holds.)
+        raise Unsupported("weak-reference", what=to.describe())
+    return WeakReferenceVariable(to, callback=callback)
 
 
-@builds(weakref.ReferenceType)
+@builds(weakref.ReferenceType, weakref.KeyedRef)
 def _weak_reference(build: Any, value: Any, source: Source) -> VariableTracker:
     if value() is None:
         build.tx.guard(make.is_none(ReferentSource(source)))
-        return WeakReferenceVariable(ConstantVariable(None), source)
-    build.tx.guard(make.type_is(source, weakref.ReferenceType))
-    return WeakReferenceVariable(build(value(), ReferentSource(source)), source)
+        build.tx.guard(make.type_is(source, type(value)))
+        return WeakReferenceVariable(ConstantVariable(None), source, type(value))
+    build.tx.guard(make.type_is(source, type(value)))
+    return WeakReferenceVariable(build(value(), ReferentSource(source)), source, type(value))
 
 
 @handles(operator.eq, WeakReferenceVariable, WeakReferenceVariable)

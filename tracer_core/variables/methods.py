@@ -6,7 +6,8 @@ import types
 from typing import Any
 
 from tracer_core.sources import Source
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.base import ByParts, Tracing, VariableTracker
+from tracer_core.variables.keys import identity_key, key_of
 
 
 class MethodVariable(VariableTracker):
@@ -28,6 +29,9 @@ class MethodVariable(VariableTracker):
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("self", self.self_), ("function", self.function)]
+
+    def key(self, tx: Tracing | None) -> Any:
+        return ByParts(self, identity_key(self.self_), key_of(tx, self.function))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__self__":
@@ -62,6 +66,9 @@ class BuiltinMethodVariable(VariableTracker):
 
     def value(self) -> Any:
         return getattr(self.self_.value(), self.name)
+
+    def key(self, tx: Tracing | None) -> Any:
+        return ByParts(self, identity_key(self.self_), self.name) if self.self_.mutable else super().key(tx)
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__self__":

@@ -7,7 +7,7 @@ import gc
 from typing import Any
 
 from tracer_core.sources import Source
-from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.base import ByIdentity, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.sequences import TupleVariable
@@ -35,6 +35,9 @@ class PartialVariable(VariableTracker):
 
     def python_type(self) -> type:
         return functools.partial
+
+    def key(self, tx: Tracing | None) -> Any:
+        return ByIdentity(self)
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if name in ("func", "args", "keywords") or value is DELETED:

@@ -10,7 +10,7 @@ import torch.fx
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import DrawnSource, Source
-from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 
 _SHORT = {
@@ -59,6 +59,9 @@ class TensorVariable(InGraphVariable):
     def attributes(self) -> dict[str, VariableTracker]:
         """What is to be written back to it."""
         return {} if self.new_grad is None else {"grad": self.new_grad}
+
+    def key(self, tx: Tracing | None) -> Any:
+        return ByIdentity(self)
 
     def python_type(self) -> type:
         return torch.nn.Parameter if isinstance(self._fake, torch.nn.Parameter) else torch.Tensor

@@ -181,7 +181,12 @@ def other_layouts(x):
     return x * 2, x.sum(axis=0)
 
 
-@program("B6", lambda: [np.array(["a", "b"]), np.array([1j]), np.array([1.0], dtype=np.float16)], differs="fewer_breaks", why=GIVES_UP)
+@program(
+    "B6",
+    lambda: [np.array(["a", "b"]), np.array([1j]), np.array([1.0], dtype=np.float16)],
+    differs="fewer_breaks",
+    why=GIVES_UP,
+)
 def dtypes_without_tensors(x):
     return x + x if x.dtype.kind != "U" else x.shape
 
