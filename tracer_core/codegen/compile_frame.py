@@ -9,7 +9,6 @@ import logging
 import sys
 from collections.abc import Iterator
 from types import CellType
-from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
