@@ -12,10 +12,12 @@ import torch
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.frame import Frame
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.tensor import TensorVariable
 
 _ENDS = frozenset({"RETURN_VALUE", "YIELD_VALUE", "RERAISE", "RETURN_GENERATOR"})
+_SAID = "the program goes another way here than the graph"
 _LONGEST = 80
 """How many instructions are looked at for the end of a side."""
 
@@ -35,7 +37,8 @@ def checked(tx: Any, frame: Frame, ins: Instruction, on: bool, tracker: Variable
         return None
     wanted = on if falls else not on
     condition = tracker if wanted else call_in_graph(tx, "call_function", torch.logical_not, [tracker], {})
-    call_in_graph(tx, "call_function", torch._assert_async, [condition], {})
+    # Without a message, back ends take the check for something that nobody needs.
+    call_in_graph(tx, "call_function", torch._assert_async, [condition, ConstantVariable(_SAID)], {})
     tx.output.check_steps.append(tx.root_steps - 1)
     return wanted == on
 
