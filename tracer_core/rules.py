@@ -99,7 +99,7 @@ _FOLDED: set[Any] = {
     str, len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
-    sys.intern, str.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
+    sys.intern, str.maketrans, bytes.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
 }  # fmt: skip
 # Looks at type variables alone; `typing_extensions` puts one of its own there, which looks at the stack.
 _FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]

@@ -1,0 +1,31 @@
+"""Partials equal only themselves: two that are made of the same are not one."""
+
+from __future__ import annotations
+
+import operator
+
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.identity import same
+from tracer_core.variables.partials import PartialVariable
+from tracer_core.variables.registry import handles
+from tracer_core.variables.special_methods import has_special
+
+
+def _is_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool | None:
+    """None where the other has a say."""
+    return None if has_special(a, "__eq__") or has_special(b, "__eq__") else same(tx, a, b)
+
+
+@handles(operator.eq, PartialVariable, VariableTracker)
+@handles(operator.eq, VariableTracker, PartialVariable)
+def equal(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    answer = _is_same(tx, a, b)
+    return None if answer is None else ConstantVariable(answer)
+
+
+@handles(operator.ne, PartialVariable, VariableTracker)
+@handles(operator.ne, VariableTracker, PartialVariable)
+def not_equal(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    answer = _is_same(tx, a, b)
+    return None if answer is None else ConstantVariable(not answer)
