@@ -68,9 +68,6 @@ class PartialVariable(VariableTracker):
             self.function.realize().value(), *args, **{k: v.realize().value() for k, v in self.keywords.items()}
         )
 
-    def key(self, tx: Tracing | None) -> Any:
-        return ByIdentity(self)
-
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "func":
             return self.function
