@@ -6,7 +6,6 @@ import contextlib
 import gc
 import itertools
 import logging
-import sys
 from collections.abc import Iterator
 from types import CellType
 
@@ -29,8 +28,9 @@ from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
+from tracer_core.interpreter.depth import room_to_recurse
 from tracer_core.interpreter.load import load_handlers
-from tracer_core.interpreter.machine import MAX_DEPTH, GraphEnds, Interpreter, MustRestart
+from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.with_blocks import leave_blocks
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
@@ -51,27 +51,12 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config asks for a full graph.
         BackendError: the back end failed.
     """
-    with _room_to_recurse(), _quiet_fakes(), fakes_unseen():
+    with room_to_recurse(), _quiet_fakes(), fakes_unseen():
         outcome = _in_attempts(input)
     if boxes_of(input.code):
         # The attempts looked at what is in them: let go of that before the program does.
         gc.collect()
     return outcome
-
-
-# An inlined call takes about ten of the interpreter's own Python frames.
-_FRAMES_PER_CALL = 16
-
-
-@contextlib.contextmanager
-def _room_to_recurse() -> Iterator[None]:
-    """Raise Python's recursion limit while tracing, by what the deepest inlining needs."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + MAX_DEPTH * _FRAMES_PER_CALL)
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:

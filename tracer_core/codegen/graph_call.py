@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import traceback
 from collections.abc import Callable, Mapping
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from tracer_core.errors import BackendError
 from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.output import OutputGraph
+from tracer_core.signals import handlers_part
 
 
 def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.GraphModule:
@@ -125,7 +127,7 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
             return function(*args)
         except BaseException as error:
             # Inference mode lasts as long as the object that the graph's frame holds.
-            traceback.clear_frames(error.__traceback__)
+            _clear_frames(error.__traceback__, handlers_part(error))
             for write, value in writes:
                 write(value)
             for _ in range(_autocast_depth() - nested):
@@ -133,6 +135,14 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
             raise
 
     return call
+
+
+def _clear_frames(trace: TracebackType | None, end: TracebackType | None) -> None:
+    """Drop what the frames from `trace` on hold, up to those from `end` on."""
+    while trace is not None and trace is not end:
+        with contextlib.suppress(RuntimeError):  # it still runs
+            trace.tb_frame.clear()
+        trace = trace.tb_next
 
 
 def _autocast_depth() -> int:

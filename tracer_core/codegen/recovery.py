@@ -11,9 +11,10 @@ from typing import Any
 import torch
 import torch.fx
 
-from tracer_core.bytecode import Instruction, make
+from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
+from tracer_core.signals import handlers_part, is_from_outside
 
 _DRAWS = (
     "rand",
@@ -147,11 +148,23 @@ def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instr
     """Where the graph's exception goes: an ordinary one is dropped, `back` done, and plain Python runs instead."""
     again = make("RERAISE", 0)
     return [
-        make("LOAD_CONST", Exception),
-        make("CHECK_EXC_MATCH"),
+        make("PUSH_NULL"),
+        make("LOAD_CONST", _is_of_the_graph),
+        make("COPY", 3),
+        make("CALL", CallShape(1)),
         make("POP_JUMP_IF_FALSE", target=again),
         make("POP_TOP"),
         *back,
         make("JUMP", target=otherwise),
         again,
     ]
+
+
+def _is_of_the_graph(error: BaseException) -> bool:
+    """Whether the graph is to blame for what was raised while it ran. What is not its own leaves the frame without a
+    word of the graph."""
+    if not is_from_outside(error):
+        return True
+    if error.__traceback__ is not None:
+        error.__traceback__.tb_next = handlers_part(error)
+    return False

@@ -275,12 +275,23 @@ def raising(resume: Resume, error: BaseException) -> CodeType:
     jump = program.instructions[resume.shift - 1]
     target = jump.target
     assert jump.op == "JUMP" and target is not None
-    raise_it = make("RAISE_VARARGS", 1)
-    load = make("LOAD_CONST", error)
-    for instruction in (load, raise_it):
-        instruction.span, instruction.handler = target.span, target.handler
-    program.instructions[resume.shift - 1 : resume.shift] = [load, raise_it]
+    program.instructions[resume.shift - 1 : resume.shift] = _raise_as_at(target, error)
     return assemble(program)
+
+
+def raising_at_start(code: CodeType, error: BaseException) -> CodeType:
+    """The code, but it raises `error` before anything else."""
+    program = decode(code)
+    at = next(i for i, instruction in enumerate(program.instructions) if instruction.op == "RESUME")
+    program.instructions[at + 1 : at + 1] = _raise_as_at(program.instructions[at], error)
+    return assemble(program)
+
+
+def _raise_as_at(place: Instruction, error: BaseException) -> list[Instruction]:
+    made = [make("LOAD_CONST", error), make("RAISE_VARARGS", 1)]
+    for instruction in made:
+        instruction.span, instruction.handler = place.span, place.handler
+    return made
 
 
 class TailCall:

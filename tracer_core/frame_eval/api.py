@@ -15,8 +15,9 @@ from tracer_core.codegen import resume
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import backends, c_frame, cache
 from tracer_core.frame_eval.convert import is_tracing
+from tracer_core.frame_eval.engine import load
 from tracer_core.frame_eval.hook import Hook, hook_for
-from tracer_core.frame_eval.lookup import interrupted, raise_if_interrupted
+from tracer_core.frame_eval.lookup import interrupted, raise_interruption
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
@@ -144,13 +145,15 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
     def switched(*args: Any, **kwargs: Any) -> Any:
         if is_tracing():
             return fn(*args, **kwargs)
+        if hook is not None:
+            load()
         previous = c_frame.set_callback(hook)
         try:
             return fn(*args, **kwargs)
         finally:
             c_frame.set_callback(previous)
             if interrupted:
-                raise_if_interrupted()
+                raise_interruption()
 
     return switched
 

@@ -24,13 +24,14 @@ from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
 from tracer_core.reasons import REASONS
+from tracer_core.signals import Marking, is_from_outside
 
 if TYPE_CHECKING:
     from tracer_core.frame_eval.hook import Hook
 
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
 
-DELIVERED = (Unsupported, BackendError, InternalError, KeyboardInterrupt, Warning)
+DELIVERED = (Unsupported, BackendError, InternalError, Warning)
 """What the user gets to see when tracing raises it (a warning of ours, where the user made warnings errors)."""
 
 _lock = threading.RLock()
@@ -74,6 +75,7 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
         BackendError: the back end failed.
         InternalError: our own fault, with the option `raise_internal_faults`.
         KeyboardInterrupt: the user stopped the tracing.
+        Interrupted: a signal handler of the program raised its error.
     """
     code = frame.f_code
     if is_ours(frame.f_globals):
@@ -100,7 +102,8 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
             return _at_limit(hook, code, state, frame.f_locals)
         _tracing.active = True
         try:
-            return _compile(hook, frame, state)
+            with Marking():
+                return _compile(hook, frame, state)
         finally:
             _tracing.active = False
 
@@ -169,7 +172,13 @@ def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
     except DELIVERED as delivered:
         outcome = "fault" if isinstance(delivered, InternalError) else "skipped"
         raise
-    except Exception as fault:  # noqa: BLE001
+    except RecursionError:  # there was no room even to begin
+        outcome = "skipped"
+        raise
+    except BaseException as fault:
+        if is_from_outside(fault):
+            outcome = "skipped"
+            raise
         return _fault(hook, code, state, fault)
     finally:
         if watching is not None:
@@ -192,7 +201,14 @@ def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
     return _once(resume.raising(known, error))
 
 
-def _fault(hook: Hook, code: CodeType, state: CodeState, fault: Exception) -> c_frame.FrameResult:
+def stopped_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
+    """Raise `error`, which came from outside while the frame was looked at, to the user: out of the frame."""
+    resume = import_module("tracer_core.codegen.resume")
+    known = resume.resume_of(code)
+    return _once(resume.raising_at_start(code, error) if known is None else resume.raising(known, error))
+
+
+def _fault(hook: Hook, code: CodeType, state: CodeState, fault: BaseException) -> c_frame.FrameResult:
     """Our own code failed: say so once, and leave the code to Python."""
     text = "".join(traceback.format_exception(fault))
     watching = observers.current()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 import warnings
 import weakref
@@ -10,8 +11,10 @@ from typing import Any
 
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup
-from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, raised_in
+from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, raised_in, stopped_in
+from tracer_core.frame_eval.engine import load
 from tracer_core.frame_input import Config
+from tracer_core.signals import Interrupted, handlers_part, in_context_of, is_from_outside
 
 
 class Hook:
@@ -27,12 +30,22 @@ class Hook:
         self.config = config
 
     def __call__(self, frame: Any, cache_entry: Any, states: dict[Any, Any]) -> c_frame.FrameResult:
+        waiting = lookup.take_interruption()
+        if waiting is not None:
+            return stopped_in(frame.f_code, waiting)
+        outer = sys.exc_info()[1]
         try:
-            lookup.raise_if_interrupted()
+            _room(_LEVELS)
             return convert(self, frame, states)
+        except RecursionError:
+            return _UNTIL_IT_RETURNS
+        except Interrupted as interrupted:
+            return stopped_in(frame.f_code, interrupted.error)
         except DELIVERED as error:
             return raised_in(frame.f_code, error)
-        except Exception:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001
+            if is_from_outside(error):
+                return stopped_in(frame.f_code, _without_us(error, outer))
             warnings.warn(
                 f"tracewalk failed at the start of {frame.f_code.co_qualname}, which runs as plain Python. "
                 f"The fault is ours: please report it with this text.\n{traceback.format_exc()}",
@@ -40,6 +53,23 @@ class Hook:
                 stacklevel=2,
             )
             return c_frame.run_plainly()
+
+
+_LEVELS = 24
+_UNTIL_IT_RETURNS = c_frame.FrameResult(None, False, c_frame.SKIP_ALL)
+
+
+def _room(levels: int) -> None:
+    """Raise RecursionError where the stack has no room for so many frames more."""
+    if levels:
+        _room(levels - 1)
+
+
+def _without_us(error: BaseException, outer: BaseException | None) -> BaseException:
+    """`error`, which nothing of ours is to blame for, as it would be had it not met our code."""
+    if handlers_part(error) is None:
+        in_context_of(error, error.__context__, outer)
+    return error.with_traceback(handlers_part(error))
 
 
 _hooks: weakref.WeakValueDictionary[int, Hook] = weakref.WeakValueDictionary()
@@ -64,6 +94,8 @@ class Switch:
         self._previous: list[Any] = []
 
     def __enter__(self) -> None:
+        if self._callback is not None:
+            load()
         self._previous.append(_KEEP if is_tracing() else c_frame.set_callback(self._callback))
 
     def __exit__(
@@ -73,7 +105,7 @@ class Switch:
         if previous is not _KEEP:
             c_frame.set_callback(previous)
         if lookup.interrupted:
-            lookup.raise_if_interrupted()
+            lookup.raise_interruption()
 
 
 _KEEP = object()

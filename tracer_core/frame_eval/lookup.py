@@ -15,6 +15,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.frame_eval.cache import Version
+from tracer_core.signals import handlers_part
 
 Check = Callable[[Mapping[str, Any]], bool]
 
@@ -28,8 +29,9 @@ class _Lookups(threading.local):
 
 _lookups = _Lookups()
 _watched = observers.ACTIVE
-interrupted: list[int] = []
-"""Threads (by id) in which the user pressed Ctrl-C during a guard check, where nothing can be raised."""
+interrupted: dict[int, BaseException] = {}
+"""What is to be raised in a thread (by id) next: it came from outside (Ctrl-C, a signal handler of the program) while
+guards were checked, where nothing can be raised."""
 
 
 def guard_of(code: CodeType, version: Version) -> Check:
@@ -38,20 +40,28 @@ def guard_of(code: CodeType, version: Version) -> Check:
     reference = weakref.ref(code)
 
     def guard(f_locals: Mapping[str, Any]) -> bool:
+        if interrupted and threading.get_ident() in interrupted:
+            return False
         try:
             return _observed(reference, version, f_locals) if _watched else holds(f_locals)
-        except KeyboardInterrupt:
-            interrupted.append(threading.get_ident())
+        except RecursionError:
+            return False
+        except BaseException as error:  # noqa: BLE001
+            interrupted[threading.get_ident()] = error.with_traceback(handlers_part(error))
             return False
 
     return guard
 
 
-def raise_if_interrupted() -> None:
-    thread = threading.get_ident()
-    if thread in interrupted:
-        interrupted.remove(thread)
-        raise KeyboardInterrupt
+def take_interruption() -> BaseException | None:
+    """What is to be raised in this thread, if anything is."""
+    return interrupted.pop(threading.get_ident(), None) if interrupted else None
+
+
+def raise_interruption() -> None:
+    error = take_interruption()
+    if error is not None:
+        raise error
 
 
 def on_miss(code: CodeType) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from tracer_core.signals import is_from_outside
 from tracer_core.sources import Scope, Source
 
 Const = Callable[[Any], str]
@@ -151,7 +152,9 @@ class Guard:
         """Whether it holds now, checked in plain Python. A value that cannot be reached does not hold."""
         try:
             return self.rule.holds(self.look(scope), self.expected)
-        except Exception:  # noqa: BLE001
+        except Exception as error:
+            if is_from_outside(error):
+                raise
             return False
 
     def __eq__(self, other: object) -> bool:

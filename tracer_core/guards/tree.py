@@ -19,6 +19,7 @@ from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
 from tracer_core.guards.unchanged import KINDS as OF_LIBRARIES
 from tracer_core.guards.unchanged import conditions as conditions_of_libraries
+from tracer_core.signals import is_from_outside
 from tracer_core.sources import Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")
@@ -54,7 +55,11 @@ class _Names:
     """Objects that the text refers to, by name."""
 
     def __init__(self) -> None:
-        self.namespace: dict[str, Any] = {"__builtins__": __builtins__, **EXPRESSION_NAMES}
+        self.namespace: dict[str, Any] = {
+            "__builtins__": __builtins__,
+            "is_from_outside": is_from_outside,
+            **EXPRESSION_NAMES,
+        }
         self._names: dict[int, str] = {}
 
     def __call__(self, value: Any) -> str:
@@ -226,6 +231,8 @@ def guards_hold(L):
         return (
             {}
         )
-    except Exception:
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return False
 """

@@ -14,6 +14,7 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import OutputGraph, Where
 from tracer_core.guards import Guard
 from tracer_core.interpreter.binding import bind
+from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
 from tracer_core.variables.base import NotConstant, VariableTracker
@@ -27,7 +28,6 @@ from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
 
-MAX_DEPTH = 200
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
@@ -58,7 +58,7 @@ class Interpreter:
     def __init__(self, input: FrameInput, stop_at: int | None = None) -> None:
         self.input = input
         self.stop_at = stop_at
-        self.max_depth = min(MAX_DEPTH, input.config.options.get("inline_depth_limit", MAX_DEPTH))
+        self.max_depth = min(levels_left(), input.config.options.get("inline_depth_limit", MAX_DEPTH))
         self.observer = observers.current()
         self.output = OutputGraph(input, self.observer, self._where)
         self.build_value = VariableBuilder(self)

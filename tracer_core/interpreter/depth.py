@@ -1,0 +1,49 @@
+"""How deep calls may nest: in the traced program, by Python's own limit, and in the interpreter that walks them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+
+MAX_DEPTH = 200
+"""Calls inlined into one another, at most."""
+
+# An inlined call takes about ten of the interpreter's own Python frames.
+_FRAMES_PER_CALL = 16
+# What the last call of the program needs besides its own frame: calls of functions in C count, too.
+_SPARE = 8
+
+
+class _Program(threading.local):
+    levels = MAX_DEPTH
+
+
+_program = _Program()
+
+
+@contextlib.contextmanager
+def room_to_recurse() -> Iterator[None]:
+    """Raise Python's recursion limit while tracing, by what the deepest inlining needs."""
+    before, outer = sys.getrecursionlimit(), _program.levels
+    _program.levels = before - _frames_now() - _SPARE
+    sys.setrecursionlimit(before + MAX_DEPTH * _FRAMES_PER_CALL)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+        _program.levels = outer
+
+
+def levels_left() -> int:
+    """How many calls the traced program may surely nest before it meets Python's limit. (Where it gets near, the
+    graph breaks, and Python raises or does not.)"""
+    return max(1, _program.levels)
+
+
+def _frames_now() -> int:
+    count, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        count, frame = count + 1, frame.f_back
+    return count
