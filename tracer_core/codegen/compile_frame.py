@@ -6,6 +6,7 @@ import contextlib
 import gc
 import itertools
 import logging
+import sys
 from collections.abc import Iterator
 from types import CellType
 
@@ -76,11 +77,13 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
 
 
 def _without_traces(failure: MustRestart) -> None:
-    """Take from an error, and from those it comes of, the frames of ours that they were raised in."""
+    """Take from an error, and from those it comes of, the frames of ours that they were raised in. What the program
+    is handling, in whose context they all are, is the program's."""
+    programs = sys.exc_info()[1]
     waiting: list[BaseException | None] = [failure, failure.unsupported]
     while waiting:
         error = waiting.pop()
-        if error is not None and (error.__traceback__ or error.__context__ or error.__cause__):
+        if error is not None and error is not programs and (error.__traceback__ or error.__context__ or error.__cause__):
             waiting.extend((error.__context__, error.__cause__))
             error.__traceback__ = error.__context__ = error.__cause__ = None
 

@@ -23,7 +23,6 @@ from tracer_core.codegen.resume import (
     manager_of,
     raise_and_catch,
 )
-from tracer_core.codegen.tracebacks import drop_outermost
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops_flow import HandledMark
@@ -34,8 +33,8 @@ from tracer_core.variables.buffers import shares_memory
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dropping import found_through_box
-from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.raised_again import drop_outermost
 from tracer_core.variables.tensor import InGraphVariable
 
 
@@ -165,9 +164,8 @@ class FrameEnd:
         if isinstance(item, HandledMark):
             self.emitter.load(item.exception)
             self.emitter.instructions.extend(raise_and_catch(depth))
-            if isinstance(item.exception, ExceptionVariable) and item.exception.trace:
-                self.emitter.call_const(drop_outermost, lambda: self.emitter.load(item.exception))
-                self.emitter.emit("POP_TOP")
+            self.emitter.call_const(drop_outermost, lambda: self.emitter.load(item.exception))
+            self.emitter.emit("POP_TOP")
         elif isinstance(item, ReenteredMark):
             load_manager(self.emitter, item.manager)
             self.emitter.emit("STORE_FAST", manager_of(depth))

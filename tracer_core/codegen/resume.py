@@ -24,6 +24,7 @@ from tracer_core.bytecode import (
     make,
 )
 from tracer_core.variables.dropping import BOX
+from tracer_core.variables.raised_again import drop_outermost
 
 CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
@@ -223,6 +224,7 @@ def _beginning(point: Point, target: Instruction, cells: int) -> list[Instructio
         elif depth in point.handled:
             made.append(make("LOAD_FAST", stack_parameter(depth)))
             made.extend(raise_and_catch(depth))
+            made.extend(_as_if_not_raised_again(depth))
         elif depth in point.reentered:
             made.extend(enter_block(stack_parameter(depth)))
         elif depth in point.remade:
@@ -266,6 +268,12 @@ def raise_and_catch(depth: int) -> list[Instruction]:
     raising = make("RAISE_VARARGS", 1)
     raising.handler = Handler(push, depth, False)
     return [raising, push, make("POP_TOP")]
+
+
+def _as_if_not_raised_again(depth: int) -> list[Instruction]:
+    """Take from the exception handled at `depth` the entry of the traceback that raising it again has added."""
+    drop = [make("PUSH_NULL"), make("LOAD_CONST", drop_outermost)]
+    return [*drop, make("LOAD_FAST", stack_parameter(depth)), make("CALL", CallShape(1)), make("POP_TOP")]
 
 
 def raising(resume: Resume, error: BaseException) -> CodeType:

@@ -18,12 +18,6 @@ def set_traceback(error: BaseException, entries: tuple[Entry, ...]) -> None:
     error.__traceback__ = made
 
 
-def drop_outermost(error: BaseException) -> None:
-    """Take the entry away that raising it again has just added."""
-    if error.__traceback__ is not None:
-        error.__traceback__ = error.__traceback__.tb_next
-
-
 def _here() -> FrameType:
     return sys._getframe()
 

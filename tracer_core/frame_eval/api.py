@@ -14,8 +14,7 @@ import torch
 from tracer_core.codegen import resume
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import backends, c_frame, cache
-from tracer_core.frame_eval.convert import is_tracing
-from tracer_core.frame_eval.engine import load
+from tracer_core.frame_eval.convert import is_tracing, prepare
 from tracer_core.frame_eval.hook import Hook, hook_for
 from tracer_core.frame_eval.lookup import interrupted, raise_interruption
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
@@ -146,7 +145,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
         if is_tracing():
             return fn(*args, **kwargs)
         if hook is not None:
-            load()
+            prepare()
         previous = c_frame.set_callback(hook)
         try:
             return fn(*args, **kwargs)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
-from tracer_core.frame_eval import c_frame, lookup
+from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.rules import is_ours, why_skip, why_skip_here
@@ -58,6 +58,12 @@ def use_tracer(trace_frame: TraceFrame) -> Iterator[None]:
         yield
     finally:
         _tracers.remove(trace_frame)
+
+
+def prepare() -> None:
+    """Have all at hand that tracing needs, before a frame of the program starts."""
+    if not _tracers:
+        engine.load()
 
 
 def _tracer() -> TraceFrame:

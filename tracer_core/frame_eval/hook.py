@@ -11,8 +11,7 @@ from typing import Any
 
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup
-from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, raised_in, stopped_in
-from tracer_core.frame_eval.engine import load
+from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, prepare, raised_in, stopped_in
 from tracer_core.frame_input import Config
 from tracer_core.signals import Interrupted, handlers_part, in_context_of, is_from_outside
 
@@ -95,7 +94,7 @@ class Switch:
 
     def __enter__(self) -> None:
         if self._callback is not None:
-            load()
+            prepare()
         self._previous.append(_KEEP if is_tracing() else c_frame.set_callback(self._callback))
 
     def __exit__(
