@@ -7,7 +7,7 @@ exceptions are dropped.
 
 from __future__ import annotations
 
-import itertools
+import gc
 import signal
 import sys
 import threading
@@ -97,10 +97,12 @@ def is_from_outside(error: BaseException) -> bool:
 
 
 def _is_interruption(frame: FrameType) -> bool:
-    if frame.f_back is None or frame.f_code.co_argcount < 2:
+    """Whether a finished frame holds a number and the frame that called it. (`f_locals` would keep what it holds.)"""
+    caller = frame.f_back
+    if caller is None or frame.f_code.co_argcount < 2:
         return False
-    given = [frame.f_locals.get(name) for name in frame.f_code.co_varnames[: frame.f_code.co_argcount]]
-    return any(type(a) is int and b is frame.f_back for a, b in itertools.pairwise(given))
+    held = gc.get_referents(frame)  # the caller is among them once more
+    return sum(each is caller for each in held) > 1 and any(isinstance(each, int) for each in held)
 
 
 def _code_of(handler: Any) -> CodeType | None:

@@ -222,3 +222,40 @@ def test_a_loop_that_breaks_each_round_does_not_pile_up(capsys):
     assert (n, printed) == (700, " ".join(map(str, range(1, 701))) + " ")
     assert torch.equal(result, torch.full((3,), 701.0))
     assert torch.is_grad_enabled()
+
+
+def copies(x, y):
+    y.copy_(x)
+    return x * 2
+
+
+def changes_and_copies(x, y):
+    v = x + 1
+    copies(
+        x,
+        y,
+    )
+    return v
+
+
+def changes_after_a_break(x, y):
+    print("a")
+    v = x + 1
+    y.copy_(x)
+    return v
+
+
+def with_rows_that_overlap(function):
+    buffer = torch.ones(8)
+    function(buffer[:4], buffer[4:])
+    with pytest.raises(RuntimeError) as caught:
+        function(buffer[:4], buffer[2:6])
+    entries = [e for e in traceback.extract_tb(caught.value.__traceback__) if e.filename == __file__]
+    return str(caught.value), [(e.name, e.lineno) for e in entries]
+
+
+@pytest.mark.row("I5", "O8")
+@pytest.mark.parametrize("function", [copies, changes_and_copies, changes_after_a_break])
+def test_a_graph_that_is_not_undone_fails_at_the_line_of_the_user(function):
+    compiled = tracer_core.compile(function, backend="eager", options=OPTIONS)
+    assert with_rows_that_overlap(compiled) == with_rows_that_overlap(function)

@@ -34,7 +34,11 @@ def fails(x):
 
 
 def seen(error):
-    return [(entry.name, entry.lineno) for entry in traceback.extract_tb(error.__traceback__) if entry.filename == __file__]
+    return [
+        (entry.name, entry.lineno)
+        for entry in traceback.extract_tb(error.__traceback__)
+        if entry.filename == __file__
+    ]
 
 
 def finally_breaks(x):

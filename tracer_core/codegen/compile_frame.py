@@ -83,7 +83,11 @@ def _without_traces(failure: MustRestart) -> None:
     waiting: list[BaseException | None] = [failure, failure.unsupported]
     while waiting:
         error = waiting.pop()
-        if error is not None and error is not programs and (error.__traceback__ or error.__context__ or error.__cause__):
+        if (
+            error is not None
+            and error is not programs
+            and (error.__traceback__ or error.__context__ or error.__cause__)
+        ):
             waiting.extend((error.__context__, error.__cause__))
             error.__traceback__ = error.__context__ = error.__cause__ = None
 
@@ -262,7 +266,7 @@ class _Attempt:
         if refused is not None:
             return refused
         graph = self._graph(end)
-        return self._finished(end, returning(end, None if graph is None else graph.function), graph)
+        return self._finished(end, returning(end, graph), graph)
 
     def _without_tensors(self) -> SkippedFrame:
         """For ever only where what might have changed it, a tensor among its values, is there already."""
@@ -302,7 +306,7 @@ class _Attempt:
         if refused is not None:
             return refused
         graph = self._graph(end)
-        return self._finished(end, breaking(end, None if graph is None else graph.function, position), graph)
+        return self._finished(end, breaking(end, graph, position), graph)
 
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
         """What to do where the program let go of a generator in a block while it was traced: nobody ran the block."""

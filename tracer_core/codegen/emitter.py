@@ -130,12 +130,16 @@ class Emitter:
         """Take out what keeps values that neither these instructions nor `others` ask for again, and number the
         temporaries that are left from 1."""
         everything = [*self.instructions, *others]
-        used = {i.arg for i in everything if i.op in ("LOAD_FAST", "DELETE_FAST")}
+        used = {i.arg for i in everything if i.op == "LOAD_FAST"}
         kept: list[Instruction] = []
+        dropped: set[str] = set()
         for instruction in self.instructions:
+            if instruction.op == "DELETE_FAST" and instruction.arg in dropped:
+                continue
             keeps = instruction.op == "STORE_FAST" and kept and kept[-1].op == "COPY" and kept[-1].arg == 1
             if keeps and str(instruction.arg).startswith("___") and instruction.arg not in used:
                 kept.pop()
+                dropped.add(instruction.arg)
             else:
                 kept.append(instruction)
         self.instructions[:] = kept

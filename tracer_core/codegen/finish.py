@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
 
 from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, is_terminal, make
 from tracer_core.codegen.constants import hashable_constants
 from tracer_core.codegen.frame_end import FrameEnd
-from tracer_core.codegen.resume import Resume, looks_at_namespace, resume_of
+from tracer_core.codegen.graph_call import GraphCall
+from tracer_core.codegen.resume import Resume, resume_of
 from tracer_core.codegen.resume_call import call_resume, leaving_out_this_frame
 from tracer_core.interpreter.frame import Frame
-from tracer_core.variables.dropping import dropping_shows
 
 
 @dataclass(slots=True)
@@ -34,7 +33,7 @@ def prologue(root: Frame) -> list[Instruction]:
     return [*made, make("RESUME", 0)]
 
 
-def returning(end: FrameEnd, graph: Any | None) -> NewCode:
+def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
     """Code for a frame that was walked to its end."""
     body, _ = _original(end.root)
     recovery = end.call_graph(graph, body.instructions[0])
@@ -43,7 +42,7 @@ def returning(end: FrameEnd, graph: Any | None) -> NewCode:
     return NewCode(_assemble(end, [*body.instructions, *recovery] if recovery else []))
 
 
-def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
+def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
     """Code for a frame whose graph ends before the instruction at `position`: that instruction runs in a copy of the
     original code, in its place, so that its exceptions go where they always went; after it, a resume function is
     called.
@@ -53,17 +52,20 @@ def breaking(end: FrameEnd, graph: Any | None, position: int) -> NewCode:
     recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
     broken = root.decoded.instructions[position]
-    if looks_at_namespace(root.code) or any(map(dropping_shows, end.alive)):
-        end.emitter.drop_temporaries()
-    if looks_at_namespace(root.code):
-        resumed = resume_of(root.code)
-        for name in (*end.kept, *(resumed.point.unseen() if resumed is not None else ())):
-            end.emitter.emit("DELETE_FAST", name)
+    _forget_our_names(end)
     end.emitter.emit("JUMP", target=moved[broken])
     resumes: list[Resume] = []
     if not is_terminal(broken.op) or broken.op == "JUMP":
         _go_on_after(end, body, moved, position, resumes)
     return NewCode(_assemble(end, [*body.instructions, *recovery]), resumes)
+
+
+def _forget_our_names(end: FrameEnd) -> None:
+    """Nobody who looks at the frame from here on, as debuggers and tracebacks do, finds what is not the program's."""
+    end.emitter.drop_temporaries()
+    resumed = resume_of(end.root.code)
+    for name in (*end.kept, *(resumed.point.unseen() if resumed is not None else ())):
+        end.emitter.emit("DELETE_FAST", name)
 
 
 def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:

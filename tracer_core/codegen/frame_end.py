@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 
@@ -12,13 +11,14 @@ from tracer_core.codegen import effects
 from tracer_core.codegen.alive import as_it_came
 from tracer_core.codegen.draws import draw_all, giving_back, keep_states, temporaries
 from tracer_core.codegen.emitter import OUTPUTS, CannotRebuild, Emitter, refuse_classes_made
+from tracer_core.codegen.graph_call import GraphCall
+from tracer_core.codegen.places import pointing_code
 from tracer_core.codegen.rebuild import rebuild
 from tracer_core.codegen.rebuild_managers import load_manager
 from tracer_core.codegen.rebuild_needs import reachable
 from tracer_core.codegen.recovery import Undo, recovery_code, undo_of
 from tracer_core.codegen.resume import (
     enter_block,
-    looks_at_namespace,
     make_and_enter_block,
     manager_of,
     raise_and_catch,
@@ -82,7 +82,7 @@ class FrameEnd:
             self.emitter.outputs[tracker] = by_node.setdefault(tracker.node, len(by_node))
         self.output_nodes = list(by_node)
 
-    def call_graph(self, function: Any | None, otherwise: Instruction) -> list[Instruction]:
+    def call_graph(self, graph: GraphCall | None, otherwise: Instruction) -> list[Instruction]:
         """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
 
         Returns:
@@ -90,39 +90,42 @@ class FrameEnd:
             code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
         """
         emitter, draws = self.emitter, self.output.draws
-        undone = undo_of(self.output) if function is not None else None
+        pointing: list[Instruction] = []
+        undone = undo_of(self.output) if graph is not None else None
         undo = undone or Undo()
         kept = self.kept = temporaries(draws, undo)
-        if kept and looks_at_namespace(self.root.code):
+        if kept:
             # The original code, should it run after all, shall not find them among its locals: all must be bound.
             for name in kept:
                 emitter.const(None)
                 emitter.emit("STORE_FAST", name)
         keep_states(emitter, draws, undo)
         recovered = draw_all(emitter, draws)
-        if function is not None:
+        if graph is not None:
             emitter.emit("PUSH_NULL")
-            emitter.const(function)
+            emitter.const(graph.function)
             for argument in self.output.inputs:
                 emitter.load_source(argument.source)
             call = emitter.emit("CALL", CallShape(len(self.output.inputs)))
+            emitter.emit("STORE_FAST", OUTPUTS)
             if undone is not None:
                 recovered.append(call)
-            emitter.emit("STORE_FAST", OUTPUTS)
+            else:
+                pointing = pointing_code(graph.places)
+                call.handler = Handler(pointing[0], 0, False)
         recovery = self._recovery(otherwise, kept) if recovered else []
         for instruction in recovered:
             instruction.handler = Handler(recovery[0], 0, False)
         for change in self.output.state.left:
             emitter.call_const(change.write, partial(emitter.const, change.value))
             emitter.emit("POP_TOP")
-        return recovery
+        return [*recovery, *pointing]
 
     def _recovery(self, otherwise: Instruction, kept: list[str]) -> list[Instruction]:
         """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs. `kept`
         are the variables that say how things stood."""
         back = giving_back() if kept else []
-        if kept and looks_at_namespace(self.root.code):
-            back.extend(make("DELETE_FAST", name) for name in kept)
+        back.extend(make("DELETE_FAST", name) for name in kept)
         return recovery_code(otherwise, back)
 
     def restore(self) -> None:

@@ -13,6 +13,7 @@ import torch.fx
 from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 
+from tracer_core.codegen.places import Places
 from tracer_core.errors import BackendError
 from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
@@ -83,6 +84,7 @@ class GraphCall:
     def __init__(self, output: OutputGraph, module: torch.fx.GraphModule, name: str) -> None:
         self.module = module
         self.name = name
+        self.places = Places(output, module)
         self._output = output
         self.function, self._be = _untraced(name, output.state.start)
 

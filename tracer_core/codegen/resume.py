@@ -182,9 +182,8 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
         if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
             instruction.op, instruction.arg = "NOP", None
     beginning = _beginning(point, moved[target_old], len(cells))
-    if looks_at_namespace(original):
-        # It is not to see what its own namespace never held.
-        beginning[-1:-1] = [make("DELETE_FAST", name) for name in point.unseen()]
+    # Nobody who looks at its frame finds what its own namespace never held.
+    beginning[-1:-1] = [make("DELETE_FAST", name) for name in point.unseen()]
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
     name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"

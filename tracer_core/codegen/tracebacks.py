@@ -9,13 +9,18 @@ Entry = tuple[CodeType, int | None]
 
 
 def set_traceback(error: BaseException, entries: tuple[Entry, ...]) -> None:
-    """Give `error` a traceback with these entries, the innermost first. The outermost is the calling frame itself;
-    frames of functions that were inlined are stood in for by empty ones of the same code."""
+    """Give `error` a traceback with these entries, the innermost first. The outermost is the calling frame itself."""
+    error.__traceback__ = traceback_of(entries, sys._getframe(1))
+
+
+def traceback_of(entries: tuple[Entry, ...], outermost: FrameType) -> TracebackType | None:
+    """A traceback with these entries, the innermost first. The last one is `outermost`; frames of functions that were
+    inlined are stood in for by empty ones of the same code."""
     made: TracebackType | None = None
     for position, (code, line) in enumerate(entries):
-        frame = sys._getframe(1) if position == len(entries) - 1 else _frame_like(code)
+        frame = outermost if position == len(entries) - 1 else _frame_like(code)
         made = TracebackType(made, frame, -1, line or code.co_firstlineno)
-    error.__traceback__ = made
+    return made
 
 
 def _here() -> FrameType:

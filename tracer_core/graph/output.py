@@ -58,6 +58,10 @@ class Where:
     line: int | None
 
 
+Calls = tuple[tuple[CodeType, int | None], ...]
+"""Calls of the program that are running, each as its code and line, the innermost first."""
+
+
 class OutputGraph:
     """Everything one attempt builds.
 
@@ -65,12 +69,18 @@ class OutputGraph:
         frame: the frame being traced.
         observer: told of nodes, guards, symbols and side effects, or None.
         where: says which step is running.
+        calls: says what calls of the program are.
     """
 
-    def __init__(self, frame: FrameInput, observer: Observer | None, where: Callable[[], Where]) -> None:
+    def __init__(
+        self, frame: FrameInput, observer: Observer | None, where: Callable[[], Where], calls: Callable[[], Calls]
+    ) -> None:
         self.frame = frame
         self.observer = observer
         self.where = where
+        self._calls = calls
+        # Where in the program each operation comes from.
+        self.places: dict[torch.fx.Node, Calls] = {}
         self.graph = torch.fx.Graph()
         self.fakes = Fakes(frame.history, frame.config.dynamic)
         self.inputs: list[GraphArg] = []
@@ -257,6 +267,7 @@ class OutputGraph:
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
+        self.places[node] = self._calls()
         if isinstance(fake, NUMBERS) and not self._guards_against_raising(node):
             node.meta["may_raise"] = True
         if self.observer is not None:

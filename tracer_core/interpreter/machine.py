@@ -11,7 +11,7 @@ from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
-from tracer_core.graph.output import OutputGraph, Where
+from tracer_core.graph.output import Calls, OutputGraph, Where
 from tracer_core.guards import Guard
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
@@ -60,7 +60,7 @@ class Interpreter:
         self.stop_at = stop_at
         self.max_depth = min(levels_left(), input.config.options.get("inline_depth_limit", MAX_DEPTH))
         self.observer = observers.current()
-        self.output = OutputGraph(input, self.observer, self._where)
+        self.output = OutputGraph(input, self.observer, self._where, self._calls)
         self.build_value = VariableBuilder(self)
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
@@ -261,6 +261,15 @@ class Interpreter:
         }
         return Frame(code, self.input.globals, locals, cells, None)
 
+    def _calls(self) -> Calls:
+        found = []
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if not _is_ours(frame):
+                found.append(_place(frame))
+            frame = frame.parent
+        return tuple(found)
+
     def _where(self) -> Where:
         frame = getattr(self, "frame", None)
         if frame is None:
@@ -269,11 +278,20 @@ class Interpreter:
         return Where(max(self.steps - 1, 0), frame.code, span.line if span is not None else None)
 
 
+def _place(frame: Frame) -> tuple[CodeType, int | None]:
+    """The frame's code, and the line of the instruction that is running."""
+    span = frame.decoded.instructions[frame.pc - 1].span
+    return frame.code, None if span is None else span.line
+
+
+def _is_ours(frame: Frame) -> bool:
+    return str(frame.globals.get("__name__", "")).startswith("tracer_core.")
+
+
 def _note_passing(exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:
     """Add the frame to the exception's traceback, where Python does."""
     again = instruction.op == "RERAISE" or (instruction.op == "RAISE_VARARGS" and instruction.arg == 0)
-    ours = str(frame.globals.get("__name__", "")).startswith("tracer_core.")
-    if not again and not ours and exception.source is None:
+    if not again and not _is_ours(frame) and exception.source is None:
         exception.trace.append((frame.code, None if instruction.span is None else instruction.span.line))
 
 

@@ -1,4 +1,4 @@
-"""Exceptions that codes of ours raise again to put Python in the state of handling them: the user's code never did."""
+"""Exceptions that codes of ours raise again, to put Python in the state of handling them."""
 
 from __future__ import annotations
 
