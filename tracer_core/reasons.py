@@ -510,6 +510,13 @@ _reason(
     "Compile with options={'replay_prints': True}: then it prints after the graph has run, where nobody can tell.",
 )
 _reason(
+    "gives-warning",
+    "The code gives a warning: {warning}.",
+    "Plain Python gives it, from its line, as often as the filters of warnings say.",
+    "Do what the warning says.",
+    "Ignore it: `warnings.filterwarnings('ignore', ...)`.",
+)
+_reason(
     "input",
     "The code reads from the keyboard.",
     "It waits for a person.",

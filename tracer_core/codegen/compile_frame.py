@@ -38,6 +38,7 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.outside_iterators import OutsideIterator
+from tracer_core.warned import Noticing
 
 load_handlers()
 
@@ -198,7 +199,7 @@ class _Attempt:
             self.observer.on_frame_enter(root)
         value: VariableTracker | None = None
         try:
-            with _collector_paused():
+            with _collector_paused(), Noticing(str(self.input.globals.get("__name__", ""))):
                 value = interpreter.run(root)
         except MustRestart as failure:
             return self._left_to_python(failure.unsupported) or failure

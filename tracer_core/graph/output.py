@@ -31,6 +31,7 @@ from tracer_core.sources import (
     Scope,
     Source,
 )
+from tracer_core.warned import WarningAlways
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -256,7 +257,7 @@ class OutputGraph:
 
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """`function` on fake values. Raises what the operation raises."""
-        with self.fakes.mode:
+        with self.fakes.mode, WarningAlways():
             result = function(*args, **kwargs)
         self.note_shape_guards()
         return result

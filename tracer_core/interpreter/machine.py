@@ -27,6 +27,7 @@ from tracer_core.variables.functions import FunctionVariable, UserFunctionVariab
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.warned import noticed
 
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
@@ -198,13 +199,16 @@ class Interpreter:
             except ObservedException as raised:
                 self._unwind(frame, instruction, raised)
                 continue
-            except (Unsupported, NotConstant, RecursionError) as error:
+            except (Unsupported, NotConstant, RecursionError, Warning) as error:
                 self._give_up(frame, instruction, error)
             if result is not None:
                 return result
 
     def _give_up(self, frame: Frame, instruction: Instruction, error: Exception) -> None:
         """Turn what cannot be done into a restart at the root instruction, remembering the innermost place."""
+        warning = noticed()
+        if warning:
+            error = Unsupported("gives-warning", warning=warning)
         unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
         if unsupported.frame is None:
             unsupported.frame, unsupported.instruction = frame, instruction
@@ -214,8 +218,16 @@ class Interpreter:
             raise MustRestart(self.root_steps - 1, unsupported, unsupported.frame, unsupported.instruction)
         raise unsupported
 
+    def _refuse_warning(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
+        """Give up where the exception is a warning that we made one."""
+        warning = noticed()
+        if warning:
+            self._give_up(frame, instruction, Unsupported("gives-warning", warning=warning))
+
     def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
+        if issubclass(raised.tracker.python_type(), Warning):
+            self._refuse_warning(frame, instruction, raised)
         if self.observer is not None:
             self.observer.on_raise(frame, instruction, raised.tracker)
         _note_passing(raised.tracker, frame, instruction)
@@ -296,6 +308,8 @@ def _note_passing(exception: ExceptionVariable, frame: Frame, instruction: Instr
 
 
 def _as_unsupported(error: Exception) -> Unsupported:
+    if isinstance(error, Warning):
+        return Unsupported("gives-warning", warning=f"{type(error).__name__}: {error}")
     if isinstance(error, RecursionError):
         return Unsupported("too-deep", depth=MAX_DEPTH, name="a function")
     return Unsupported("needs-constant", what=str(error))
