@@ -1,9 +1,5 @@
 """Warnings that what we call while tracing gives: noticed, so that plain Python gives them, from the user's line.
 
-While `Noticing` is on, the first of Python's filters is one of ours. A warning of this thread that the others would
-let through becomes an error, and is noted. Python asks the filters before it writes down where a warning was given,
-so nothing is left of it: the instruction that warned then runs as plain Python, as often as its filters say.
-"""
 
 from __future__ import annotations
 
@@ -16,28 +12,40 @@ from typing import Any
 import torch
 
 
-class _Noticed(threading.local):
-    module: str | None = None
+class _Now(threading.local):
+    """The program's module that this thread traces, None for none; text and module of the warning looked at."""
+
+    program: str | None = None
     text = ""
-    warning = ""
+    module = ""
 
 
-_noticed = _Noticed()
+_now = _Now()
+noticed: list[str] = []
+"""The warnings noticed since this was last cleared. (Frames are traced by one thread at a time.)"""
 
 
 class _AnyText:
-    """Stands in a filter where a compiled pattern does."""
+    """Stands in a filter where the pattern of messages does."""
 
     def match(self, text: str) -> bool:
-        _noticed.text = text
-        return _noticed.module is not None
+        _now.text = text
+        return _now.program is not None
+
+
+class _AnyModule:
+    """Stands in a filter where the pattern of modules does. What our own code calls is the program's."""
+
+    def match(self, module: str) -> bool:
+        _now.module = (_now.program or "") if module.startswith("tracer_core.") else module
+        return True
 
 
 class _ShownCategory(type):
     def __subclasscheck__(cls, category: type) -> bool:
-        if not _shown(_noticed.text, category, _noticed.module or ""):
+        if not _shown(_now.text, category, _now.module):
             return False
-        _noticed.warning = f"{category.__name__}: {_noticed.text}"
+        noticed.append(f"{category.__name__}: {_now.text}")
         return True
 
 
@@ -45,11 +53,11 @@ class _Shown(Warning, metaclass=_ShownCategory):
     """The categories of warnings that the filters after ours let through."""
 
 
-_FILTER: Any = ("error", _AnyText(), _Shown, None, 0)
+_FILTER: Any = ("ignore", _AnyText(), _Shown, _AnyModule(), 0)
 
 
 def _shown(text: str, category: type, module: str) -> bool:
-    """Whether a warning of the program's module is more than ignored."""
+    """Whether a warning from a module is more than ignored."""
     for entry in list(warnings.filters):
         if entry is _FILTER:
             continue
@@ -67,32 +75,27 @@ def _matches(pattern: re.Pattern[str] | str | None, text: str) -> bool:
 
 
 class Noticing:
-    """Inside, warnings of code in `module` are noticed."""
+    """Inside, warnings are noticed that what we call for code in the module `program` gives."""
 
-    __slots__ = ("_before", "_filters", "_module")
+    __slots__ = ("_before", "_filters", "_program")
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, program: str) -> None:
+        self._program = program
 
     def __enter__(self) -> None:
-        self._before = _noticed.module
-        _noticed.module, _noticed.warning = self._module, ""
+        self._before = _now.program
+        _now.program = self._program
+        noticed.clear()
         self._filters: Any = warnings.filters
         self._filters.insert(0, _FILTER)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _noticed.module = self._before
+        _now.program = self._before
         position = next((at for at, entry in enumerate(self._filters) if entry is _FILTER), None)
         if position is not None:
             del self._filters[position]
-
-
-def noticed() -> str:
-    """The warning noticed since this was last asked, as text; empty if there was none."""
-    warning, _noticed.warning = _noticed.warning, ""
-    return warning
 
 
 class WarningAlways:

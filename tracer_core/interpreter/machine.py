@@ -199,16 +199,17 @@ class Interpreter:
             except ObservedException as raised:
                 self._unwind(frame, instruction, raised)
                 continue
-            except (Unsupported, NotConstant, RecursionError, Warning) as error:
+            except (Unsupported, NotConstant, RecursionError) as error:
                 self._give_up(frame, instruction, error)
+            if noticed:
+                self._give_up(frame, instruction, _gives_warning())
             if result is not None:
                 return result
 
     def _give_up(self, frame: Frame, instruction: Instruction, error: Exception) -> None:
         """Turn what cannot be done into a restart at the root instruction, remembering the innermost place."""
-        warning = noticed()
-        if warning:
-            error = Unsupported("gives-warning", warning=warning)
+        if noticed:
+            error = _gives_warning()
         unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
         if unsupported.frame is None:
             unsupported.frame, unsupported.instruction = frame, instruction
@@ -218,16 +219,10 @@ class Interpreter:
             raise MustRestart(self.root_steps - 1, unsupported, unsupported.frame, unsupported.instruction)
         raise unsupported
 
-    def _refuse_warning(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
-        """Give up where the exception is a warning that we made one."""
-        warning = noticed()
-        if warning:
-            self._give_up(frame, instruction, Unsupported("gives-warning", warning=warning))
-
     def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
-        if issubclass(raised.tracker.python_type(), Warning):
-            self._refuse_warning(frame, instruction, raised)
+        if noticed:
+            self._give_up(frame, instruction, raised)
         if self.observer is not None:
             self.observer.on_raise(frame, instruction, raised.tracker)
         _note_passing(raised.tracker, frame, instruction)
@@ -307,9 +302,14 @@ def _note_passing(exception: ExceptionVariable, frame: Frame, instruction: Instr
         exception.trace.append((frame.code, None if instruction.span is None else instruction.span.line))
 
 
+def _gives_warning() -> Unsupported:
+    """For the warning just noticed."""
+    unsupported = Unsupported("gives-warning", warning=noticed[0])
+    noticed.clear()
+    return unsupported
+
+
 def _as_unsupported(error: Exception) -> Unsupported:
-    if isinstance(error, Warning):
-        return Unsupported("gives-warning", warning=f"{type(error).__name__}: {error}")
     if isinstance(error, RecursionError):
         return Unsupported("too-deep", depth=MAX_DEPTH, name="a function")
     return Unsupported("needs-constant", what=str(error))

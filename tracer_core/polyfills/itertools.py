@@ -187,7 +187,9 @@ class TakeWhile(_Iterator):
         raise StopIteration
 
     def real(self) -> Iterator[Any]:
-        return itertools.takewhile(self.predicate, () if self.stopped else self.iterator)
+        made = itertools.takewhile(self.predicate, self.iterator)
+        made.__setstate__(self.stopped)  # type: ignore[attr-defined]
+        return made
 
 
 @polyfills(itertools.dropwhile)
