@@ -1,5 +1,9 @@
 """Warnings that what we call while tracing gives: noticed, so that plain Python gives them, from the user's line.
 
+While `Noticing` is on, the first of Python's filters is one of ours. It notes a warning of this thread that others
+would let through, and has it ignored. Python asks the filters before it writes down where a warning was given, so
+nothing is left of it: the instruction that warned then runs as plain Python, as often as its filters say.
+"""
 
 from __future__ import annotations
 
