@@ -90,7 +90,8 @@ class Noticing:
         self._before = _now.program
         _now.program = self._program
         noticed.clear()
-        self._filters: Any = warnings.filters
+        filters: Any = warnings.filters
+        self._filters = filters
         self._filters.insert(0, _FILTER)
 
     def __exit__(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.sequences import DequeVariable, SequenceVariable, tuple_of
+from tracer_core.variables.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
 
 if TYPE_CHECKING:
     from tracer_core.variables.dicts import DictVariable, SetVariable
@@ -114,7 +114,7 @@ class RangeIterator(SequenceIterator):
         return self.numbers
 
     def next(self, tx: Tracing) -> VariableTracker | None:
-        if self.of is None or self.index >= len(self.numbers):
+        if self.of is None or self.index >= numbers_in(self.numbers):
             self.of = None
             return None
         tx.output.side_effects.changes(self, "iterator", "moved on")

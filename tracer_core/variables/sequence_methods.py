@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.folding import fold
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
 from tracer_core.variables.membership import equal_items
@@ -13,6 +14,7 @@ from tracer_core.variables.sequences import (
     DequeVariable,
     ListVariable,
     NamedTupleVariable,
+    RangeVariable,
     SequenceVariable,
     SizeVariable,
     TupleVariable,
@@ -139,6 +141,16 @@ def count(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variabl
     while (at := _first_equal(tx, items, item, position, None)) is not None:
         found, position = found + 1, at + 1
     return ConstantVariable(found)
+
+
+@method(RangeVariable, "count")
+def range_count(tx: Tracing, self: RangeVariable, item: VariableTracker) -> VariableTracker:
+    return fold(tx, self.range(tx).count, [item.realize()], {}) or count(tx, self, item)
+
+
+@method(RangeVariable, "index")
+def range_index(tx: Tracing, self: RangeVariable, item: VariableTracker) -> VariableTracker:
+    return fold(tx, self.range(tx).index, [item.realize()], {}) or index(tx, self, item)
 
 
 @method(SequenceVariable, "index")

@@ -24,6 +24,12 @@ def refuse_long(count: int) -> None:
         raise Unsupported("huge-constant", what=f"a sequence of {count} items")
 
 
+def numbers_in(numbers: range) -> int:
+    """`len(numbers)`, also of a range that is longer than `len` can say."""
+    step = numbers.step
+    return max(0, (numbers.stop - numbers.start + step - (1 if step > 0 else -1)) // step)
+
+
 class SequenceVariable(VariableTracker):
     """Anything that holds its items in a row."""
 
@@ -217,7 +223,7 @@ class RangeVariable(SequenceVariable):
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         numbers = self.range(tx)
-        refuse_long(len(numbers))
+        refuse_long(numbers_in(numbers))
         return [ConstantVariable(i) for i in numbers]
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:

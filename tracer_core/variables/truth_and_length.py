@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable, numbers_in
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import TensorVariable, wrap_number
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -56,7 +58,10 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
             tx.raise_(TypeError, "len() of a 0-d tensor")
         return wrap_number(tx, tracker.fake.shape[0])
     if isinstance(tracker, RangeVariable):
-        return ConstantVariable(len(tracker.range(tx)))
+        count = numbers_in(tracker.range(tx))
+        if count > sys.maxsize:
+            tx.raise_(OverflowError, "Python int too large to convert to C ssize_t")
+        return ConstantVariable(count)
     if isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return ConstantVariable(len(tracker.items))
     if isinstance(tracker, UserObjectVariable) or has_special(tracker, "__len__"):
