@@ -26,7 +26,18 @@ class _Now(threading.local):
 
 _now = _Now()
 noticed: list[str] = []
-"""The warnings noticed since this was last cleared. (Frames are traced by one thread at a time.)"""
+"""The warnings noticed since they were last taken. (Frames are traced by one thread at a time.)"""
+_patterns: Any = getattr(re, "_cache", {})
+_known_patterns: set[Any] = set()
+
+
+def take() -> str:
+    """The first of the warnings noticed. `re` forgets what it has compiled meanwhile: it warns but the first time."""
+    first = noticed[0]
+    noticed.clear()
+    for key in [key for key in _patterns if key not in _known_patterns]:
+        _patterns.pop(key, None)
+    return first
 
 
 class _AnyText:
@@ -90,6 +101,8 @@ class Noticing:
         self._before = _now.program
         _now.program = self._program
         noticed.clear()
+        _known_patterns.clear()
+        _known_patterns.update(_patterns)
         filters: Any = warnings.filters
         self._filters = filters
         self._filters.insert(0, _FILTER)

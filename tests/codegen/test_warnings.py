@@ -58,6 +58,7 @@ PROGRAMS = [
 def outcome(function: Any, action: Any) -> Any:
     """What three calls give, and the warnings with their places."""
     globals().pop("__warningregistry__", None)
+    re.purge()
     results: list[Any] = []
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter(action)

@@ -27,7 +27,7 @@ from tracer_core.variables.functions import FunctionVariable, UserFunctionVariab
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
-from tracer_core.warned import noticed
+from tracer_core.warned import noticed, take
 
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
@@ -304,9 +304,7 @@ def _note_passing(exception: ExceptionVariable, frame: Frame, instruction: Instr
 
 def _gives_warning() -> Unsupported:
     """For the warning just noticed."""
-    unsupported = Unsupported("gives-warning", warning=noticed[0])
-    noticed.clear()
-    return unsupported
+    return Unsupported("gives-warning", warning=take())
 
 
 def _as_unsupported(error: Exception) -> Unsupported:
