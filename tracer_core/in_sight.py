@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from tracer_core.guards.describe import module_name
+
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _MAX_OBJECTS = 1000
 """How many objects are looked at before the answer is "perhaps"."""
@@ -54,7 +56,7 @@ def _has_to_do_with_tensors(value: Any) -> bool:
     if issubclass(cls, (*_TENSORS, *_MAY_GIVE_TENSORS)) or _gives_items(cls):
         return True
     if issubclass(cls, types.ModuleType):
-        module = types.ModuleType.__getattribute__(value, "__dict__").get("__name__")
+        module = module_name(value)
     elif issubclass(cls, type):
         module = type.__getattribute__(value, "__module__")
     elif issubclass(cls, types.BuiltinFunctionType):

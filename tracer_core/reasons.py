@@ -416,6 +416,12 @@ _reason(
     "Keep == and hash of classes as they are, or leave the class out of the compiled function.",
 )
 _reason(
+    "own-lookup",
+    "{cls}, the class of a class or module, answers every look at an attribute by code of its own.",
+    "Tracing looks at classes and modules in many ways, each of which would run that code.",
+    "Use __getattr__, which is asked only for what is not there, or leave it out of the compiled function.",
+)
+_reason(
     "class-created",
     "The code makes a class ({what}).",
     "A class made while tracing would be another one in each call.",

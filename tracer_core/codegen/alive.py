@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import CodeType
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, pops
@@ -45,12 +45,26 @@ def looks_at_stack(code: CodeType) -> bool:
     return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
 
 
+_WATCHES_LIFETIMES = frozenset(
+    {"weakref", "__subclasses__", "getrefcount", "get_objects", "get_referrers", "get_referents"}
+)
+
+
 def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
-    """Whether the code may see when an object goes: it names what makes weak references."""
-    if "weakref" in code.co_names:
+    """Whether the code may see when an object goes: it names what makes weak references or counts what is there."""
+    if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
+        return True
+    if any(watches_lifetimes(inner, globals_) for inner in code.co_consts if isinstance(inner, CodeType)):
         return True
     named = (globals_.get(name) for name in code.co_names)
-    return any(getattr(value, "__module__", None) in ("weakref", "_weakref") for value in named if callable(value))
+    return any(_module_of(value) in ("weakref", "_weakref") for value in named)
+
+
+def _module_of(value: Any) -> Any:
+    """Where a function or class is from; None for what may answer by code of the program's."""
+    if type(value) in (FunctionType, BuiltinFunctionType):
+        return value.__module__
+    return type.__getattribute__(value, "__module__") if issubclass(type(value), type) else None
 
 
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:

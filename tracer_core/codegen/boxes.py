@@ -11,6 +11,7 @@ from tracer_core.codegen.rebuild_needs import reachable
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import LocalSource
+from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.dropping import BOX, box_of, dropping_shows
 from tracer_core.variables.generators import GeneratorVariable
@@ -69,7 +70,7 @@ def _emptied(changed: VariableTracker) -> str | None:
     if box is None or isinstance(changed, IteratorVariable):
         return None
     if isinstance(changed, UserObjectVariable):
-        before = getattr(changed.real, "__dict__", {})
+        before = instance_dict(changed.real) or {}
         if all(isinstance(before.get(name), _PLAIN) for name in changed.attributes):
             return None
     return box

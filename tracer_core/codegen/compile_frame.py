@@ -55,6 +55,7 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
     """
     with room_to_recurse(), _quiet_fakes(), fakes_unseen():
         outcome = _in_attempts(input)
+    overlay.collect()
     if boxes_of(input.code):
         # The attempts looked at what is in them: let go of that before the program does.
         gc.collect()

@@ -51,6 +51,14 @@ def sizes_text(sizes: Iterable[int | None]) -> str:
     return "[" + ", ".join("*" if size is None else str(size) for size in sizes) + "]"
 
 
+def module_name(module: ModuleType) -> Any:
+    """A module's `__name__`; None if it has none. (It may answer any name by code of its own.)"""
+    return _NAMESPACE(module).get("__name__")
+
+
+_NAMESPACE: Callable[[ModuleType], dict[str, Any]] = vars(ModuleType)["__dict__"].__get__
+
+
 def class_text(cls: type) -> str:
     """`int`, `torch.nn.Linear`: the shortest name that tells it."""
     if cls.__module__ in ("builtins", "__main__"):
@@ -71,8 +79,7 @@ def _named(what: str) -> Callable[[Any], str]:
 _BY_TYPE: list[tuple[type | tuple[type, ...], Callable[[Any], str]]] = [
     (torch.Tensor, _tensor),
     (type, lambda value: f"class {class_text(value)}"),
-    # A module may answer any other name by code of its own.
-    (ModuleType, lambda value: f"module {vars(value).get('__name__')}"),
+    (ModuleType, lambda value: f"module {module_name(value)}"),
     (FunctionType, _named("function")),
     (BuiltinFunctionType, _named("builtin function")),
     ((int, float, complex, str, bytes, type(None), type(...), torch.dtype, torch.device), _repr.repr),
@@ -82,7 +89,7 @@ _BY_TYPE: list[tuple[type | tuple[type, ...], Callable[[Any], str]]] = [
 def describe(value: Any) -> str:
     """One short line for any value. Runs no `__repr__` of the user's."""
     for types, text in _BY_TYPE:
-        if isinstance(value, types):
+        if issubclass(type(value), types):
             return text(value)
     if is_constant(value):
         return _repr.repr(value)

@@ -8,16 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
+from tracer_core.guards.describe import module_name
+
 CPYTHON_HEAP_TYPE = 1 << 9
 
 
 def lives_forever(value: Any) -> bool:
     """Whether `value` stays alive without us: a static type, a loaded module, or something that an imported module
     other than `__main__` has under its own name."""
-    if isinstance(value, ModuleType):
-        return sys.modules.get(value.__name__) is value
-    if isinstance(value, type) and not value.__flags__ & CPYTHON_HEAP_TYPE:
+    cls = type(value)
+    if issubclass(cls, ModuleType):
+        return sys.modules.get(str(module_name(value))) is value
+    if issubclass(cls, type) and not value.__flags__ & CPYTHON_HEAP_TYPE:
         return True
+    if cls.__flags__ & CPYTHON_HEAP_TYPE and not issubclass(cls, type):
+        return False  # an object that may answer by code of the program's
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if type(module) is not str or type(name) is not str or module == "__main__":
         return False

@@ -161,6 +161,8 @@ def create(
     """
     if meta.__hash__ is not type.__hash__:
         raise Unsupported("class-equality", cls=name, meta=meta.__qualname__)
+    if static_lookup(meta, "mro")[1] is not type:
+        raise Unsupported("class-created", what=f"{name}, whose metaclass says itself what it derives from")
     real, late = _namespace(tx, name, namespace)
     real.setdefault("__module__", tx.frame.globals.get("__name__"))
     made: Any = _without_hook(tx, meta, name, bases, real)
@@ -172,7 +174,7 @@ def create(
     tracker: VariableTracker = tx.constant(made)
     for key, value in namespace.items():
         _set_name(tx, value.realize(), tracker, key)
-    hook = SuperVariable(made, tracker).attribute(tx, "__init_subclass__")
+    hook = SuperVariable(made, tracker, made).attribute(tx, "__init_subclass__")
     assert hook is not None
     tx.call(hook, [], keywords)
     return tracker

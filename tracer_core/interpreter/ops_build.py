@@ -18,6 +18,7 @@ from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.identity import same
 from tracer_core.variables.iteration import iterate, next_item, unpack
+from tracer_core.variables.listed import listed
 from tracer_core.variables.membership import membership
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.sequence_methods import list_extend
@@ -279,7 +280,7 @@ def call_function_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
     if positional.items_or_none(tx) is None and not hasattr(positional.python_type(), "__iter__"):
         what = f"{_called_name(function.realize())}() argument after * must be an iterable"
         tx.raise_(TypeError, f"{what}, not {positional.python_type_name()}")
-    frame.push(tx.call(function, unpack(tx, positional), kwargs))
+    frame.push(tx.call(function, listed(tx, positional), kwargs))
 
 
 @op("MAKE_FUNCTION")

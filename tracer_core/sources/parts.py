@@ -29,14 +29,19 @@ def _is_literal(key: Any) -> bool:
     return type(key) in (int, str, bool, bytes, type(None))
 
 
+def _kind_of(mapping: dict[Any, Any]) -> Any:
+    """The builtin class that keeps the order of its items."""
+    return OrderedDict if issubclass(type(mapping), OrderedDict) else dict
+
+
 def dict_keys(mapping: dict[Any, Any]) -> list[Any]:
     """The keys in order, past what a subclass overrides."""
-    return list(OrderedDict.keys(mapping) if isinstance(mapping, OrderedDict) else dict.keys(mapping))
+    return list(_kind_of(mapping).keys(mapping))
 
 
 def dict_values(mapping: dict[Any, Any]) -> list[Any]:
     """The values in order, past what a subclass overrides."""
-    return list(OrderedDict.values(mapping) if isinstance(mapping, OrderedDict) else dict.values(mapping))
+    return list(_kind_of(mapping).values(mapping))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,15 @@ class AttrSource(Step):
 
     def rebuild(self, load: Load) -> list[Instruction]:
         return [*load(self.of), make("LOAD_ATTR", self.attr)]
+
+
+def instance_dict(obj: Any) -> dict[str, Any] | None:
+    """An object's `__dict__`, read past a `__getattribute__` of its class; None if it has none."""
+    try:
+        held = object.__getattribute__(obj, "__dict__")
+    except AttributeError:
+        return None
+    return held if issubclass(type(held), dict) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from tracer_core.sources import (
     PlainValueSource,
     Source,
 )
-from tracer_core.sources.parts import dict_keys, dict_values
+from tracer_core.sources.parts import dict_keys, dict_values, instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.build_containers import is_literal_tuple, items_of, set_items_of
@@ -136,7 +136,7 @@ def _object_with_value(build: VariableBuilder, value: Any, source: Source, base:
 def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> None:
     """Two objects with one `__dict__`, or a dict that is also met on its own: what is set on one shows on the other,
     which trackers of their own would not see."""
-    held = getattr(value, "__dict__", None)
+    held = instance_dict(value)
     if held is None:
         return
     owners = build.tx.output.dict_owners

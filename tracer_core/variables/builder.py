@@ -9,7 +9,7 @@ from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.build_objects import build_object
-from tracer_core.variables.class_equality import refuse_own_equality
+from tracer_core.variables.class_equality import refuse_own_equality, refuse_own_lookup
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.registry import builder_for
 
@@ -22,7 +22,7 @@ class VariableBuilder:
         self.cache: dict[tuple[int, Source], VariableTracker] = {}
 
     def __call__(self, value: Any, source: Source) -> VariableTracker:
-        if isinstance(value, VariableTracker):
+        if issubclass(type(value), VariableTracker):
             raise TypeError("a tracker was given where a value is wanted")
         placeholders = self.tx.output.placeholders
         if placeholders and id(value) in placeholders:
@@ -59,9 +59,10 @@ class VariableBuilder:
 
     def _build(self, value: Any, source: Source) -> VariableTracker:
         refuse_own_equality(type(value))
+        refuse_own_lookup(value)
         builder = builder_for(value)
         if builder is not None:
             return builder(self, value, source)
-        if type(value).__module__ == "builtins" and not isinstance(value, BaseException):
+        if type(value).__module__ == "builtins" and not issubclass(type(value), BaseException):
             raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
         return build_object(self, value, source)

@@ -70,17 +70,33 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
     asked = _asked_in_python(tx, wanted, "__instancecheck__", obj)
     if asked is not None:
         return obj.python_type() is wanted or truth(tx, asked())
-    if isinstance(obj, UserObjectVariable) and obj.real is not None:
+    claimed = _claimed_class(tx, obj)
+    if claimed is None and isinstance(obj, UserObjectVariable) and obj.real is not None:
         answer = isinstance(obj.real, wanted)
         note_derives(tx, obj.cls, wanted, answer)
         return answer
     _refuse_written(obj.python_type(), wanted)
     try:
-        answer = issubclass(obj.python_type(), wanted)
-        note_derives(tx, obj.python_type(), wanted, answer)
-        return answer
+        for cls in (obj.python_type(), *(() if claimed is None else (claimed,))):
+            answer = issubclass(cls, wanted)
+            note_derives(tx, cls, wanted, answer)
+            if answer:
+                return True
+        return False
     except TypeError as error:
         return bool(tx.raise_(TypeError, _refused_class(wanted) or str(error)))
+
+
+def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:
+    """The class that an object says it is of by code of its own; None if it says nothing else than its type."""
+    if not isinstance(obj, UserObjectVariable):
+        return None
+    own = isinstance(static_lookup(obj.cls, "__getattribute__")[0], types.FunctionType)
+    if not own and static_lookup(obj.cls, "__class__")[1] is object:
+        return None
+    said = _attribute_or_none(tx, obj, "__class__")
+    claimed = None if said is None else constant_or(said.realize(), None)
+    return claimed if isinstance(claimed, type) and claimed is not obj.cls else None
 
 
 def _refuse_written(cls: type, wanted: Any) -> None:
@@ -237,7 +253,20 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
             tx.raise_(RuntimeError, "super(): arg[0] deleted")
     if obj is None or not isinstance(cls, ClassVariable):
         raise Unsupported("call", what="super() without an object")
-    return SuperVariable(cls.known, obj.realize())
+    obj = obj.realize()
+    return SuperVariable(cls.known, obj, _first_searched(tx, cls.known, obj))
+
+
+def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
+    """The class whose MRO `super(after, obj)` searches."""
+    known = obj.known if isinstance(obj, ClassVariable) else None
+    for cls in (known, obj.python_type()):
+        if isinstance(cls, type) and after in cls.__mro__:
+            return cls
+    claimed = _claimed_class(tx, obj)
+    if claimed is not None and after in claimed.__mro__:
+        return claimed
+    return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")  # type: ignore[no-any-return]
 
 
 @handles(hash, VariableTracker)

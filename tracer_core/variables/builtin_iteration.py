@@ -16,6 +16,7 @@ from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.iterators import make_enumerate, make_filter, make_map, make_zip
+from tracer_core.variables.listed import listed
 from tracer_core.variables.operators import binary, compare
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import ListVariable, RangeVariable, TupleVariable
@@ -82,7 +83,7 @@ def filter_(tx: Tracing, function: VariableTracker, iterable: VariableTracker) -
 def range_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
     items: list[VariableTracker] = []
     for bound in bounds:
-        if isinstance(bound, SymNodeVariable):
+        if isinstance(bound, SymNodeVariable) and bound.python_type() is not float:
             items.append(bound)
         else:
             message = f"{bound.type_name_in_errors()!r} object cannot be interpreted as an integer"
@@ -208,6 +209,6 @@ handles(min)(_extreme("min", "<"))
 def sorted_(
     tx: Tracing, iterable: VariableTracker, *, key: VariableTracker = NONE, reverse: VariableTracker = FALSE
 ) -> VariableTracker:
-    items = list(unpack(tx, iterable))
+    items = listed(tx, iterable)
     sort_in_place(tx, items, key, reverse)
     return ListVariable(items)

@@ -1,6 +1,9 @@
-"""Classes that say with code of their own, in their metaclass, which classes they are equal to."""
+"""Classes and modules whose own class says with code what they are equal to, or what they have."""
 
 from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
 
 from tracer_core.errors import Unsupported
 
@@ -9,3 +12,14 @@ def refuse_own_equality(cls: type) -> None:
     """Raise Unsupported for a class that tables by class cannot hold: its metaclass has == or hash of its own."""
     if type(cls).__hash__ is not type.__hash__:
         raise Unsupported("class-equality", cls=cls.__qualname__, meta=type(cls).__qualname__)
+
+
+def refuse_own_lookup(value: Any) -> None:
+    """Raise Unsupported for a class or module whose every attribute, the most inward ones too, is code to run."""
+    cls: Any = type(value)
+    if not issubclass(cls, (type, ModuleType)) or cls in (type, ModuleType):
+        return
+    for name in ("__getattribute__", "__dict__"):
+        hook = next(vars(each)[name] for each in cls.__mro__ if name in vars(each))
+        if isinstance(hook, (FunctionType, property)):
+            raise Unsupported("own-lookup", cls=cls.__qualname__)

@@ -137,10 +137,13 @@ class ClassVariable(KnownVariable):
             return MethodVariable(function, self)
         if isinstance(found, types.ClassMethodDescriptorType):
             return BuiltinMethodVariable(self, name)
-        if overlay.current and owner in overlay.current:
+        if owner in overlay.current or owner in overlay.made:
             return self._found(tx, name, found, owner)
-        if isinstance(static_lookup(type(found), "__get__")[0], types.FunctionType):
+        getter, getter_owner = static_lookup(type(found), "__get__")
+        if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
+        if getter_owner is not None and not isinstance(getter, types.WrapperDescriptorType):
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
         return self.held(tx, name)
 
     def _bound_in_python(
@@ -240,13 +243,15 @@ class TorchFunctionVariable(KnownVariable):
 class SuperVariable(VariableTracker):
     """`super(cls, obj)`: attribute lookup that starts after `cls` in the MRO of the object's class."""
 
-    __slots__ = ("after", "of")
+    __slots__ = ("after", "of", "searched")
     kind = "super"
 
-    def __init__(self, after: type, of: VariableTracker) -> None:
+    def __init__(self, after: type, of: VariableTracker, searched: type) -> None:
         super().__init__()
         self.after = after
         self.of = of
+        # The class whose MRO is searched: the object's, the object itself, or what it says it is of.
+        self.searched = searched
 
     def python_type(self) -> type:
         return super
@@ -257,18 +262,10 @@ class SuperVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("object", self.of)]
 
-    def _class(self) -> type:
-        """The class whose MRO is searched."""
-        if isinstance(self.of, UserObjectVariable):
-            return self.of.cls
-        if isinstance(self.of, ClassVariable) and self.after in self.of.known.__mro__:
-            return self.of.known  # type: ignore[no-any-return]
-        return self.of.python_type()
-
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        is_class = isinstance(self.of, ClassVariable) and self.after in self.of.known.__mro__
-        mro = self._class().__mro__
-        note_lookup(self._class(), name)
+        is_class = isinstance(self.of, ClassVariable) and self.of.known is self.searched
+        mro = self.searched.__mro__
+        note_lookup(self.searched, name)
         for owner in mro[mro.index(self.after) + 1 :]:
             if name in owner.__dict__:
                 found = owner.__dict__[name]

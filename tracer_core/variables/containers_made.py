@@ -15,6 +15,7 @@ from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
+from tracer_core.variables.listed import listed
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import (
@@ -30,14 +31,14 @@ from tracer_core.variables.set_methods import as_set
 
 @handles(list)
 def list_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
-    return ListVariable([] if iterable is None else unpack(tx, iterable))
+    return ListVariable([] if iterable is None else listed(tx, iterable))
 
 
 @handles(tuple)
 def tuple_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
     if type(iterable) is TupleVariable:
         return iterable
-    return TupleVariable([] if iterable is None else unpack(tx, iterable))
+    return TupleVariable([] if iterable is None else listed(tx, iterable))
 
 
 @handles(set)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE
-from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.registry import handles, method
+from tracer_core.variables.user_objects import refuse_property
 
 _PROPERTY_PARTS = ("fget", "fset", "fdel", "__doc__")
+#: What the other two have of the function they are made of.
+_TAKEN_OVER = frozenset(functools.WRAPPER_ASSIGNMENTS)
 
 
 class DescriptorVariable(VariableTracker):
@@ -40,12 +44,17 @@ class DescriptorVariable(VariableTracker):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if self.cls is property and name in ("getter", "setter", "deleter"):
             return BuiltinMethodVariable(self, name)
+        if name == "__get__" or (name == "__call__" and self.cls is staticmethod):
+            return BuiltinMethodVariable(self, name)
         if name == "__wrapped__":
             name = "__func__"
         found = dict(self.parts()).get(name)
-        if found is None and self.cls is not property:
+        if found is None and name in _TAKEN_OVER and self.cls is not property:
             return self.made_of[0].realize().attribute(tx, name)
         return found
+
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+        return tx.call(self.made_of[0], args, kwargs) if self.cls is staticmethod else None
 
     def of(self, stand_in: Callable[[VariableTracker], Any]) -> Any:
         """A real one of the same kind, made of what `stand_in` gives for the parts."""
@@ -85,3 +94,23 @@ def _replacing(position: int) -> Any:
 
 for _position, _name in enumerate(("getter", "setter", "deleter")):
     method(DescriptorVariable, _name)(_replacing(_position))
+
+
+@method(DescriptorVariable, "__get__")
+def _get(
+    tx: Tracing, self: DescriptorVariable, obj: VariableTracker, owner: VariableTracker = NONE, /
+) -> VariableTracker | None:
+    obj, owner = obj.realize(), owner.realize()
+    none = constant_or(obj, 0) is None
+    if none and constant_or(owner, 0) is None:
+        return tx.raise_(TypeError, "__get__(None, None) is invalid")  # type: ignore[no-any-return]
+    function = self.made_of[0]
+    if self.cls is staticmethod:
+        return function
+    if self.cls is classmethod:
+        return MethodVariable(function, tx.constant(obj.python_type()) if constant_or(owner, 0) is None else owner)
+    if none:
+        return self
+    if constant_or(function.realize(), 0) is None:
+        refuse_property(tx, property(), obj.python_type(), "getter")
+    return tx.call(function, [obj])

@@ -15,6 +15,7 @@ from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.keys import key_of, raise_key
+from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.membership import contains, equal_items
 from tracer_core.variables.operators import binary
 from tracer_core.variables.registry import handles, method
@@ -181,7 +182,7 @@ Pair = tuple[VariableTracker, VariableTracker]
 def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
     """The key and the value in the item `number` of what a dict is made of."""
     try:
-        pair = unpack(tx, entry)
+        pair = fast_sequence(tx, entry)
     except ObservedException as raised:
         if issubclass(raised.tracker.cls, TypeError):
             tx.raise_(TypeError, f"cannot convert dictionary update sequence element #{number} to a sequence")

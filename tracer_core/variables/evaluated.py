@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -36,12 +37,23 @@ def _names(args: tuple[VariableTracker, ...], kwargs: Kwargs) -> set[str] | None
     """The names in the text to evaluate; None if it must be left to Python."""
     if len(args) != 1 or kwargs or not isinstance(args[0], ConstantVariable) or not isinstance(args[0].value(), str):
         return None
-    try:
-        tree = ast.parse(args[0].value().strip(" \t"), mode="eval")
-    except SyntaxError:
+    tree = _compiled_quietly(args[0].value().strip(" \t"))
+    if tree is None:
         return None
     nodes = list(ast.walk(tree))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     if names & _NAMESPACES or any(isinstance(node, _UNLIKE_A_FUNCTION) for node in nodes):
         return None
     return names
+
+
+def _compiled_quietly(text: str) -> ast.Expression | None:
+    """The text's tree; None where Python would refuse it or warn of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            tree = ast.parse(text, mode="eval")
+            compile(tree, "<string>", "eval")
+        except (SyntaxError, ValueError):
+            return None
+    return tree

@@ -39,11 +39,11 @@ def _refuse_huge(function: Any, values: list[Any]) -> None:
         if lengths and counts and lengths[0] * counts[0] > _MAX_FOLDED:
             raise Unsupported("huge-constant", what=f"{lengths[0]} times {counts[0]} items")
     if (
-        function in (operator.pow, operator.lshift, pow)
+        function in (operator.pow, operator.ipow, operator.lshift, operator.ilshift, pow)
         and len(values) >= 2
         and all(isinstance(v, int) for v in values[:2])
     ):
         base, exponent = values[:2]
-        bits = exponent if function is operator.lshift else abs(base).bit_length() * exponent
+        bits = exponent if function in (operator.lshift, operator.ilshift) else abs(base).bit_length() * exponent
         if bits > _MAX_FOLDED and len(values) == 2:
             raise Unsupported("huge-constant", what=f"an integer of {bits} bits")

@@ -16,7 +16,7 @@ from tracer_core.variables.user_objects import UserObjectVariable
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
     """`operator.index(key)`; raises TypeError with `message` for what is no index."""
     key = key.realize()
-    if isinstance(key, SymNodeVariable):
+    if isinstance(key, SymNodeVariable) and key.python_type() is not float:
         return int(key.specialize(tx, int))
     if isinstance(key, TensorVariable):
         raise Unsupported("tensor-index", what=key.describe())

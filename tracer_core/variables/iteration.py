@@ -126,7 +126,11 @@ def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
         items = tracker.items_or_none(tx)
         if items is not None and (not isinstance(tracker, SliceVariable)):
             return list(items)
-    iterator = iterate(tx, tracker)
+    return remaining_items(tx, iterate(tx, tracker))
+
+
+def remaining_items(tx: Tracing, iterator: VariableTracker) -> list[VariableTracker]:
+    """All that an iterator has yet to give."""
     items = []
     while (item := next_item(tx, iterator)) is not None:
         items.append(item)

@@ -8,6 +8,7 @@ import torch
 
 from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
+from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
@@ -84,7 +85,7 @@ class NNModuleVariable(UserObjectVariable):
     def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         """Whether setting it adds or replaces a parameter or a submodule, or may do so: its dicts were changed."""
         cls = value.realize().python_type()
-        members = self.real.__dict__
+        members = instance_dict(self.real) or {}
         return (
             issubclass(cls, (torch.nn.Parameter, torch.nn.Module))
             or name in members.get("_parameters", {})
@@ -96,10 +97,10 @@ class NNModuleVariable(UserObjectVariable):
         own = self.attributes.get(name)
         if own is not None:
             return None if own is DELETED else own
-        instance_dict: dict[str, Any] = self.real.__dict__ if self.real is not None else {}
-        if name in instance_dict or self.source is None:
+        held = instance_dict(self.real) or {}
+        if name in held or self.source is None:
             return super().stored(tx, name)
-        if any(name in instance_dict.get(table, ()) for table in TABLES):
+        if any(name in held.get(table, ()) for table in TABLES):
             # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.
             return None
         tx.guard(make.lacks(InstanceDictSource(self.source), name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 
@@ -57,7 +57,7 @@ UNARY: dict[str, tuple[Callable[..., Any], str, str]] = {
 
 def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     """`a symbol b`; `symbol` may be an in-place one (`+=`)."""
-    a, b = a.realize(), b.realize()
+    a, b = _as_numbers(tx, symbol, a.realize(), b.realize())
     if symbol in INPLACE:
         return _inplace(tx, symbol, a, b)
     function, name = BINARY[symbol]
@@ -76,6 +76,34 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
     return unsupported_operands(tx, shown, a, b)
 
 
+_OF_TRUTHS = frozenset({"&", "|", "&=", "|="})
+
+
+def _as_numbers(
+    tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker
+) -> tuple[VariableTracker, VariableTracker]:
+    """The operands of an operator, one of them a symbol. The solver tells numbers from truth values, which Python
+    reckons with as it does with numbers: symbolic ones are fixed, and known ones become 0 or 1."""
+    if not isinstance(a, SymNodeVariable) and not isinstance(b, SymNodeVariable):
+        return a, b
+    truths = [each.python_type() is bool for each in (a, b)]
+    if not any(truths) or (all(truths) and symbol in _OF_TRUTHS):
+        return a, b
+    a, b = (tx.constant(each.specialize(tx, bool)) if _is_symbolic_truth(each) else each for each in (a, b))
+    if not isinstance(a, SymNodeVariable) and not isinstance(b, SymNodeVariable):
+        return a, b
+    return _as_number(a), _as_number(b)
+
+
+def _is_symbolic_truth(tracker: VariableTracker) -> TypeGuard[SymNodeVariable]:
+    return isinstance(tracker, SymNodeVariable) and tracker.python_type() is bool
+
+
+def _as_number(tracker: VariableTracker) -> VariableTracker:
+    is_truth = isinstance(tracker, ConstantVariable) and type(tracker.value()) is bool
+    return ConstantVariable(int(tracker.value())) if is_truth else tracker
+
+
 def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     inplace = INPLACE[symbol]
     function, name = BINARY[symbol[:-1]]
@@ -88,7 +116,7 @@ def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -
         result = call_special(tx, a, f"__i{name}__", [b], "")
         if not _is_not_implemented(result):
             return result
-    done = by_table(tx, function, a, b)
+    done = by_table(tx, function, a, b, inplace)
     if done is None:
         done = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
     return done if done is not None else unsupported_operands(tx, symbol, a, b)
@@ -102,8 +130,14 @@ def by_methods(
 
 
 def by_table(
-    tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
+    tx: Tracing,
+    function: Callable[..., Any],
+    a: VariableTracker,
+    b: VariableTracker,
+    called: Callable[..., Any] | None = None,
 ) -> VariableTracker | None:
+    """The operator by what is known of builtin types; `called` is what computes it on constants, where that is not
+    `function` itself (an in-place operator has messages of its own)."""
     done = answered(tx, function, a, b)
     if done is not None:
         return done
@@ -117,7 +151,7 @@ def by_table(
     if not a.mutable and not b.mutable:
         if isinstance(a, ConstantVariable) or isinstance(b, ConstantVariable):
             a, b = settled(tx, a), settled(tx, b)
-        return fold(tx, function, [a, b], {})
+        return fold(tx, called or function, [a, b], {})
     return None
 
 
@@ -210,7 +244,7 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
 
 def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     """`a symbol b` for the six comparisons."""
-    a, b = a.realize(), b.realize()
+    a, b = _as_numbers(tx, symbol, a.realize(), b.realize())
     function, name, reflected = COMPARE[symbol]
     done = answered(tx, function, a, b)
     if done is not None:

@@ -8,6 +8,7 @@ property, ...) for which the builders give the value's tracker.
 from __future__ import annotations
 
 import contextlib
+import gc
 import types
 import typing
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ class MadeClass:
 current: Overlay = {}
 placeholders: dict[int, tuple[Any, Any]] = {}
 made: dict[type, MadeClass] = {}
+#: Whether classes that walks have made still stand among the subclasses of the program's.
+lingering = False
 
 
 def note_made(tx: Any, cls: type) -> None:
@@ -63,13 +66,37 @@ class Written:
 @contextlib.contextmanager
 def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
     """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
-    global current, placeholders, made
+    global current, placeholders, made, lingering
     before = current, placeholders, made
     current, placeholders, made = overlay, stand_ins, {}
     try:
         yield
     finally:
+        stayed = [cls for cls in reversed(made) if not _leave_bases(cls)]
+        lingering |= bool(stayed)
         current, placeholders, made = before
+
+
+def collect() -> None:
+    """Have Python's collector take the classes that could not leave their bases, once nothing holds them."""
+    global lingering
+    if lingering:
+        lingering = False
+        gc.collect()
+
+
+def _leave_bases(cls: type) -> bool:
+    """Take a class that the trace made out of `__subclasses__()` of its bases now, and not when Python's collector
+    comes by. False where Python refuses."""
+    in_c = next(each for each in cls.__mro__ if not each.__flags__ & _HEAP_TYPE)
+    for namespace in ({"__slots__": ()}, {}):
+        with contextlib.suppress(TypeError):  # (Another layout.)
+            type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), namespace),))
+            return True
+    return False
+
+
+_HEAP_TYPE = 1 << 9
 
 
 def lookup(cls: type, name: str) -> tuple[Any, type | None]:

@@ -108,6 +108,7 @@ def builder_for(value: Any) -> Callable[..., VariableTracker] | None:
     if builder is not None:
         return builder
     for cls, builder in _builders_by_base:
-        if isinstance(value, cls):
+        # (An object may say that it is of another class, by code of the program's.)
+        if issubclass(type(value), cls):
             return builder
     return None

@@ -7,7 +7,7 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.iteration import unpack
+from tracer_core.variables.listed import listed
 from tracer_core.variables.membership import equal_items
 from tracer_core.variables.registry import method, only_keeps
 from tracer_core.variables.sequences import (
@@ -32,7 +32,7 @@ def list_append(tx: Tracing, self: ListVariable, item: VariableTracker) -> Varia
 
 @method(ListVariable, "extend")
 def list_extend(tx: Tracing, self: ListVariable, items: VariableTracker) -> VariableTracker:
-    more = unpack(tx, items)
+    more = listed(tx, items)
     self.changes(tx, f"{len(more)} items are appended")
     self.items.extend(more)
     return NONE

@@ -10,6 +10,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.indices import index_value, slice_value
 from tracer_core.variables.iteration import unpack
+from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.membership import all_equal, equal_items
 from tracer_core.variables.operators import compare, negation
 from tracer_core.variables.registry import handles
@@ -97,7 +98,7 @@ def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -
 def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[VariableTracker]:
     """The items to be put into a slice."""
     try:
-        return unpack(tx, value)
+        return fast_sequence(tx, value)
     except ObservedException as raised:
         if issubclass(raised.tracker.cls, TypeError):
             step = where.step in (None, 1)

@@ -18,7 +18,8 @@ from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ObservedException, raise_real
 from tracer_core.variables.folding import fold
-from tracer_core.variables.iteration import iterable_type, unpack
+from tracer_core.variables.iteration import iterable_type
+from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
@@ -162,4 +163,4 @@ def join(tx: Tracing, self: ConstantVariable, iterable: VariableTracker) -> Vari
         return None
     if not iterable_type(iterable):
         tx.raise_(TypeError, "can only join an iterable")
-    return fold(tx, self.value().join, [ListVariable(unpack(tx, iterable))], {})
+    return fold(tx, self.value().join, [ListVariable(fast_sequence(tx, iterable))], {})

@@ -11,6 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
+from tracer_core.sources.parts import instance_dict
 from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
@@ -23,10 +24,13 @@ from tracer_core.variables.methods import MethodVariable
 
 def static_lookup(cls: type, name: str) -> tuple[Any, type | None]:
     """The attribute `name` as it stands in a class of the MRO, and that class; (_, None) if there is none."""
+    mro: tuple[type, ...] | None = cls.__mro__
+    if mro is None:
+        raise Unsupported("class-created", what=f"{cls.__qualname__}, which is being made")
     note_lookup(cls, name)
     if overlay.current:
         return overlay.lookup(cls, name)
-    for owner in cls.__mro__:
+    for owner in mro:
         if name in owner.__dict__:
             return owner.__dict__[name], owner
     return overlay.ABSENT, None
@@ -136,13 +140,13 @@ class UserObjectVariable(VariableTracker):
             return None if own is DELETED else own
         if self.real is None:
             return None
-        instance_dict = getattr(self.real, "__dict__", None)
-        if instance_dict is None:
+        held = instance_dict(self.real)
+        if held is None:
             return None
-        if name in instance_dict:
+        if name in held:
             if self.source is None:
                 raise NotConstant(self.describe())
-            value = tx.build(instance_dict[name], ObjectAttrSource(self.source, name))
+            value = tx.build(held[name], ObjectAttrSource(self.source, name))
             return value
         if self.source is not None:
             tx.guard(make.lacks(InstanceDictSource(self.source), name))
@@ -156,7 +160,7 @@ class UserObjectVariable(VariableTracker):
             return MethodVariable(tx.build(found, class_attribute_source(owner, name)), self)
         if isinstance(found, property):
             if found.fget is None:
-                _refuse_property(tx, found, self.cls, "getter")
+                refuse_property(tx, found, self.cls, "getter")
             fget = tx.build(found.fget, AttrSource(class_attribute_source(owner, name), "fget"))
             return tx.call(fget, [self])
         if isinstance(found, staticmethod):
@@ -199,6 +203,8 @@ class UserObjectVariable(VariableTracker):
             return None if own is DELETED else own
         if self.real is None or self.source is None:
             return None
+        if isinstance(static_lookup(self.cls, "__getattribute__")[0], types.FunctionType):
+            raise Unsupported("attribute", name=name, type=self.cls.__qualname__)
         try:
             value = getattr(self.real, name)
         except AttributeError:
@@ -237,7 +243,7 @@ class UserObjectVariable(VariableTracker):
             accessor = found.fdel if value is DELETED else found.fset
             verb, which = ("deleter", "fdel") if value is DELETED else ("setter", "fset")
             if accessor is None:
-                _refuse_property(tx, found, self.cls, verb)
+                refuse_property(tx, found, self.cls, verb)
             function = tx.build(accessor, AttrSource(class_attribute_source(owner, name), which))
             tx.call(function, [self] if value is DELETED else [self, value])
             return True
@@ -322,7 +328,7 @@ class UserObjectVariable(VariableTracker):
             return {key.realize().value(): value for key, value in self.given_dict.entries(tx)}
         if self.real is not None:
             assert self.source is not None
-            real = self.real.__dict__
+            real = instance_dict(self.real) or {}
             tx.guard(make.dict_keys_are(InstanceDictSource(self.source), real))
             for name, value in real.items():
                 entries[name] = tx.lazy(value, ObjectAttrSource(self.source, name))
@@ -341,7 +347,7 @@ _REFUSED: dict[str, Callable[[property], Any]] = {
 }
 
 
-def _refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
+def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
     """What a property says that has none of its three functions. It may have been told its name."""
     try:
         _REFUSED[verb](found)
