@@ -38,7 +38,7 @@ class Model(torch.nn.Module):
     pass
 
 
-@program("I10")
+@program("I10", differs="stricter", why="what counts classes sees when they go, so the frame is left to Python")
 def subclasses_one_by_one(x):
     class Parent:
         pass
@@ -52,7 +52,7 @@ def subclasses_one_by_one(x):
     return x + sum(counts), counts, First.__name__
 
 
-@program("I10 O6")
+@program("I10 O6", differs="stricter", why="what counts classes sees when they go, so the frame is left to Python")
 def subclasses_of_every_kind(x):
     class A(Base):
         pass
@@ -86,7 +86,7 @@ def subclasses_of_every_kind(x):
     return x, [[cls.__name__ for cls in base.__subclasses__()] for base in bases]
 
 
-@program("I10 O6")
+@program("I10 O6", differs="stricter", why="what counts classes sees when they go, so the frame is left to Python")
 def subclasses_after_a_break(x):
     class Late(Base):
         pass
