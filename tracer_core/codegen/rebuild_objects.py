@@ -12,7 +12,7 @@ from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.codegen.tracebacks import set_traceback
+from tracer_core.codegen.tracebacks import set_outer_context, set_traceback
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.descriptors import DescriptorVariable
@@ -168,6 +168,9 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
         emitter.emit("STORE_ATTR", "args")
     if tracker.trace:
         emitter.call_const(set_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
+        emitter.emit("POP_TOP")
+    if tracker.raised_alone and "__context__" not in tracker.attributes:
+        emitter.call_const(set_outer_context, lambda: emitter.load(tracker))
         emitter.emit("POP_TOP")
     for name, value in tracker.attributes.items():
         if value is DELETED or isinstance(value.realize(), TracebackVariable):

@@ -37,3 +37,10 @@ def _frame_like(code: CodeType) -> FrameType:
     )
     frame: FrameType = FunctionType(shown, {"sys": sys})()
     return frame
+
+
+def set_outer_context(error: BaseException) -> None:
+    """Give an exception that a trace raised the context it has in Python: what is handled around the frame."""
+    handled = sys.exc_info()[1]
+    if handled is not None and handled is not error:
+        error.__context__ = handled

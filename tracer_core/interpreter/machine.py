@@ -97,6 +97,7 @@ class Interpreter:
         context = self.handled()
         if isinstance(context, ExceptionVariable) and context is not exception:
             exception.set_context(self, context)
+        exception.raised_alone = context is None
         raise ObservedException(exception)
 
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:

@@ -84,7 +84,12 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
                 return True
         return False
     except TypeError as error:
-        return bool(tx.raise_(TypeError, _refused_class(wanted) or str(error)))
+        refused = _refused_class(wanted)
+        if refused is None and getattr(wanted, "_is_protocol", False):
+            raise Unsupported(
+                "call", what=f"isinstance() with {wanted.__qualname__}, a protocol of attributes"
+            ) from None
+        return bool(tx.raise_(TypeError, refused or str(error)))
 
 
 def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:

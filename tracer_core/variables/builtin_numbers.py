@@ -11,6 +11,8 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE
+from tracer_core.variables.conversions import CONVERSIONS, convert_by
+from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.operators import binary, by_methods, unsupported_operands
 from tracer_core.variables.registry import handles
@@ -29,8 +31,10 @@ def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
 def _asks(special: str) -> Any:
     """A handler for objects that goes by a special method."""
 
-    def handler(tx: Tracing, a: UserObjectVariable, *rest: VariableTracker) -> VariableTracker | None:
-        return call_special(tx, a, special, list(rest), "") if has_special(a, special) else None
+    def handler(tx: Tracing, a: VariableTracker, *rest: VariableTracker) -> VariableTracker | None:
+        if not has_special(a, special):
+            return None
+        return convert_by(tx, a, special) if special in CONVERSIONS else call_special(tx, a, special, list(rest), "")
 
     return handler
 
@@ -45,7 +49,8 @@ for _function_asking, _special in {
     operator.index: "__index__",
     round: "__round__",
 }.items():
-    handles(_function_asking, UserObjectVariable)(_asks(_special))
+    for _kind in (UserObjectVariable, EnumMemberVariable):
+        handles(_function_asking, _kind)(_asks(_special))
 
 
 @handles(divmod, UserObjectVariable, VariableTracker)
@@ -95,10 +100,7 @@ def _number(cls: type, special: str) -> Any:
             if a.python_type() is cls:
                 return a
             return call_in_graph(tx, "call_function", {int: torch.sym_int, float: torch.sym_float}[cls], [a], {})
-        if has_special(a, special):
-            assert isinstance(a, UserObjectVariable)
-            return call_special(tx, a, special, [], "")
-        return None
+        return convert_by(tx, a, special) if has_special(a, special) else None
 
     return handler
 

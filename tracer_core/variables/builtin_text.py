@@ -11,7 +11,7 @@ from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.enum_members import EnumMemberVariable
-from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.exceptions import ExceptionVariable, raise_real
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
@@ -57,7 +57,10 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
     if isinstance(
         value, (bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset)
     ):
-        return ConstantVariable(str(value) if special == "__str__" else repr(value))
+        try:
+            return ConstantVariable(str(value) if special == "__str__" else repr(value))
+        except ValueError as error:  # (An integer of too many digits.)
+            raise_real(tx, error)
     return None
 
 

@@ -21,7 +21,7 @@ class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
     `at_start` has those of them that an exception from outside came with."""
 
-    __slots__ = ("args", "at_start", "attributes", "cls", "made_of", "trace")
+    __slots__ = ("args", "at_start", "attributes", "cls", "made_of", "raised_alone", "trace")
     kind = "exception"
     mutable = True
 
@@ -35,6 +35,8 @@ class ExceptionVariable(VariableTracker):
         self.at_start: dict[str, VariableTracker] = {}
         # The frames it passed while tracing, as its traceback has them: (code, line), the innermost first.
         self.trace: list[tuple[types.CodeType, int | None]] = []
+        # Whether it was raised while the trace handled no other: its context is what callers of the frame handle.
+        self.raised_alone = False
 
     def python_type(self) -> type:
         return self.cls

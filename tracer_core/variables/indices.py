@@ -5,12 +5,12 @@ from __future__ import annotations
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.conversions import convert_by
 from tracer_core.variables.folding import fold
 from tracer_core.variables.registry import method
 from tracer_core.variables.sequences import SliceVariable
-from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.special_methods import has_special
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
-from tracer_core.variables.user_objects import UserObjectVariable
 
 
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
@@ -21,8 +21,7 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
     if isinstance(key, TensorVariable):
         raise Unsupported("tensor-index", what=key.describe())
     if has_special(key, "__index__"):
-        assert isinstance(key, UserObjectVariable)
-        key = call_special(tx, key, "__index__", [], "")
+        key = convert_by(tx, key, "__index__")
     value = constant_or(key, None)
     if not isinstance(value, int):
         tx.raise_(TypeError, message)

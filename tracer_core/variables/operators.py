@@ -11,6 +11,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.conversions import convert_by
 from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
@@ -70,7 +71,7 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
     if symbol == "*":
         for sequence, count in ((a, b), (b, a)):
             if has_special(count, "__index__") and hasattr(sequence.python_type(), "__len__"):
-                times = call_special(tx, count, "__index__", [], "")
+                times = convert_by(tx, count, "__index__")
                 return binary(tx, "*", *((sequence, times) if sequence is a else (times, sequence)))
     shown = "** or pow()" if symbol == "**" else symbol
     return unsupported_operands(tx, shown, a, b)
@@ -170,9 +171,7 @@ def _dunder(
     tries = [(a, name, b), (b, reflected, a)]
     if a_type is b_type:
         tries = tries[:1]
-    elif (
-        issubclass(b_type, a_type) and static_lookup(b_type, reflected)[0] is not static_lookup(a_type, reflected)[0]
-    ):
+    elif _derives(b_type, a_type) and static_lookup(b_type, reflected)[0] is not static_lookup(a_type, reflected)[0]:
         tries.reverse()
     for receiver, method, other in tries:
         if has_special(receiver, method):
@@ -191,6 +190,11 @@ def _dunder(
         elif isinstance(receiver, TensorVariable) and isinstance(other, UserObjectVariable):
             raise Unsupported("graph-argument", what=method, argument=other.describe())
     return None
+
+
+def _derives(cls: type, base: type) -> bool:
+    """Whether a class inherits from another (not whether it was registered with it)."""
+    return base in cls.__mro__
 
 
 def _is_not_implemented(tracker: VariableTracker) -> bool:
@@ -282,7 +286,7 @@ def _dunder_compare(
 ) -> VariableTracker | None:
     a_type, b_type = a.python_type(), b.python_type()
     tries = [(a, name, b), (b, reflected, a)]
-    if a_type is not b_type and issubclass(b_type, a_type):
+    if a_type is not b_type and _derives(b_type, a_type):
         tries.reverse()
     for receiver, method, other in tries:
         found, owner = static_lookup(receiver.python_type(), method)

@@ -7,6 +7,7 @@ import sys
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.conversions import convert_by
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.folding import fold
@@ -40,7 +41,7 @@ def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
     if not has_special(result, "__index__") and not issubclass(result.python_type(), int):
         tx.raise_(TypeError, f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer")
     if isinstance(result, UserObjectVariable):
-        result = call_special(tx, result, "__index__", [], "").realize()
+        result = convert_by(tx, result, "__index__")
     if isinstance(result, ConstantVariable) and result.value() < 0:
         tx.raise_(ValueError, "__len__() should return >= 0")
     return result

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import note_lookup
+from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
@@ -168,7 +168,8 @@ class UserObjectVariable(VariableTracker):
         if isinstance(found, classmethod):
             function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
             return MethodVariable(function, tx.build(self.cls, ConstSource.of_object(self.cls)))
-        if isinstance(found, types.MemberDescriptorType) and name != "__dict__":
+        in_part = self.part is not None and not owner.__flags__ & HEAP_TYPE
+        if isinstance(found, types.MemberDescriptorType) and name != "__dict__" and not in_part:
             return self._slot(tx, name)
         if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
             return self._builtin_attribute(tx, name)

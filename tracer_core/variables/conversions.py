@@ -1,0 +1,34 @@
+"""What a special method that converts an object to a builtin type may give: `__int__`, `__index__` and their kin."""
+
+from __future__ import annotations
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.special_methods import call_special
+
+#: The type that each is to give.
+CONVERSIONS: dict[str, type] = {
+    "__bytes__": bytes,
+    "__complex__": complex,
+    "__float__": float,
+    "__index__": int,
+    "__int__": int,
+}
+_NAMING_THE_CLASS = frozenset({"__float__"})
+
+
+def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker:
+    """`obj` converted by its own method; what is of another type than it should be is refused as Python does.
+
+    Raises:
+        Unsupported: it gives an instance of a subclass, of which Python warns.
+    """
+    wanted = CONVERSIONS[special]
+    result = call_special(tx, obj, special, [], "").realize()
+    given = result.python_type()
+    if given is wanted or (issubclass(given, wanted) and wanted is bytes):
+        return result
+    if issubclass(given, wanted):
+        raise Unsupported("call", what=f"{special} of a {obj.python_type_name()}, which gives a {given.__name__}")
+    who = f"{obj.type_name_in_errors()}.{special}" if special in _NAMING_THE_CLASS else special
+    return tx.raise_(TypeError, f"{who} returned non-{wanted.__name__} (type {result.type_name_in_errors()})")  # type: ignore[no-any-return]
