@@ -323,6 +323,12 @@ _reason(
     "Make the reference before the compiled function runs.",
 )
 _reason(
+    "weak-reference-after-change",
+    "The code asks a weak reference after changing something that may have held the object.",
+    "What a traced program drops goes when its graph has run. Only then is it known whether the object is there.",
+    "Ask the weak reference before the changes, or hold the object while it is used.",
+)
+_reason(
     "object-address",
     "The code turns {what} into text, which shows its address.",
     "Objects made while tracing get their address later.",

@@ -329,7 +329,8 @@ class _Attempt:
         """Whether the program sees when the frame drops an object: after a break, that is when the frame returns."""
         root = self.interpreter.root
         reason = None if self.failure is None else self.failure.unsupported.reason_id
-        return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals)
+        arguments = self.interpreter.input.locals.values()
+        return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals, arguments)
 
     def _graph(self, end: FrameEnd) -> GraphCall | None:
         """The finished graph, or None where it would do nothing."""

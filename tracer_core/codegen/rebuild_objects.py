@@ -18,10 +18,10 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.descriptors import DescriptorVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.library_objects import WeakReferenceVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.stand_ins import StandInVariable
 from tracer_core.variables.user_objects import UserObjectVariable, hides_stored, static_lookup
+from tracer_core.variables.weak_references import WeakReferenceVariable
 
 _POLYFILLS = "tracer_core.polyfills."
 """Where classes of ours stand that take the place of those written in C."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Sequence
 from types import CodeType
 from typing import Any
@@ -27,6 +28,7 @@ from tracer_core.variables.functions import FunctionVariable, UserFunctionVariab
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.variables.weak_references import refuse_after_changes
 from tracer_core.warned import noticed, take
 
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
@@ -131,6 +133,8 @@ class Interpreter:
             raise Unsupported("too-deep", depth=self.max_depth, name=target.name)
         if target.code.co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
             raise Unsupported("coroutine", name=target.name)
+        if target.globals is vars(weakref) and self.frame.globals is not target.globals:
+            refuse_after_changes(self)
         locals = bind(self, target, args, kwargs)
         cells = dict(zip(target.code.co_freevars, target.closure, strict=True))
         frame = Frame(target.code, target.globals, locals, cells, self.frame)

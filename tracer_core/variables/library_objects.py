@@ -1,31 +1,28 @@
-"""Small types of the library that are written in C: namespaces, bound methods, compiled patterns, weak references."""
+"""Small types of the library that are written in C: namespaces, bound methods, compiled patterns."""
 
 from __future__ import annotations
 
 import contextlib
-import operator
 import os
 import re
 import sys
 import types
-import weakref
 from typing import Any
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.copy import slots_of
-from tracer_core.sources import AttrSource, ConstSource, ReferentSource, Source
-from tracer_core.variables.base import ByParts, Tracing, VariableTracker, constant_or
+from tracer_core.sources import ConstSource, Source
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
-from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
+from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.iteration import iterate
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator
-from tracer_core.variables.keys import key_of
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles, method
@@ -146,77 +143,6 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
     from tracer_core.variables.stand_ins import call_stand_in
 
     return call_stand_in(tx, reversed, ReversedByIndex, [obj], {})
-
-
-# --- weak references ------------------------------------------------------------------------------------------
-
-
-class WeakReferenceVariable(VariableTracker):
-    """A `weakref.ref` to an object that lives as long as the trace; `callback` is what the trace made it with."""
-
-    __slots__ = ("callback", "cls", "to")
-    kind = "weak reference"
-
-    def __init__(
-        self,
-        to: VariableTracker,
-        source: Source | None = None,
-        cls: type = weakref.ReferenceType,
-        callback: VariableTracker | None = None,
-    ) -> None:
-        super().__init__(source)
-        self.to = to
-        self.cls = cls
-        self.callback = callback
-
-    def python_type(self) -> type:
-        return self.cls
-
-    def key(self, tx: Tracing | None) -> Any:
-        if constant_or(self.to, self) is None:
-            raise Unsupported("weak-reference", what="an object that is gone")
-        return ByParts(self, key_of(tx, self.to))
-
-    def parts(self) -> list[tuple[str, VariableTracker]]:
-        parts = [("to", self.to)]
-        return parts if self.callback is None else [*parts, ("callback", self.callback)]
-
-    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        if self.cls is not weakref.KeyedRef or name != "key" or self.source is None:
-            return None
-        return tx.build(tx.output.real_value(self).key, AttrSource(self.source, "key"))
-
-    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
-        if args or kwargs:
-            tx.raise_(TypeError, f"weakref expected 0 arguments, got {len(args) + len(kwargs)}")
-        return self.to
-
-
-@handles(weakref.ref, VariableTracker)
-def weak_reference(tx: Any, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
-    if to.source is None or not isinstance(to, (UserObjectVariable, UserFunctionVariable)):
-        raise Unsupported("weak-reference", what=to.describe())
-    if callback is None or constant_or(callback, callback) is None:
-        return WeakReferenceVariable(to)
-    if tx.frame.globals is not vars(weakref):
-        # (Those of weak dictionaries are keys, of objects that whoever uses them as keys holds.)
-        raise Unsupported("weak-reference", what=to.describe())
-    return WeakReferenceVariable(to, callback=callback)
-
-
-@builds(weakref.ReferenceType, weakref.KeyedRef)
-def _weak_reference(build: Any, value: Any, source: Source) -> VariableTracker:
-    if value() is None:
-        build.tx.guard(make.is_none(ReferentSource(source)))
-        build.tx.guard(make.type_is(source, type(value)))
-        return WeakReferenceVariable(ConstantVariable(None), source, type(value))
-    build.tx.guard(make.type_is(source, type(value)))
-    return WeakReferenceVariable(build(value(), ReferentSource(source)), source, type(value))
-
-
-@handles(operator.eq, WeakReferenceVariable, WeakReferenceVariable)
-def weak_reference_eq(tx: Tracing, a: WeakReferenceVariable, b: WeakReferenceVariable) -> VariableTracker:
-    return compare(tx, "==", a.to, b.to)
 
 
 # --- sys.exc_info ---------------------------------------------------------------------------------------------

@@ -358,3 +358,70 @@ def dir_vars_and_getattr(x, f):
         f.__class__ is Fields,
         f.__module__ == __name__,
     )
+
+
+class Holder:
+    def __init__(self, *kept):
+        self.kept = list(kept)
+        self.other = None
+
+
+def holders():
+    return [(t(2), Holder(Node("a"))) for _ in range(3)]
+
+
+@program(
+    "I12 O5",
+    holders,
+    differs="torch_differs",
+    why="torch asks a weak reference before what the program dropped has gone",
+)
+def weak_reference_asked_after_its_object_went(x, holder):
+    ref = weakref.ref(holder.kept[0])
+    there = ref() is not None
+    y = x * 2
+    holder.kept.pop()
+    gone = ref() is None
+    return y + there, gone
+
+
+@program(
+    "I12 O5",
+    holders,
+    differs="torch_differs",
+    why="torch asks a weak reference before what the program dropped has gone",
+)
+def weak_reference_asked_after_another_took_the_place(x, holder):
+    ref = weakref.ref(holder.kept[0])
+    holder.kept[0] = holder
+    return (x * 2, ref()) if ref() is None else x * 3
+
+
+@program(
+    "I12 O5",
+    holders,
+    differs="torch_differs",
+    why="torch asks a weak reference before what the program dropped has gone",
+)
+def length_of_weak_keys_after_one_went(x, holder):
+    keys = weakref.WeakKeyDictionary()
+    keys[holder.kept[0]] = 2
+    before = len(keys)
+    holder.kept.clear()
+    return x * before + len(keys), list(keys.items())
+
+
+@program(
+    "I12 O5",
+    lambda: (lambda a, b: [(t(2), Holder(a), weakref.WeakSet([a, b]), b)])(Node("a"), Node("b")),
+    differs="torch_differs",
+    why="torch holds what the program dropped until the function returns",
+)
+def weak_set_after_one_went(x, holder, nodes, kept):
+    more = Node("c")
+    holder.kept.append(more)
+    nodes.add(more)
+    before = len(nodes)
+    holder.kept.clear()
+    del more
+    return x * before, len(nodes)
