@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
@@ -50,14 +48,10 @@ def looks_at_stack(code: CodeType) -> bool:
 _WATCHES_LIFETIMES = frozenset(
     {"weakref", "__subclasses__", "getrefcount", "get_objects", "get_referrers", "get_referents"}
 )
-_WEAK = (weakref.ref, *weakref.ProxyTypes, weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
 
 
-def watches_lifetimes(code: CodeType, globals_: dict[str, Any], arguments: Iterable[Any] = ()) -> bool:
-    """Whether the code may see when an object goes: it names what makes weak references or counts what is there, or
-    it is given a weak reference or a container of them."""
-    if any(issubclass(type(argument), _WEAK) for argument in arguments):
-        return True
+def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
+    """Whether the code may see when an object goes: it names what makes weak references or counts what is there."""
     if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
         return True
     if any(watches_lifetimes(inner, globals_) for inner in code.co_consts if isinstance(inner, CodeType)):

@@ -329,8 +329,7 @@ class _Attempt:
         """Whether the program sees when the frame drops an object: after a break, that is when the frame returns."""
         root = self.interpreter.root
         reason = None if self.failure is None else self.failure.unsupported.reason_id
-        arguments = self.interpreter.input.locals.values()
-        return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals, arguments)
+        return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals)
 
     def _graph(self, end: FrameEnd) -> GraphCall | None:
         """The finished graph, or None where it would do nothing."""
