@@ -238,8 +238,12 @@ def modes() -> str:
     )
 
 
+_RECURSION_LIMIT = sys.getrecursionlimit()
+
+
 def reset_world() -> None:
     """The starting state of every run."""
+    sys.setrecursionlimit(_RECURSION_LIMIT)
     random.seed(0)
     numpy.random.seed(0)
     torch.manual_seed(0)

@@ -282,11 +282,13 @@ CASES: dict[str, Case] = {
         lambda v: v + 1,
     ),
     "itemgetter": Case(lambda: KEPT_GETTERS[0], lambda: KEPT_GETTERS[1], "ID", "v was ", lambda v: v((1, 2))),
+    "property": Case(lambda: KEPT_PROPERTIES[0], lambda: KEPT_PROPERTIES[1], "ID", "v was ", lambda v: v.fget),
     "number info": Case(
         lambda: torch.finfo(torch.float32), lambda: torch.iinfo(torch.int8), "TYPE", "v was of type ", str
     ),
 }
 KEPT_ALIASES = [list[int], list[str]]
+KEPT_PROPERTIES = [property(len), property(str)]
 KEPT_GETTERS = [operator.itemgetter(0), operator.itemgetter(1)]
 
 
