@@ -67,8 +67,12 @@ class Snapshot:
             self._alive.append(value)
         return self._numbers[key]
 
-    def storage(self, address: int) -> int:
-        return self._storages.setdefault(address, len(self._storages) + 1)
+    def storage(self, address: int, owner: Any) -> int:
+        """The number of the memory at `address`, which `owner` keeps from being used again."""
+        if address not in self._storages:
+            self._storages[address] = len(self._storages) + 1
+            self._alive.append(owner)
+        return self._storages[address]
 
     def once(self, value: Any, title: str, body: Callable[[], Iterable[str]]) -> Lines:
         """`title#number`, with the body the first time only."""
@@ -322,7 +326,7 @@ def show_array(snapshot: Snapshot, value: numpy.ndarray[Any, Any]) -> Lines:
     while isinstance(root.base, numpy.ndarray):
         root = root.base
     shared = root.base.untyped_storage().data_ptr() if isinstance(root.base, torch.Tensor) else root.ctypes.data
-    storage = snapshot.storage(shared)
+    storage = snapshot.storage(shared, root)
     title = f"{type_name(type(value))} {value.dtype}{list(value.shape)} storage={storage} {bits(value)}"
     return snapshot.once(value, title, lambda: ())
 
@@ -339,7 +343,8 @@ def show_tensor(snapshot: Snapshot, value: torch.Tensor) -> Lines:
         if type(value).__name__ in ("FakeTensor", "FunctionalTensor"):
             title += " which should not have left the compiler"
         elif value.layout is torch.strided and value.device.type == "cpu":
-            storage = snapshot.storage(value.untyped_storage().data_ptr())
+            memory = value.untyped_storage()
+            storage = snapshot.storage(memory.data_ptr(), memory)
             title += f" strides={list(value.stride())} storage={storage}+{value.storage_offset()}"
             title += f" {bits(value.detach().resolve_conj().resolve_neg().contiguous())}"
         else:

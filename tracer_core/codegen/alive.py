@@ -45,8 +45,9 @@ def looks_at_stack(code: CodeType) -> bool:
     return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
 
 
+# (What a memory view looks at cannot be resized while the view is there.)
 _WATCHES_LIFETIMES = frozenset(
-    {"weakref", "__subclasses__", "getrefcount", "get_objects", "get_referrers", "get_referents"}
+    {"weakref", "__subclasses__", "getrefcount", "get_objects", "get_referrers", "get_referents", "memoryview"}
 )
 
 
@@ -61,10 +62,11 @@ def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
 
 
 def _module_of(value: Any) -> Any:
-    """Where a function or class is from; None for what may answer by code of the program's."""
+    """Where a function, a class or the class of an object is from, without asking code of the program's."""
     if type(value) in (FunctionType, BuiltinFunctionType):
         return value.__module__
-    return type.__getattribute__(value, "__module__") if issubclass(type(value), type) else None
+    cls = value if issubclass(type(value), type) else type(value)
+    return type.__getattribute__(cls, "__module__")
 
 
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:

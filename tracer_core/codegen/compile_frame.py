@@ -7,6 +7,7 @@ import gc
 import itertools
 import logging
 import sys
+import weakref
 from collections.abc import Iterator
 from types import CellType
 
@@ -328,8 +329,12 @@ class _Attempt:
     def _sees_what_goes(self) -> bool:
         """Whether the program sees when the frame drops an object: after a break, that is when the frame returns."""
         root = self.interpreter.root
-        reason = None if self.failure is None else self.failure.unsupported.reason_id
-        return reason in ("weak-reference", "finalizer") or watches_lifetimes(root.code, root.globals)
+        if self.failure is not None:
+            unsupported = self.failure.unsupported
+            makes_weak = unsupported.frame is not None and unsupported.frame.globals is vars(weakref)
+            if makes_weak or unsupported.reason_id in ("weak-reference", "finalizer"):
+                return True
+        return watches_lifetimes(root.code, root.globals)
 
     def _graph(self, end: FrameEnd) -> GraphCall | None:
         """The finished graph, or None where it would do nothing."""

@@ -265,7 +265,9 @@ def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | N
 def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     """The class whose MRO `super(after, obj)` searches."""
     known = obj.known if isinstance(obj, ClassVariable) else None
-    for cls in (known, obj.python_type()):
+    # What stands in for another type is of its own class all the same.
+    own = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
+    for cls in (known, own):
         if isinstance(cls, type) and after in cls.__mro__:
             return cls
     claimed = _claimed_class(tx, obj)

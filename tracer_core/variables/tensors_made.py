@@ -56,6 +56,21 @@ def new_tensor(
     return made if made is not None else call_in_graph(tx, "call_function", torch.tensor, [data], named)
 
 
+@method(TensorVariable, "new")
+def new(
+    tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker | None:
+    """Of sizes: an empty tensor. (A graph knows only plain tuples, which `new` takes for what is in the tensor.)"""
+    args = tuple(arg.realize() for arg in args)
+    if len(args) == 1 and isinstance(args[0], SizeVariable):
+        sizes: VariableTracker = args[0]
+    elif args and all(type(constant_or(arg, None)) is int for arg in args):
+        sizes = ListVariable(list(args))
+    else:
+        return None
+    return call_in_graph(tx, "call_method", "new_empty", [self, sizes], kwargs)
+
+
 def _legacy(cls: Any) -> Any:
     """A handler for `torch.LongTensor([1, 2])` and its kin: of a sequence of numbers, or of sizes."""
 
@@ -64,6 +79,8 @@ def _legacy(cls: Any) -> Any:
             return None
         args = tuple(arg.realize() for arg in args)
         if len(args) == 1 and isinstance(args[0], SizeVariable):
+            if not args[0].items:
+                raise Unsupported("graph-argument", what=cls.__name__, argument="torch.Size([])")
             args = tuple(args[0].items)  # an empty tensor of that size; the graph knows only plain tuples
         if len(args) == 1 and isinstance(args[0], SequenceVariable):
             made = _of_numbers(tx, args[0], cls, {})

@@ -173,3 +173,19 @@ def a_comparison_that_varies_is_negated(x, n):
 def quantized_and_back(x):
     q = torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)
     return q.dequantize() * 2, q.dtype, q.is_quantized, q.int_repr()
+
+
+@program(
+    "I12 O5", lambda: [(t(2), bytearray(b"hello"))], differs="stricter", why="what is resized must not be viewed"
+)
+def view_of_memory_dropped_before_it_grows(x, data):
+    part = bytes(memoryview(data)[1:3])
+    data.append(2)
+    view = memoryview(data)
+    try:
+        data.append(3)
+    except BufferError as error:
+        print(error)
+    del view
+    data.append(4)
+    return x + 1, part

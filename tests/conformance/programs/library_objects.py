@@ -409,3 +409,21 @@ def length_of_weak_keys_after_one_went(x, holder):
     before = len(keys)
     holder.kept.clear()
     return x * before + len(keys), list(keys.items())
+
+
+KEPT = weakref.WeakValueDictionary()
+
+
+@program(
+    "I12 O5",
+    lambda: [(t(2), weakref.WeakValueDictionary()) for _ in range(2)],
+    differs="torch_differs",
+    why="torch holds what the program dropped until the function returns",
+)
+def weak_value_of_an_object_made_here(x, values):
+    node = Node("a")
+    values["a"] = node
+    KEPT["a"] = node
+    before = len(values), len(KEPT)
+    del node
+    return x + 1, before, len(values), len(KEPT), KEPT.get("a")

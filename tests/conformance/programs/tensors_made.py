@@ -93,3 +93,9 @@ def uninitialised(x):
 @program("F10 I5", lambda: [t(2, grad=True)], **WRONG)
 def of_elements_with_history(x):
     return (x * 2).sum(), torch.tensor([x[0], x[1]])
+
+
+@program("B5 F8", lambda: [t(2), t(3), t(4), t(1)])
+def new_of_a_size(x):
+    made = x.new(x.shape).fill_(1), x.new(torch.Size([3, 1])).fill_(3), x.new(2, 2).fill_(2), x.new([1, 2]), x.new()
+    return made, x.new(x.sum().shape).fill_(4)

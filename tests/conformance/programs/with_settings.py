@@ -1,6 +1,7 @@
 """Blocks and calls that change torch's settings: dtype, device, determinism, kernels, profilers, back ends."""
 
 import torch
+import torch.autograd.forward_ad as fwAD
 
 from tests.conformance.program import program, t
 
@@ -228,10 +229,12 @@ def cuda_device_of_none(x):
     return y
 
 
+# Loading them gives torch's own warnings, once a process.
+fwAD._maybe_load_decompositions()
+
+
 @program("I6")
 def dual_level(x):
-    import torch.autograd.forward_ad as fwAD
-
     with fwAD.dual_level():
         d = fwAD.make_dual(x, torch.ones_like(x))
         y = d * d
