@@ -38,6 +38,12 @@ class BackendError(TracewalkError):
     """The back end failed on a graph; neither the user's program nor the engine is to blame."""
 
 
+class FloatsMustBeConstants(TracewalkError):
+    """The back end cannot take this graph's floats as symbols; the frame is walked again with them as constants."""
+
+    names: tuple[str, ...] = ()
+
+
 class NumpyWarns(TracewalkError):
     """A graph found that NumPy would warn where torch does not; it gives way to plain Python, nobody sees this."""
 

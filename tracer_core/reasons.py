@@ -184,6 +184,14 @@ _reason(
     "Move the transform into the compiled function, or compile inside it.",
 )
 _reason(
+    "lost-by-back-ends",
+    "In a graph, most back ends would lose {what}.",
+    "They rewrite graphs without changes of memory and without leaves made inside.",
+    "Move it out of the compiled function.",
+    "Use backend='eager', or, with a back end of yours that runs the graph's operations as they stand, "
+    "options={'graph_runs_as_it_is': True}.",
+)
+_reason(
     "tensor-created",
     "The code makes a {cls} by calling the class.",
     "Such a tensor has an identity of its own, which a graph cannot give it.",

@@ -94,7 +94,9 @@ class OurWay(Way):
     def compile(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         engine = importlib.import_module("tracer_core")
         engine.reset()
-        compiled: Callable[..., Any] = engine.compile(fn, backend=self.backend, **self.program.compile)
+        given = dict(self.program.compile)
+        options = {"graph_runs_as_it_is": True, **given.pop("options", {})}
+        compiled: Callable[..., Any] = engine.compile(fn, backend=self.backend, options=options, **given)
         self._log = break_log(fn.__code__.co_filename)
         return compiled
 

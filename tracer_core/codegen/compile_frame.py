@@ -23,11 +23,12 @@ from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import starts_at
 from tracer_core.codegen.unseen import fakes_unseen
-from tracer_core.errors import Unsupported
+from tracer_core.errors import BackendError, FloatsMustBeConstants, Unsupported
 from tracer_core.files import shown_file
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
+from tracer_core.graph.fakes import CONSTANT
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.depth import room_to_recurse
@@ -67,7 +68,14 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     failure: MustRestart | None = None
     for number in range(1, MAX_ATTEMPTS + 1):
         attempt = _Attempt(input, number, failure)
-        outcome = attempt.run()
+        try:
+            outcome = attempt.run()
+        except FloatsMustBeConstants as wanted:
+            if not wanted.names:
+                raise BackendError("the back end asked for constant floats, but the graph has no others") from None
+            input.history.update(dict.fromkeys(wanted.names, CONSTANT))
+            attempt.let_go()
+            continue
         attempt.let_go()
         if not isinstance(outcome, MustRestart):
             return outcome

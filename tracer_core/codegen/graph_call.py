@@ -14,11 +14,13 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 
 from tracer_core.codegen.places import Places
-from tracer_core.errors import BackendError
+from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
+from tracer_core.graph.numpy_warnings import WOULD_WARN
 from tracer_core.graph.output import OutputGraph
 from tracer_core.signals import handlers_part
+from tracer_core.sources import FloatTensorSource
 
 
 def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.GraphModule:
@@ -41,8 +43,15 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
     try:
         with tracing(TracingContext(output.fakes.mode)):
             compiled = backend(module, examples)
-    except BackendError:
+    except FloatsMustBeConstants as wanted:
+        sources = [each.source.of for each in output.inputs if isinstance(each.source, FloatTensorSource)]
+        wanted.names = tuple(source.name for source in sources)
         raise
+    except BackendError as error:
+        if WOULD_WARN not in str(error):
+            raise
+        # It computes with constants while it compiles. The check shall fail where the graph runs.
+        compiled = module.forward
     except Exception as error:
         name = getattr(backend, "__name__", type(backend).__name__)
         raise BackendError(f"the back end {name} failed: {type(error).__name__}: {error}") from error

@@ -112,6 +112,8 @@ def make_config(
     config = _shared.get(key)
     if config is None:
         function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
+        if backend in ("eager", backends.eager):
+            ours["graph_runs_as_it_is"] = True
         config = _shared[key] = Config(function, dynamic, bool(fullgraph), ours)
     return config
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.errors import BackendError
+from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
 
@@ -133,6 +133,8 @@ def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors
             if not callable(compiled):
                 raise TypeError(f"it returned {compiled!r}, which cannot be called")
         except Exception as error:
+            if _wants_constants(error):
+                raise FloatsMustBeConstants from error
             if suppress_errors:
                 return _outside(gm.forward)
             raise BackendError(
@@ -144,6 +146,15 @@ def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors
 
     call_backend.__name__ = call_backend.__qualname__ = name
     return call_backend
+
+
+def _wants_constants(error: BaseException | None) -> bool:
+    """Whether this is how torch's own back ends ask for a graph in which floats are constants."""
+    from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+
+    while error is not None and not isinstance(error, TensorifyScalarRestartAnalysis):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _outside(compiled: Compiled) -> Compiled:

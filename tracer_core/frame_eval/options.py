@@ -27,6 +27,12 @@ OPTIONS: dict[str, Option] = {
     "suppress_backend_errors": Option(bool, False, "Run the graph as it is where the back end fails."),
     "inline_depth_limit": Option(int, 200, "How deep calls are inlined before the graph breaks."),
     "replay_prints": Option(bool, False, "Print after the graph ran, in order, instead of breaking the graph."),
+    "graph_runs_as_it_is": Option(
+        bool,
+        False,
+        "The back end runs the graph's operations as they stand (always so for 'eager'): keep in the graph what "
+        "others lose, writes of tensor.data and leaves made with requires_grad=True.",
+    ),
     "numpy_rounding": Option(
         bool, False, "Trace NumPy's sqrt, exp, sin and the like, which torch rounds otherwise in the last place."
     ),

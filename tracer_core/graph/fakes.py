@@ -34,6 +34,9 @@ class _NamedForTorch(TorchSource):
         return self._text
 
 
+#: In a history: the number found there is never to be a symbol.
+CONSTANT = object()
+
 # Where torch notes on a tensor which of its sizes a person wants as symbols.
 _MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices")
 
@@ -220,7 +223,7 @@ class Fakes:
 
     def wants_symbol(self, value: int | float, source: Source) -> bool:
         """Whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
-        if self.dynamic is False:
+        if self.dynamic is False or self.history.get(source.name) is CONSTANT:
             return False
         if self.dynamic:
             return value not in (0, 1)

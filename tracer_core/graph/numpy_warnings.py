@@ -13,6 +13,8 @@ import torch
 
 from tracer_core.errors import NumpyWarns
 
+WOULD_WARN = "NumPy would warn here"
+
 Check = Callable[[tuple[Any, ...], torch.Tensor], Any]
 """Whether a result, of these arguments, may be one at which NumPy warns: a tensor of one boolean."""
 
@@ -66,9 +68,9 @@ def checked(function: Callable[..., Any], check: Check) -> Callable[..., Any]:
         tensors = list(_tensors(args[0] if result is None else result))
         if torch._C._len_torch_dispatch_stack() or any(type(tensor) is not torch.Tensor for tensor in tensors):
             for tensor in tensors:
-                torch._assert_async(~check(args, tensor), "NumPy would warn here")
+                torch._assert_async(~check(args, tensor), WOULD_WARN)
         elif any(_looks_wrong(check, tensor) and bool(check(args, tensor)) for tensor in tensors):
-            raise NumpyWarns("NumPy would warn here")
+            raise NumpyWarns(WOULD_WARN)
         return result
 
     return call

@@ -198,6 +198,8 @@ class OutputGraph:
         with self.fakes.mode:
             dtype = torch.float64 if isinstance(source, FloatTensorSource) else torch.int64
             carrier = torch.empty((), dtype=dtype, device="cpu")
+        if isinstance(value, torch.SymFloat):
+            carrier.item_memo = value  # type: ignore[attr-defined]  # back ends ask the fake again, and shall find this
         placeholder = self._placeholder(source, name, carrier)
         self._carried += 1
         return self.add_node("call_method", "item", (placeholder,), {}, value)
@@ -255,9 +257,15 @@ class OutputGraph:
 
     # --- operations -------------------------------------------------------------------------------------
 
+    @property
+    def runs_as_it_is(self) -> bool:
+        """Whether the back end runs the operations as they stand, so that what others lose can be in the graph."""
+        return bool(self.frame.config.options.get("graph_runs_as_it_is", False))
+
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """`function` on fake values. Raises what the operation raises."""
-        with self.fakes.mode, WarningAlways():
+        # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
+        with self.fakes.mode, WarningAlways(), self.fakes.shape_env.ignore_fresh_unbacked_symbols():
             result = function(*args, **kwargs)
         self.note_shape_guards()
         return result

@@ -91,6 +91,8 @@ def call_in_graph(
         named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}
     except NotConstant as error:
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
+    if named.get("requires_grad", (False,))[0] is True and not tx.output.runs_as_it_is:
+        raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
     device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)

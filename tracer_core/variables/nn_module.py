@@ -73,23 +73,15 @@ class NNModuleVariable(UserObjectVariable):
             return super().set_attribute(tx, name, value)
         if value is DELETED or self._registers(tx, name, value):
             return super().set_attribute(tx, name, value)
-        if self._is_buffer(name):
-            tx.output.side_effects.changes(self, "attributes", f"buffer {name} is set")
-            self.attributes[name] = value
-            return True
         return self.plain_set_attribute(tx, name, value)
 
-    def _is_buffer(self, name: str) -> bool:
-        return self.real is not None and name in self.real.__dict__.get("_buffers", {})
-
     def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Whether setting it adds or replaces a parameter or a submodule, or may do so: its dicts were changed."""
+        """Whether setting it adds or replaces a member, or may do so: its dicts were changed."""
         cls = value.realize().python_type()
         members = instance_dict(self.real) or {}
         return (
             issubclass(cls, (torch.nn.Parameter, torch.nn.Module))
-            or name in members.get("_parameters", {})
-            or name in members.get("_modules", {})
+            or any(name in members.get(table, {}) for table in TABLES)
             or any(self._changed(tx, members.get(table)) is not None for table in TABLES)
         )
 

@@ -155,6 +155,8 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> Varia
     """It looks at the memory of `value` from now on. The fake counts that as a change, which says that it is one."""
     if not isinstance(value, TensorVariable) or not _may_be_data(self.fake, value.fake):
         raise Unsupported("set-attribute", name="data", type=self.python_type_name())
+    if not tx.output.runs_as_it_is:
+        raise Unsupported("lost-by-back-ends", what=f"a write of {self.describe()}.data")
     switch, enabled = torch._C._set_grad_enabled, torch.is_grad_enabled()
     tx.output.add_node("call_function", switch, (False,), {}, None)
     with torch.no_grad():
