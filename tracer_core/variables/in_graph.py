@@ -14,7 +14,7 @@ from tracer_core.graph.fakes import version_of
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.in_place import refuse_writes
-from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, unbacked, wrap
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -31,6 +31,8 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, SliceVariable):
         pairs = [as_argument(part) for part in tracker.items]
         return slice(*(p[0] for p in pairs)), slice(*(p[1] for p in pairs))
+    if isinstance(tracker, RangeVariable):
+        return tracker.value(), tracker.value()
     if isinstance(tracker, SequenceVariable):
         pairs = [as_argument(item) for item in tracker.items]
         return tracker.graph_value([p[0] for p in pairs]), tracker.make([p[1] for p in pairs])

@@ -221,7 +221,7 @@ def _last(items: list[VariableTracker], maxlen: int | None) -> list[VariableTrac
 
 
 def _comparable(a: SequenceVariable, b: SequenceVariable) -> bool:
-    for cls in (ListVariable, TupleVariable, DequeVariable):
+    for cls in (ListVariable, TupleVariable, DequeVariable, SliceVariable):
         if isinstance(a, cls) and isinstance(b, cls):
             return True
     return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 from tracer_core.variables.base import Args, Tracing, VariableTracker
@@ -11,7 +10,7 @@ from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sequences import SequenceVariable
-from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, own_method, static_lookup
 
 
 def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
@@ -41,8 +40,8 @@ def has_special(tracker: VariableTracker, name: str) -> bool:
 
 
 def written_in_python(tracker: VariableTracker, name: str) -> bool:
-    """Whether the method of its class is a Python function."""
-    return isinstance(static_lookup(tracker.python_type(), name)[0], types.FunctionType)
+    """Whether code in Python gave the method to its class."""
+    return own_method(tracker.python_type(), name) is not None
 
 
 # Trackers of builtin kinds whose class may be one written in Python all the same.

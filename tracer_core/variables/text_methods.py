@@ -25,6 +25,7 @@ from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.subscripts import get_item
 from tracer_core.variables.tensor import SymNodeVariable
+from tracer_core.variables.user_objects import UserObjectVariable, own_method
 
 EMPTY = ConstantVariable("")
 
@@ -103,7 +104,7 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         if isinstance(found, types.FunctionType):
             return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")
         part = getattr(value, "part", None)
-        if part is not None:
+        if part is not None and spec:  # (Without one, builtin types ask the subclass for its text.)
             return formatted(tx, part, spec)
     if isinstance(value, SymNodeVariable):
         value = ConstantVariable(value.specialize(tx, value.python_type()))
@@ -151,8 +152,11 @@ def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTra
     text = a.value()
     if isinstance(text, bytes) and not b.is_constant():
         raise Unsupported("method", name="__mod__", type="bytes")
-    if not isinstance(text, str) or (issubclass(b.python_type(), str) and not isinstance(b, ConstantVariable)):
+    if not isinstance(text, str):
         return None
+    if isinstance(b, UserObjectVariable) and issubclass(b.cls, str):
+        # (It is asked first. A text is no mapping.)
+        return None if own_method(b.cls, "__rmod__") is not None else _made(tx, lambda: text % Shown(tx, b))
     values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)
     return _made(tx, lambda: text % values)
 

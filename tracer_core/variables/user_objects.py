@@ -36,6 +36,18 @@ def static_lookup(cls: type, name: str) -> tuple[Any, type | None]:
     return overlay.ABSENT, None
 
 
+_BUILTIN_METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType)
+
+
+def own_method(cls: type, name: str) -> Any:
+    """The special method that code in Python gave the class: a function, or a builtin's method under this or another
+    name (`__setattr__ = dict.__setitem__`). None where it has none, or a builtin's as inherited."""
+    found, owner = static_lookup(cls, name)
+    if isinstance(found, types.FunctionType):
+        return found
+    return found if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner else None
+
+
 def class_attribute_source(owner: type, name: str) -> Source:
     """Where a class keeps `name`: found through the class itself, which a type guard on the object pins."""
     return AttrSource(ConstSource.of_object(owner), name)
@@ -110,7 +122,7 @@ class UserObjectVariable(VariableTracker):
         return self.plain_attribute(tx, name)
 
     def _has_fallback(self) -> bool:
-        return isinstance(static_lookup(self.cls, "__getattr__")[0], types.FunctionType)
+        return own_method(self.cls, "__getattr__") is not None
 
     def plain_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What `object.__getattribute__` gives; None if it raises AttributeError."""
@@ -126,8 +138,8 @@ class UserObjectVariable(VariableTracker):
 
     def fallback_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What the class's `__getattr__` gives, if it has one."""
-        hook, _ = static_lookup(self.cls, "__getattr__")
-        if isinstance(hook, types.FunctionType):
+        hook = own_method(self.cls, "__getattr__")
+        if hook is not None:
             return tx.call(self._class_function(tx, "__getattr__", hook), [self, tx.constant(name)])
         return None
 
@@ -178,6 +190,8 @@ class UserObjectVariable(VariableTracker):
         ):
             from tracer_core.variables.methods import BuiltinMethodVariable
 
+            if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
+                return MethodVariable(self._class_function(tx, name, found, owner), self)
             return BuiltinMethodVariable(self, name)
         if type(found).__name__ == "_tuplegetter" and self.part is not None:
             return (self.part.items_or_none(tx) or [])[int(found.__reduce__()[1][0])]
@@ -228,9 +242,9 @@ class UserObjectVariable(VariableTracker):
     # --- writing ------------------------------------------------------------------------------------------
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        hook, _ = static_lookup(self.cls, "__delattr__" if value is DELETED else "__setattr__")
-        if isinstance(hook, types.FunctionType):
-            hook_name = "__delattr__" if value is DELETED else "__setattr__"
+        hook_name = "__delattr__" if value is DELETED else "__setattr__"
+        hook = own_method(self.cls, hook_name)
+        if hook is not None:
             args = [self, tx.constant(name)] if value is DELETED else [self, tx.constant(name), value]
             tx.call(self._class_function(tx, hook_name, hook), args)
             return True

@@ -248,3 +248,30 @@ def globals_dict_written(x):
     globals()["this_level"] = globals()["this_level"] + 1
     globals().update(new_one=5)
     return x * this_level + new_one, "new_one" in globals(), globals().get("nothing", 3)  # noqa: F821
+
+
+class Statistics(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.ones(2))
+
+
+@program("B11 O5", lambda: [(t(2), Statistics()), (t(2), Statistics())])
+def buffer_seen_after_it_was_set(x, m):
+    m.mean = m.mean * 2 + x
+    seen = m.mean is m._buffers["mean"], list(m.buffers())[0] * 1, dict(m.named_buffers())["mean"] * 2
+    for buffer in m.buffers():
+        buffer.add_(5)
+    return seen
+
+
+@program(
+    "B11 O5",
+    lambda: [(t(2), Statistics(), {"mean": torch.full((2,), 7.0)})] * 2,
+    differs="fewer_breaks",
+    why="torch ends its graph where load_state_dict asks whether a parameter is lazy",
+)
+def buffer_loaded_after_it_was_set(x, m, state):
+    m.mean = m.mean + x
+    m.load_state_dict(state)
+    return m.mean * 1

@@ -312,3 +312,42 @@ def arithmetic_methods(x):
         except TypeError as error:
             found.append(str(error))
     return x + a.n, found
+
+
+class Attributes(dict):
+    __getattr__ = dict.get
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+
+
+class Backwards(int):
+    __add__ = int.__sub__
+
+
+class Counting(list):
+    __getitem__ = list.count
+    __eq__ = list.__ne__
+    __lt__ = list.__gt__
+    __hash__ = None
+
+
+@program(
+    "F3 I11",
+    lambda: [(t(2), Attributes(a=t(2), n=1))] * 2,
+    differs="fewer_breaks",
+    why="torch leaves a frame that uses such methods to Python",
+)
+def dict_whose_items_are_attributes(x, d):
+    d.a = d.a + x
+    d.z = x
+    d.n += 1
+    del d.z
+    return d.a, d["a"], d.n, d.missing, list(d), vars(d), d.a is d["a"]
+
+
+@program(
+    "F3 I11", lambda: [t(2), t(2)], differs="torch_differs", why="torch goes by the names methods have in builtins"
+)
+def methods_of_builtins_under_other_names(x):
+    ones = Counting([1, 1])
+    return x + 1, Backwards(3) + 1, ones[1], ones == [1, 1], ones < [2], ones.count(1)

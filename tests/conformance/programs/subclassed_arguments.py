@@ -246,3 +246,33 @@ def collections_subclasses_as_arguments(x, o, c, a, r):
     a["k"].append(x + 1)
     r.append(4)
     return x + r.turn(), o.last(), c.top(), a["k"][0] * 2, list(r), o, c, a, r
+
+
+class Shouted(str):
+    __str__ = str.upper
+
+
+class Named(str):
+    def __str__(self):
+        return "name"
+
+
+class Roman(int):
+    def __repr__(self):
+        return "III"
+
+
+class Half(float):
+    def __str__(self):
+        return "half"
+
+
+@program(
+    "I11 F3",
+    lambda: [(t(2), Shouted("ab"), Named("ab"), Roman(3), Half(0.5))] * 2,
+    differs="torch_differs",
+    why="torch formats what subclasses inherit",
+)
+def texts_of_subclasses(x, *values):
+    made = [(f"{v}", format(v), "{}".format(v), "%s" % v, str(v), f"{v!s}{v!r}", f"{v:>6}") for v in values]
+    return x + 1, made, f"{Named('z')}", "%s and %s" % (values[1], values[2])
