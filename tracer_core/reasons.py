@@ -431,8 +431,8 @@ _reason(
 )
 _reason(
     "own-lookup",
-    "{cls}, the class of a class or module, answers every look at an attribute by code of its own.",
-    "Tracing looks at classes and modules in many ways, each of which would run that code.",
+    "Looking at an attribute of a {cls} object runs code of its class.",
+    "Tracing, and the checks before each call, look at objects in many ways, each of which would run that code.",
     "Use __getattr__, which is asked only for what is not there, or leave it out of the compiled function.",
 )
 _reason(

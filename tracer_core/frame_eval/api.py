@@ -15,7 +15,7 @@ from tracer_core.codegen import resume
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import backends, c_frame, cache
 from tracer_core.frame_eval.convert import is_tracing, prepare
-from tracer_core.frame_eval.hook import Hook, hook_for
+from tracer_core.frame_eval.hook import Hook, disabled, hook_for
 from tracer_core.frame_eval.lookup import interrupted, raise_interruption
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
@@ -106,7 +106,8 @@ def make_config(
         raise TypeError(f"dynamic= must be True, False or None, not {dynamic!r}")
     if options is not None and not isinstance(options, dict):
         raise TypeError(f"options= must be a dict of option names and values, not {type(options).__name__}")
-    ours, theirs = backends.split_options(backend, options or {}, mode)
+    with disabled():
+        ours, theirs = backends.split_options(backend, options or {}, mode)
     which = backend if isinstance(backend, str) else ById(backend)
     key = (which, dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
     config = _shared.get(key)

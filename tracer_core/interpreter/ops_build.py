@@ -217,14 +217,17 @@ def unpack_sequence(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("UNPACK_EX")
 def unpack_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
     before, after = ins.arg & 0xFF, ins.arg >> 8
-    items = _unpacked(tx, frame.pop(), before + after, None)
+    items = _unpacked(tx, frame.pop(), before + after, None, before)
     middle = ListVariable(items[before : len(items) - after])
     tail = items[len(items) - after :] if after else []
     frame.stack.extend([*reversed(tail), middle, *reversed(items[:before])])
 
 
-def _unpacked(tx: Any, tracker: VariableTracker, least: int, most: int | None) -> list[VariableTracker]:
-    """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does."""
+def _unpacked(
+    tx: Any, tracker: VariableTracker, least: int, most: int | None, listed_from: int | None = None
+) -> list[VariableTracker]:
+    """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does. It makes a
+    list of the rest from number `listed_from` on, for which it asks the iterator for an iterator."""
     tracker = tracker.realize()
     if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not hasattr(
         tracker.python_type(), "__iter__"
@@ -234,6 +237,8 @@ def _unpacked(tx: Any, tracker: VariableTracker, least: int, most: int | None) -
     iterator = iterate(tx, tracker)
     items: list[VariableTracker] = []
     while most is None or len(items) <= most:
+        if len(items) == listed_from:
+            iterator = iterate(tx, iterator)
         item = next_item(tx, iterator)
         if item is None:
             break

@@ -50,6 +50,12 @@ class KnownVariable(VariableTracker):
         return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
 
 
+def _runs_code(cls: type, name: str) -> bool:
+    """Whether reading the attribute of a module of this class runs a descriptor in Python."""
+    held: Any = next((vars(each)[name] for each in cls.__mro__ if name in vars(each)), None)
+    return isinstance(held, property) or isinstance(getattr(type(held), "__get__", None), types.FunctionType)
+
+
 class ModuleVariable(KnownVariable):
     """A Python module."""
 
@@ -70,6 +76,8 @@ class ModuleVariable(KnownVariable):
             return value
         found = self.known.__dict__.get(name, _ABSENT)
         if found is _ABSENT:
+            if _runs_code(type(self.known), name):
+                raise Unsupported("own-lookup", cls=type(self.known).__qualname__)
             try:
                 found = getattr(self.known, name)
             except Exception as error:  # noqa: BLE001 - of the module's own __getattr__

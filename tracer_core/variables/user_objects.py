@@ -53,6 +53,12 @@ def class_attribute_source(owner: type, name: str) -> Source:
     return AttrSource(ConstSource.of_object(owner), name)
 
 
+def _stands_before_another(cls: type) -> bool:
+    """Whether its objects say by code that they are of another class, and have what that has: `__dict__`, too."""
+    lookup, said = static_lookup(cls, "__getattribute__")[0], static_lookup(cls, "__class__")[1]
+    return isinstance(lookup, types.FunctionType) and said is not object
+
+
 class UserObjectVariable(VariableTracker):
     """An object with attributes. `real` is the object itself if it comes from outside, else None.
 
@@ -155,6 +161,8 @@ class UserObjectVariable(VariableTracker):
         held = instance_dict(self.real)
         if held is None:
             return None
+        if _stands_before_another(self.cls):
+            raise Unsupported("own-lookup", cls=self.cls.__qualname__)
         if name in held:
             if self.source is None:
                 raise NotConstant(self.describe())
