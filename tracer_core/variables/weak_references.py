@@ -27,7 +27,8 @@ _CONTAINERS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.W
 def refuse_after_changes(tx: Any) -> None:
     """To be called before a weak reference, or a container of them, is asked.
 
-    Torch's own code is taken not to ask after what it has just dropped.
+    Torch's own code (schedulers and hooks ask for the optimizer or module they belong to) holds what it asks after
+    through the object it is called on, whatever the program changed before.
 
     Raises:
         Unsupported: the trace changed something else from outside, which may have held what is asked after.
@@ -93,7 +94,7 @@ def weak_reference(tx: Any, to: VariableTracker, callback: VariableTracker | Non
     if callback is None or constant_or(callback, callback) is None:
         return WeakReferenceVariable(to)
     if tx.frame.globals is not vars(weakref):
-        # (Those of weak dictionaries are keys, of objects that whoever uses them as keys holds.)
+        # (In the library's containers they are keys: of objects that whoever looks one up holds.)
         raise Unsupported("weak-reference", what=to.describe())
     return WeakReferenceVariable(to, callback=callback)
 
