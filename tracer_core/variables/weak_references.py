@@ -12,7 +12,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, ReferentSource, Source
+from tracer_core.sources import AttrSource, ObjectAttrSource, ReferentSource, Source
 from tracer_core.variables.base import ByParts, Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.functions import UserFunctionVariable
@@ -42,7 +42,9 @@ def refuse_after_changes(tx: Any) -> None:
 
 def _is_part_of_a_container(tx: Any, tracker: VariableTracker) -> bool:
     source = tracker.source
-    return isinstance(source, AttrSource) and isinstance(tx.output.value_at(source.base), _CONTAINERS)
+    if not isinstance(source, (AttrSource, ObjectAttrSource)):
+        return False
+    return isinstance(tx.output.value_at(source.of), _CONTAINERS)
 
 
 class WeakReferenceVariable(VariableTracker):

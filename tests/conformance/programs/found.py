@@ -175,9 +175,7 @@ def quantized_and_back(x):
     return q.dequantize() * 2, q.dtype, q.is_quantized, q.int_repr()
 
 
-@program(
-    "I12 O5", lambda: [(t(2), bytearray(b"hello"))], differs="stricter", why="what is resized must not be viewed"
-)
+@program("I12 O5", lambda: [(t(2), bytearray(b"hello"))], differs="torch_differs", why="torch holds the views")
 def view_of_memory_dropped_before_it_grows(x, data):
     part = bytes(memoryview(data)[1:3])
     data.append(2)
