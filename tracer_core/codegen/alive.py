@@ -55,7 +55,7 @@ def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
     """Whether the code may see when an object goes: it names what makes weak references or counts what is there.
 
     Only what stands in the code itself is looked at: what it calls has frames of its own, which drop what they hold
-    when they return. Where the graph breaks inside the library's weak containers, `_sees_what_goes` finds out by that.
+    when they return. Where the graph breaks inside the library's weak containers, that tells it, too.
     """
     if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
         return True
