@@ -51,6 +51,20 @@ def test_floats_that_vary(backend: str, use: Callable[..., Any]) -> None:
     both(use, backend, *[lambda s=s: (torch.ones(3), s) for s in (1.5, 2.5, 3.5, 0.0)])
 
 
+@pytest.mark.row("O11")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x, n: (x * 2, n not in (3, 5, 7), n in (4, 5), n > 5),
+        lambda x, n: x.sum() + max(n * 0.5, 2.5),
+        lambda x, n: (x + round(n / 3, 2), n / 3),
+    ],
+)
+def test_what_back_ends_learn_of_numbers_is_guarded(backend: str, use: Callable[..., Any]) -> None:
+    both(use, backend, *[lambda n=n: (torch.ones(3), n) for n in (2, 3, 4, 5, 7, 6, 9)])
+
+
 def shared_data(x: torch.Tensor, y: torch.Tensor) -> Any:
     x.data = y
     return x * 2, x.data_ptr() == y.data_ptr()

@@ -23,7 +23,7 @@ from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import starts_at
 from tracer_core.codegen.unseen import fakes_unseen
-from tracer_core.errors import BackendError, FloatsMustBeConstants, Unsupported
+from tracer_core.errors import FloatsMustBeConstants, Unsupported
 from tracer_core.files import shown_file
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
@@ -71,8 +71,6 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         try:
             outcome = attempt.run()
         except FloatsMustBeConstants as wanted:
-            if not wanted.names:
-                raise BackendError("the back end asked for constant floats, but the graph has no others") from None
             input.history.update(dict.fromkeys(wanted.names, CONSTANT))
             attempt.let_go()
             continue
@@ -359,6 +357,8 @@ class _Attempt:
             if self.observer is not None:
                 self.observer.on_graph(graph.module, graph.name)
             graph.compile()
+            # Back ends fix numbers, too, and count on it that these are guarded.
+            end.output.note_shape_guards()
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)

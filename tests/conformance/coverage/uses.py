@@ -63,18 +63,18 @@ class Notes:
         return value
 
     def attribute(self, value: Any, name: str) -> Any:
-        self._method(value if isinstance(value, type) else type(value), name)
+        self._method(value if _is_a(value, type) else type(value), name)
         return value
 
     def function(self, value: Any) -> Any:
-        if isinstance(value, types.MethodDescriptorType | types.WrapperDescriptorType):
+        if _is_a(value, types.MethodDescriptorType, types.WrapperDescriptorType):
             self._method(value.__objclass__, value.__name__)
         self.called.add(id(value))
         return value
 
     def argument(self, value: Any) -> Any:
         """A function that is handed to a call is used there."""
-        if isinstance(value, type | types.BuiltinFunctionType | types.MethodDescriptorType):
+        if _is_a(value, type, types.BuiltinFunctionType, types.MethodDescriptorType):
             self.function(value)
         return value
 
@@ -89,6 +89,11 @@ class Notes:
             if name in vars(base):
                 self.methods.add((base, name))
                 return
+
+
+def _is_a(value: Any, *kinds: type) -> bool:
+    """Asked of the type alone: what a value says of itself may be the program's own code, with notes in it."""
+    return issubclass(type(value), kinds)
 
 
 class Noting(ast.NodeTransformer):
