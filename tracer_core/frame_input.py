@@ -20,6 +20,10 @@ class Config:
     fullgraph: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
+    def is_on(self, option: str) -> bool:
+        """Whether an option that is off if it is not given was switched on."""
+        return bool(self.options.get(option, False))
+
 
 @dataclass(slots=True)
 class FrameInput:

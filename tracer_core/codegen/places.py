@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import CodeType, TracebackType
-from typing import Any
 
 import torch.fx
 
@@ -45,7 +44,7 @@ class Places:
         return () if trace is None else self._calls.get(trace.tb_lineno, ())
 
 
-def pointing_code(places: Any) -> list[Instruction]:
+def pointing_code(places: Places) -> list[Instruction]:
     """Where the exception of a graph goes that is not undone: out of the frame, from the line of the operation."""
     point = [make("PUSH_NULL"), make("LOAD_CONST", places.point), make("COPY", 3), make("CALL", CallShape(1))]
     return [*point, make("POP_TOP"), make("RERAISE", 0)]

@@ -13,6 +13,7 @@ from tracer_core.codegen.rebuild_containers import items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.tracebacks import set_outer_context, set_traceback
+from tracer_core.graph.libraries import class_in_c
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.descriptors import DescriptorVariable
@@ -41,10 +42,7 @@ def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
 
 def _new_of(cls: type) -> Any:
     """The `__new__` that makes bare instances: that of the class in C it comes from."""
-    return next(owner.__new__ for owner in cls.__mro__ if not owner.__flags__ & _HEAP_TYPE)
-
-
-_HEAP_TYPE = 1 << 9
+    return class_in_c(cls).__new__
 
 
 def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTracker) -> None:
@@ -157,7 +155,7 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
     new(*push_args)
     emitter.keep(tracker)
     if issubclass(tracker.cls, _STATEFUL) and tracker.made_of is not None:
-        owner: Any = next(cls for cls in tracker.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE)
+        owner = class_in_c(tracker.cls)
         emitter.call_const(owner.__init__, lambda: emitter.load(tracker), *push_args)
         emitter.emit("POP_TOP")
     if tracker.args != args:

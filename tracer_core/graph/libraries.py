@@ -25,6 +25,11 @@ HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
 """Flags of CPython's classes: made at run time, and refusing new attributes."""
 
 
+def class_in_c(cls: type) -> Any:
+    """The nearest class written in C that a class derives from, or is."""
+    return next(each for each in cls.__mro__ if not each.__flags__ & HEAP_TYPE)
+
+
 def may_change(cls: type) -> bool:
     """Whether a class is the program's, or a library's that is not torch's or Python's: guarded attribute by
     attribute where it is used."""

@@ -260,7 +260,7 @@ class OutputGraph:
     @property
     def runs_as_it_is(self) -> bool:
         """Whether the back end runs the operations as they stand, so that what others lose can be in the graph."""
-        return bool(self.frame.config.options.get("graph_runs_as_it_is", False))
+        return self.frame.config.is_on("graph_runs_as_it_is")
 
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """`function` on fake values. Raises what the operation raises."""

@@ -72,12 +72,11 @@ def build_class(
 def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
     """The classes that stand for a base: what `Generic[T]` and its like say of themselves, else itself."""
     stands_for = base.known if isinstance(base, BuiltinVariable) else getattr(base, "function", None)
-    if (type(stands_for) in _ALIASES or stands_for in _STANDING_FOR_BASES) and all_constant(given):
+    if (type(stands_for) in overlay.ALIASES or stands_for in _STANDING_FOR_BASES) and all_constant(given):
         return list(stands_for.__mro_entries__(tuple(each.value() for each in given)))  # type: ignore[union-attr]
     return [_base(base, name)]
 
 
-_ALIASES = (types.GenericAlias, type(typing.Sequence[int]))
 #: Functions that are written as bases.
 _STANDING_FOR_BASES = (typing.NamedTuple, typing.TypedDict)
 

@@ -28,16 +28,20 @@ def jump(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("POP_JUMP_IF_FALSE")
 def pop_jump_if_false(tx: Any, frame: Frame, ins: Instruction) -> None:
-    jumps = checked(tx, frame, ins, False, frame.stack[-1])
-    if (not truth(tx, frame.stack[-1])) if jumps is None else jumps:
-        frame.jump(ins)
-    frame.pop()
+    _jump_and_pop(tx, frame, ins, on=False)
 
 
 @op("POP_JUMP_IF_TRUE")
 def pop_jump_if_true(tx: Any, frame: Frame, ins: Instruction) -> None:
-    jumps = checked(tx, frame, ins, True, frame.stack[-1])
-    if truth(tx, frame.stack[-1]) if jumps is None else jumps:
+    _jump_and_pop(tx, frame, ins, on=True)
+
+
+def _jump_and_pop(tx: Any, frame: Frame, ins: Instruction, on: bool) -> None:
+    """Jump where the truth of the topmost item is `on`. It stays on the stack until that is known."""
+    jumps = checked(tx, frame, ins, on, frame.stack[-1])
+    if jumps is None:
+        jumps = truth(tx, frame.stack[-1]) == on
+    if jumps:
         frame.jump(ins)
     frame.pop()
 

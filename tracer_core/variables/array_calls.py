@@ -49,7 +49,7 @@ def numpy_operation(
     if given and name in ("pow", "power") and _is_float(shadows[0]) and type(shadows[1]) is int and shadows[1] == 2:
         return numpy_operation(tx, "operator", "mul", operator.mul, [args[0], args[0]], {})
     if given:
-        check_values(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
+        check_values(name, shadows, named, tx.output.frame.config.is_on("numpy_rounding"))
     watched = guard_error_handling(tx, name)
     shadow = on_shadows(name, function, shadows, named, real=not given)
     if not given:
@@ -58,9 +58,7 @@ def numpy_operation(
     order = order_of(shadow, given)
     kind = _by_parts(kind, name, shadow, kwargs)
     target = numpy_call(kind, name, check_warning if watched else None, order)
-    if name in _TRUE_DIVISIONS and not any(_is_float(value) for value in shadows):
-        # Whole numbers are divided in double precision.
-        args = [as_double(tx, arg) for arg in args]
+    args = _as_divided(tx, name, args, shadows)
     return in_graph(
         tx,
         name,
@@ -83,6 +81,13 @@ def _by_parts(kind: str, name: str, shadow: Any, kwargs: Kwargs) -> str:
 
 
 _TRUE_DIVISIONS = ("truediv", "divide", "true_divide")
+
+
+def _as_divided(tx: Tracing, name: str, args: Args, shadows: list[Any]) -> list[VariableTracker]:
+    """The arguments; for a division of whole numbers, which is done in double precision, in that."""
+    if name not in _TRUE_DIVISIONS or any(_is_float(value) for value in shadows):
+        return list(args)
+    return [as_double(tx, arg) for arg in args]
 
 
 def _is_float(value: Any) -> bool:
@@ -243,7 +248,7 @@ def _into(
     assert isinstance(out, ArrayVariable)
     shadows = [_shadow(arg) for arg in args]
     named = {key: _shadow(value) for key, value in kwargs.items()}
-    check_values(name, shadows, named, bool(tx.output.frame.config.options.get("numpy_rounding", False)))
+    check_values(name, shadows, named, tx.output.frame.config.is_on("numpy_rounding"))
     watched = guard_error_handling(tx, name)
     given = on_shadows(name, function, shadows, {**named, "out": out.shadow})
     result = on_shadows(name, function, shadows, named)
@@ -252,8 +257,7 @@ def _into(
     )
     if given is not out.shadow or not apart or np.asarray(result).dtype != out.shadow.dtype:
         raise Unsupported("numpy-differs", name=name, what="another array")
-    if name in _TRUE_DIVISIONS and not any(_is_float(value) for value in shadows):
-        args = [as_double(tx, arg) for arg in args]
+    args = _as_divided(tx, name, args, shadows)
     # (What was read may have been written over when the result is looked at.)
     check = gathering if check_for(name, shadows, named, result) is not None else None
     kind = _by_parts(kind, name, result, kwargs)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import HEAP_TYPE, class_in_c
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED, ConstantVariable
@@ -97,7 +97,7 @@ def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> Variab
 
 def plain_exception(obj: ExceptionVariable) -> BaseException:
     """A real exception with the same arguments and what C code keeps beside them, made past the class's own code."""
-    owner: Any = next(cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE)
+    owner = class_in_c(obj.cls)
     values = [arg.realize().value() for arg in obj.args]
     made: BaseException = owner.__new__(obj.cls, *values)
     if obj.made_of is not None:
@@ -109,12 +109,9 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
         made.args = tuple(values)
     # (What an AttributeError or NameError says of the object and the name is no part of its text.)
     in_c = [
-        cls for cls in obj.cls.__mro__ if not cls.__flags__ & _HEAP_TYPE and cls not in (AttributeError, NameError)
+        cls for cls in obj.cls.__mro__ if not cls.__flags__ & HEAP_TYPE and cls not in (AttributeError, NameError)
     ]
     for name, value in obj.attributes.items():
         if value is not DELETED and any(name in vars(cls) for cls in in_c) and not name.startswith("__"):
             setattr(made, name, value.realize().value())
     return made
-
-
-_HEAP_TYPE = 1 << 9

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import operator
 import types
-import typing
 from typing import Any
 
 import torch
@@ -16,6 +15,7 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import stand_in_for
+from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
@@ -149,13 +149,9 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
     return None if any(isinstance(arg, FunctionVariable) for arg in args) else fold(tx, known, args, kwargs)
 
 
-# What a class with types in brackets is: `list[int]`, `Holder[int]`.
-_ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
-
-
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     """Make an object of the class, and let it know of what it was made, if it takes that."""
-    if not isinstance(alias.known, _ALIASES):
+    if not isinstance(alias.known, overlay.ALIASES):
         return None
     origin = alias.known.__origin__
     if not isinstance(origin, type) or not getattr(alias.known, "_inst", True):

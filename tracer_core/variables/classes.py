@@ -8,6 +8,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
+from tracer_core.guards.describe import module_name
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -63,7 +64,7 @@ class ModuleVariable(KnownVariable):
     kind = "module"
 
     def describe(self) -> str:
-        return f"module {vars(self.known).get('__name__')}"
+        return f"module {module_name(self.known)}"
 
     def _place(self) -> Source:
         return ConstSource.of_object(self.known, vars(self.known).get("__name__", "module"))

@@ -6,15 +6,14 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.special_methods import call_special
 
-#: The type that each is to give.
-CONVERSIONS: dict[str, type] = {
-    "__bytes__": bytes,
-    "__complex__": complex,
-    "__float__": float,
-    "__index__": int,
-    "__int__": int,
+#: The type that each is to give, and how it is called in the error for what is of another.
+CONVERSIONS: dict[str, tuple[type, str]] = {
+    "__bytes__": (bytes, "__bytes__"),
+    "__complex__": (complex, "__complex__"),
+    "__float__": (float, "{cls}.__float__"),
+    "__index__": (int, "__index__"),
+    "__int__": (int, "__int__"),
 }
-_NAMING_THE_CLASS = frozenset({"__float__"})
 
 
 def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker:
@@ -23,12 +22,12 @@ def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTrack
     Raises:
         Unsupported: it gives an instance of a subclass, of which Python warns.
     """
-    wanted = CONVERSIONS[special]
+    wanted, shown = CONVERSIONS[special]
     result = call_special(tx, obj, special, [], "").realize()
     given = result.python_type()
     if given is wanted or (issubclass(given, wanted) and wanted is bytes):
         return result
     if issubclass(given, wanted):
         raise Unsupported("call", what=f"{special} of a {obj.python_type_name()}, which gives a {given.__name__}")
-    who = f"{obj.type_name_in_errors()}.{special}" if special in _NAMING_THE_CLASS else special
+    who = shown.format(cls=obj.type_name_in_errors())
     return tx.raise_(TypeError, f"{who} returned non-{wanted.__name__} (type {result.type_name_in_errors()})")  # type: ignore[no-any-return]

@@ -6,15 +6,13 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import note_lookup
+from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.sequences import TupleVariable
-
-_HEAP_TYPE = 1 << 9
 
 
 class ExceptionVariable(VariableTracker):
@@ -119,7 +117,7 @@ class ExceptionVariable(VariableTracker):
         """Whether the class has code of its own for setting the attribute."""
         for looked_for in ("__setattr__", "__delattr__", name):
             note_lookup(self.cls, looked_for)
-        own = [vars(cls) for cls in self.cls.__mro__ if cls.__flags__ & _HEAP_TYPE]
+        own = [vars(cls) for cls in self.cls.__mro__ if cls.__flags__ & HEAP_TYPE]
         hooks = any(hook in held for held in own for hook in ("__setattr__", "__delattr__"))
         return hooks or any(hasattr(type(held[name]), "__set__") for held in own if name in held)
 

@@ -228,9 +228,9 @@ class SkippedFunctionVariable(VariableTracker):
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed
-        from tracer_core.variables.optimizers import unheeded
+        from tracer_core.variables.optimizers import is_unheeded
 
-        if unheeded(tx, self) is not None:
+        if is_unheeded(tx, self.function):
             return ConstantVariable(None)
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)
 

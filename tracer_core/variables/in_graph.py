@@ -31,9 +31,7 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, SliceVariable):
         pairs = [as_argument(part) for part in tracker.items]
         return slice(*(p[0] for p in pairs)), slice(*(p[1] for p in pairs))
-    if isinstance(tracker, RangeVariable):
-        return tracker.value(), tracker.value()
-    if isinstance(tracker, SequenceVariable):
+    if isinstance(tracker, SequenceVariable) and not isinstance(tracker, RangeVariable):
         pairs = [as_argument(item) for item in tracker.items]
         return tracker.graph_value([p[0] for p in pairs]), tracker.make([p[1] for p in pairs])
     if isinstance(tracker, DictVariable):

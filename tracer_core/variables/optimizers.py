@@ -12,9 +12,8 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.functions import SkippedFunctionVariable
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
@@ -43,12 +42,10 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return SymNodeVariable(tx.output.add_node("call_method", "item", (self.node,), {}, value), value)
 
 
-def unheeded(tx: Any, skipped: SkippedFunctionVariable) -> VariableTracker | None:
-    """What a call of torch's own end of a graph gives where it stands for the sake of a back end's memory alone."""
-    function = skipped.function
-    if (function.__module__, function.__name__) != ("torch._dynamo.decorators", "graph_break"):
-        return None
-    return NONE if runs_as_plain(tx) else None
+def is_unheeded(tx: Any, function: Any) -> bool:
+    """Whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
+    named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
+    return named and runs_as_plain(tx)
 
 
 @handles(torch._C._group_tensors_by_device_and_dtype)

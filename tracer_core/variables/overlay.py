@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tracer_core.graph.libraries import class_in_c
+
 Overlay = dict[type, dict[str, Any]]
 
 DELETED = object()
@@ -46,7 +48,7 @@ def note_made(tx: Any, cls: type) -> None:
 
 def made_for(value: Any) -> MadeClass | None:
     """The class made in the trace that `value` is, or is an instance of, or has inside it."""
-    if isinstance(value, _ALIASES):
+    if isinstance(value, ALIASES):
         return made_for((value.__origin__, *value.__args__))
     if isinstance(value, (tuple, frozenset)):
         within = next(filter(None, map(made_for, value)), None)
@@ -54,7 +56,8 @@ def made_for(value: Any) -> MadeClass | None:
     return made.get(value) if isinstance(value, type) else made.get(type(value))
 
 
-_ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
+ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
+"""What a class with types in brackets is: `list[int]`, `Holder[int]`."""
 
 
 class Written:
@@ -88,15 +91,12 @@ def collect() -> None:
 def _leave_bases(cls: type) -> bool:
     """Take a class that the trace made out of `__subclasses__()` of its bases now, and not when Python's collector
     comes by. False where Python refuses."""
-    in_c = next(each for each in cls.__mro__ if not each.__flags__ & _HEAP_TYPE)
+    in_c = class_in_c(cls)
     for namespace in ({"__slots__": ()}, {}):
         with contextlib.suppress(TypeError):  # (Another layout.)
             type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), namespace),))
             return True
     return False
-
-
-_HEAP_TYPE = 1 << 9
 
 
 def lookup(cls: type, name: str) -> tuple[Any, type | None]:

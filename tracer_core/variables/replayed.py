@@ -28,7 +28,7 @@ def print_(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> Variab
 
 def wanted(tx: Tracing) -> bool:
     """Whether the user asked for replays."""
-    return bool(tx.output.frame.config.options.get("replay_prints", False))
+    return tx.output.frame.config.is_on("replay_prints")
 
 
 def put_off(tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:

@@ -94,11 +94,12 @@ def _legacy(cls: Any) -> Any:
     return handler
 
 
-_LEGACY = (
-    "Tensor BoolTensor ByteTensor CharTensor ShortTensor IntTensor LongTensor HalfTensor FloatTensor DoubleTensor"
-)
-for _name in _LEGACY.split():
-    handles(getattr(torch, _name))(_legacy(getattr(torch, _name)))
+_LEGACY: tuple[Any, ...] = (
+    torch.Tensor, torch.BoolTensor, torch.ByteTensor, torch.CharTensor, torch.ShortTensor, torch.IntTensor,
+    torch.LongTensor, torch.HalfTensor, torch.FloatTensor, torch.DoubleTensor,
+)  # fmt: skip
+for _cls in _LEGACY:
+    handles(_cls)(_legacy(_cls))
 
 
 def _of_numbers(
@@ -116,7 +117,7 @@ def _of_numbers(
     expected = _asked(ask, _filled(data, _stand_in))
     if expected.device.type != "cpu":
         return None
-    if any(isinstance(number, TensorVariable) for number in numbers) or ask in _LEGACY_CLASSES:
+    if any(isinstance(number, TensorVariable) for number in numbers) or ask in _LEGACY:
         named = {**named, "dtype": ConstantVariable(expected.dtype)}
     parts = _filled(data, lambda number: _converted(tx, number, expected.dtype))
     made = call_in_graph(tx, "call_function", torch._refs.tensor, [_as_tracker(parts)], named)
@@ -124,9 +125,6 @@ def _of_numbers(
     if made.fake.dtype is not expected.dtype or tuple(made.fake.shape) != tuple(expected.shape):
         raise Unsupported("data-dependent-op", what="tensor", error="it gives another type than its parts have")
     return made
-
-
-_LEGACY_CLASSES = tuple(getattr(torch, name) for name in _LEGACY.split())
 
 
 def _numbers(data: VariableTracker) -> list[VariableTracker] | None:

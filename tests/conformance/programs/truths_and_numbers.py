@@ -4,7 +4,11 @@ import operator
 
 from tests.conformance.program import program, t
 
-_SIZES = {"dynamic": True}
+TYPES = {
+    "compile": {"dynamic": True},
+    "differs": "torch_differs",
+    "why": "torch changes the types of what sizes are compared with",
+}
 
 
 def _results(value, others, functions):
@@ -22,49 +26,25 @@ _COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt,
 _ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.and_, operator.or_, operator.xor)
 
 
-@program(
-    "I2 B8",
-    lambda: [t(3), t(5)],
-    compile=_SIZES,
-    differs="torch_differs",
-    why="torch changes the types of what sizes are compared with",
-)
+@program("I2 B8", lambda: [t(3), t(5)], **TYPES)
 def sizes_compared_with_truths(x):
     n = x.shape[0]
     return x + 1, [n < True, n == True, n >= False, True == n, True <= n, n in (True, False), n != (n > 2)]  # noqa: E712
 
 
-@program(
-    "I2 B8",
-    lambda: [t(3), t(5)],
-    compile=_SIZES,
-    differs="torch_differs",
-    why="torch changes the types of what sizes are compared with",
-)
+@program("I2 B8", lambda: [t(3), t(5)], **TYPES)
 def truths_of_sizes_compared(x):
     big = x.shape[0] > 4
     return x + 1, _results(big, (True, False, 1, 0, 2.5, big, x.shape[0], "s", None), _COMPARISONS)
 
 
-@program(
-    "I2 B8",
-    lambda: [t(3), t(5)],
-    compile=_SIZES,
-    differs="torch_differs",
-    why="torch changes the types of what sizes are compared with",
-)
+@program("I2 B8", lambda: [t(3), t(5)], **TYPES)
 def truths_of_sizes_reckoned_with(x):
     big = x.shape[0] > 4
     return x + 1, _results(big, (True, False, 1, 3, big, x.shape[0] == 3, "s", None), _ARITHMETIC)
 
 
-@program(
-    "I2 B8",
-    lambda: [t(3), t(5)],
-    compile=_SIZES,
-    differs="torch_differs",
-    why="torch changes the types of what sizes are compared with",
-)
+@program("I2 B8", lambda: [t(3), t(5)], **TYPES)
 def sizes_reckoned_with_truths(x):
     n = x.shape[0]
     return x + 1, _results(n, (True, False), _ARITHMETIC), -(n > 2), +(n > 2), ~(n > 9)
@@ -73,7 +53,7 @@ def sizes_reckoned_with_truths(x):
 @program(
     "I2 I11 B8",
     lambda: [t(3), t(5)],
-    compile=_SIZES,
+    compile={"dynamic": True},
     differs="torch_differs",
     why="torch takes floats of sizes as whole numbers",
 )
