@@ -7,13 +7,17 @@ nothing is left of it: the instruction that warned then runs as plain Python, as
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 import warnings
-from types import TracebackType
-from typing import Any
+from collections.abc import Callable
+from types import CodeType, FunctionType, TracebackType
+from typing import Any, TypeVar
 
 import torch
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Now(threading.local):
@@ -129,3 +133,17 @@ class WarningAlways:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         torch.set_warn_always(self._before)
+
+
+def passed_by(function: F) -> F:
+    """Decorates a Python function: `stacklevel=` of `warnings` and `logging` does not count its frames. Both pass by
+    those of the import machinery, which they know by words in the name of the file (CPython 3.11, `is_internal_frame`
+    of `Python/_warnings.c` and of `logging`)."""
+    assert isinstance(function, FunctionType)
+    function.__code__ = _passed_by(function.__code__)
+    return function
+
+
+@functools.cache
+def _passed_by(code: CodeType) -> CodeType:
+    return code.replace(co_filename="<tracewalk, passed by as importlib._bootstrap is>")

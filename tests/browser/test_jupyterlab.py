@@ -22,6 +22,9 @@ JUPYTERLAB_SAYS = (
     # On a busy machine its own plugins take more than the 5 seconds it gives them; they start all the same.
     r"Plugin @jupyterlab/[\w-]+:[\w-]+ is taking too long to activate\.",
     r"Plugin @jupyterlab/[\w-]+:[\w-]+ \(with \d+ dependants\) took [\d.]+ms to activate\.",
+    # It gives up a connection to the kernel that is still being made, and makes another. The explorer opens none.
+    r"WebSocket connection to '[^']*/api/kernels/[^']*' failed: "
+    r"WebSocket is closed before the connection is established\.",
 )
 
 WIDE = {"width": 1400, "height": 1000}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import logging
 import sys
@@ -209,6 +210,36 @@ def test_code_that_counts_frames_counts_those_of_plain_python() -> None:
                 result = caller(function, torch.ones(2))
             seen.append((str(result), [(w.filename, w.lineno, str(w.message)) for w in caught]))
         assert seen[0] == seen[1]
+
+
+def asks_for_the_callers(x):
+    warnings.warn("careful", stacklevel=2)
+    x = x + 1
+    logging.getLogger("tracewalk.test").error("said", stacklevel=2)
+    return x
+
+
+class Warns(torch.nn.Module):
+    def forward(self, x):
+        warnings.warn("careful", stacklevel=4)  # over `_call_impl` and `_wrapped_call_impl`
+        return x + 1
+
+
+@pytest.mark.parametrize("wrapped", [functools.partial(tracer_core.compile, backend="eager"), tracer_core.disable])
+@pytest.mark.parametrize("function", [asks_for_the_callers, Warns()], ids=["function", "module"])
+def test_the_caller_of_what_is_compiled_is_named(
+    wrapped: Callable[..., Any], function: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = []
+    for run in (function, wrapped(function), wrapped(function)):
+        caplog.clear()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            caller(run, torch.ones(2))
+        said = [(r.funcName, r.pathname, r.lineno) for r in caplog.records]
+        seen.append((said, [(w.filename, w.lineno, str(w.message)) for w in caught]))
+    assert seen[1] == seen[2] == seen[0]
+    assert all(name == "caller" for name, *_ in seen[0][0])
 
 
 TEXT = "def f(x):\n    x = x + 1\n    print('a')\n    return x * 2\n"

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, overload
 
 import torch
 
+from tracer_core import warned
 from tracer_core.codegen import resume
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import backends, c_frame, cache
@@ -144,6 +145,7 @@ def _compiled_function(fn: Callable[..., Any], hook: Hook) -> Callable[..., Any]
 def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
     """`fn` with the thread's hook set to `hook` while it runs."""
 
+    @warned.passed_by
     def switched(*args: Any, **kwargs: Any) -> Any:
         if is_tracing():
             return fn(*args, **kwargs)
@@ -201,6 +203,7 @@ def disable(fn: F) -> F:
 
 
 def _disabled(fn: Callable[..., Any]) -> Callable[..., Any]:
+    @warned.passed_by
     def disabled(*args: Any, **kwargs: Any) -> Any:
         return fn(*args, **kwargs)
 

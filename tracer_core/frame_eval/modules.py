@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from tracer_core import warned
+
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
@@ -31,6 +33,7 @@ class CompiledModule:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Keeps the original's class from noticing that it got a subclass."""
 
+    @warned.passed_by
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._tracewalk_call(*args, **kwargs)
 
