@@ -61,7 +61,10 @@ class Copy:
         how = _HOW.get(type(iterator))
         if how is None:
             raise CannotTell(type(iterator).__name__)
-        make, args, state = how(self, iterator)
+        try:
+            make, args, state = how(self, iterator)
+        except AttributeError:  # it looks for `iter` or `reversed` among the builtins
+            raise CannotTell(type(iterator).__name__) from None
         made = make(*args)
         for each in state:
             made.__setstate__(each)

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_buffers import write_buffer
-from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
+from tracer_core.codegen.rebuild_containers import call_for_effect, dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
-from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes
+from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes, write_exception
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
@@ -21,8 +21,9 @@ from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.nn_module import NNModuleVariable
-from tracer_core.variables.outside_iterators import OutsideIterator
+from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
 from tracer_core.variables.sequences import ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -61,7 +62,11 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
         return tracker.keys()
     if isinstance(tracker, CellVariable):
         return [] if tracker.contents is None else [tracker.contents]
+    if isinstance(tracker, IndexIterator):
+        return [tracker.index]
     attributes = getattr(tracker, "attributes", {})
+    if isinstance(tracker, ExceptionVariable) and tracker.args_set:
+        return [*tracker.args, *(value for value in attributes.values() if value is not DELETED)]
     if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
         before = [value for value in tracker.left_behind.values() if value is not DELETED]
         return [*before, tracker.given_dict, *(value for value in attributes.values() if value is not DELETED)]
@@ -174,6 +179,11 @@ def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
     emitter.emit("POP_TOP")
 
 
+@writes_back("index iterator")
+def _index_iterator(emitter: Emitter, tracker: IndexIterator) -> None:
+    call_for_effect(emitter, tracker, "__setstate__", lambda: emitter.load(tracker.index))
+
+
 @writes_back("cell")
 def _cell(emitter: Emitter, tracker: CellVariable) -> None:
     own = emitter.is_own_cell(tracker)
@@ -210,6 +220,9 @@ def _attributes(emitter: Emitter, tracker: VariableTracker) -> None:
             emitter.load(value)
             emitter.load(tracker)
             emitter.emit("STORE_ATTR", name)
+
+
+writes_back("exception")(write_exception)
 
 
 @writes_back("class")

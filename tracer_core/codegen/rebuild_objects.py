@@ -12,12 +12,12 @@ from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.codegen.tracebacks import set_outer_context, set_traceback
+from tracer_core.codegen.tracebacks import add_traceback, set_outer_context
 from tracer_core.graph.libraries import class_in_c
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.descriptors import DescriptorVariable
-from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.stand_ins import StandInVariable
@@ -164,18 +164,38 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
         emitter.emit("BUILD_TUPLE", len(tracker.args))
         emitter.load(tracker)
         emitter.emit("STORE_ATTR", "args")
-    if tracker.trace:
-        emitter.call_const(set_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
-        emitter.emit("POP_TOP")
+    _as_raised(emitter, tracker)
+
+
+def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
+    """Write what was set on it, and what raising it has left on it."""
     if tracker.raised_alone and "__context__" not in tracker.attributes:
         emitter.call_const(set_outer_context, lambda: emitter.load(tracker))
         emitter.emit("POP_TOP")
     for name, value in tracker.attributes.items():
-        if value is DELETED or isinstance(value.realize(), TracebackVariable):
-            continue
-        emitter.load(value)
+        if value is not DELETED:
+            emitter.load(value)
+            emitter.load(tracker)
+            emitter.emit("STORE_ATTR", name)
+    if tracker.trace:
+        emitter.call_const(add_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
+        emitter.emit("POP_TOP")
+
+
+def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
+    """What the trace did to an exception that was there before it."""
+    if tracker.args_set:
+        for arg in tracker.args:
+            emitter.load(arg)
+        emitter.emit("BUILD_TUPLE", len(tracker.args))
         emitter.load(tracker)
-        emitter.emit("STORE_ATTR", name)
+        emitter.emit("STORE_ATTR", "args")
+    for name, value in tracker.attributes.items():
+        if value is DELETED:
+            push_name = functools.partial(emitter.const, name)
+            emitter.call_const(delete_attribute, lambda: emitter.load(tracker), push_name)
+            emitter.emit("POP_TOP")
+    _as_raised(emitter, tracker)
 
 
 @rebuilds(WeakReferenceVariable)

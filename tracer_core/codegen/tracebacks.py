@@ -8,15 +8,16 @@ from types import CodeType, FrameType, FunctionType, TracebackType
 Entry = tuple[CodeType, int | None]
 
 
-def set_traceback(error: BaseException, entries: tuple[Entry, ...]) -> None:
-    """Give `error` a traceback with these entries, the innermost first. The outermost is the calling frame itself."""
-    error.__traceback__ = traceback_of(entries, sys._getframe(1))
+def add_traceback(error: BaseException, entries: tuple[Entry, ...]) -> None:
+    """Put these entries, the innermost first, before the traceback of `error`. The outermost is the calling frame."""
+    error.__traceback__ = traceback_of(entries, sys._getframe(1), error.__traceback__)
 
 
-def traceback_of(entries: tuple[Entry, ...], outermost: FrameType) -> TracebackType | None:
-    """A traceback with these entries, the innermost first. The last one is `outermost`; frames of functions that were
-    inlined are stood in for by empty ones of the same code."""
-    made: TracebackType | None = None
+def traceback_of(
+    entries: tuple[Entry, ...], outermost: FrameType, made: TracebackType | None = None
+) -> TracebackType | None:
+    """A traceback with these entries, the innermost first, before those of `made`. The last one is `outermost`;
+    frames of functions that were inlined are stood in for by empty ones of the same code."""
     for position, (code, line) in enumerate(entries):
         frame = outermost if position == len(entries) - 1 else _frame_like(code)
         made = TracebackType(made, frame, -1, line or code.co_firstlineno)
@@ -35,7 +36,7 @@ def _frame_like(code: CodeType) -> FrameType:
         co_filename=code.co_filename,
         co_firstlineno=code.co_firstlineno,
     )
-    frame: FrameType = FunctionType(shown, {"sys": sys})()
+    frame: FrameType = FunctionType(shown, {"sys": sys, "__name__": __name__})()
     return frame
 
 

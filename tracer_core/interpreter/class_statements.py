@@ -62,11 +62,25 @@ def build_class(
     class_cell = tx.run_frame(frame).realize()
     if not all(isinstance(base, ClassVariable) for base in given):
         namespace["__orig_bases__"] = tuple_of(*given)
-    dict.pop(namespace, "__classcell__", None)
     made = _call_metaclass(tx, meta, text, real, namespace, keywords)
     if isinstance(class_cell, CellVariable):
-        class_cell.store(tx, made)
+        _check_class_cell(tx, class_cell, text, made)
     return made
+
+
+def _check_class_cell(tx: Any, cell: CellVariable, name: str, made: VariableTracker) -> None:
+    """What `super()` in the body finds must be the class that the metaclass has made."""
+    made = made.realize()
+    if not isinstance(made, ClassVariable):
+        return
+    contents = cell.contents
+    if contents is None:
+        text = f"__class__ not set defining {name!r} as {made.known!r}. Was __classcell__ propagated to type.__new__?"
+        return tx.raise_(RuntimeError, text)  # type: ignore[no-any-return]
+    held = contents.realize()
+    if not isinstance(held, ClassVariable) or held.known is not made.known:
+        shown = repr(held.known) if isinstance(held, ClassVariable) else held.describe()
+        tx.raise_(TypeError, f"__class__ set to {shown} defining {name!r} as {made.known!r}")
 
 
 def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
@@ -110,7 +124,11 @@ def _call_metaclass(
     keywords: dict[str, VariableTracker],
 ) -> VariableTracker:
     if isinstance(namespace, MirroredNamespace):
-        return make_by_library(tx, meta, name, bases, namespace, keywords)
+        cell = dict.pop(namespace, "__classcell__", None)
+        made = make_by_library(tx, meta, name, bases, namespace, keywords)
+        if isinstance(cell, CellVariable):
+            cell.store(tx, made)
+        return made
     if meta in _PLAIN_METACLASSES:
         return create(tx, meta, name, bases, namespace, keywords)
     if not any(isinstance(static_lookup(meta, hook)[0], _PYTHON) for hook in ("__new__", "__init__", "__call__")):
@@ -138,7 +156,6 @@ def type_new(
     if not isinstance(text, str) or items is None:
         raise Unsupported("class-created", what="type()")
     entries = {str(key.realize().value()): value for key, value in namespace.entries(tx)}
-    entries.pop("__classcell__", None)
     real = [_base(item, text) for item in items]
     if _metaclass(tx, text, real, meta) is not meta.known:
         raise Unsupported("class-created", what=f"{text}, by the metaclass of a base")
@@ -162,6 +179,8 @@ def create(
         raise Unsupported("class-equality", cls=name, meta=meta.__qualname__)
     if static_lookup(meta, "mro")[1] is not type:
         raise Unsupported("class-created", what=f"{name}, whose metaclass says itself what it derives from")
+    cell = _class_cell(tx, namespace)
+    namespace = {key: value for key, value in namespace.items() if key != "__classcell__"}
     real, late = _namespace(tx, name, namespace)
     real.setdefault("__module__", tx.frame.globals.get("__name__"))
     made: Any = _without_hook(tx, meta, name, bases, real)
@@ -171,12 +190,25 @@ def create(
         abc._abc_init(made)  # type: ignore[attr-defined]
     overlay.note_made(tx, made)
     tracker: VariableTracker = tx.constant(made)
+    if cell is not None:
+        cell.store(tx, tracker)
     for key, value in namespace.items():
         _set_name(tx, value.realize(), tracker, key)
     hook = SuperVariable(made, tracker, made).attribute(tx, "__init_subclass__")
     assert hook is not None
     tx.call(hook, [], keywords)
     return tracker
+
+
+def _class_cell(tx: Any, namespace: dict[str, VariableTracker]) -> CellVariable | None:
+    """The cell that methods with `super()` or `__class__` find the class in, if there are any."""
+    given = namespace.get("__classcell__")
+    cell = None if given is None else given.realize()
+    if isinstance(cell, CellVariable):
+        return cell
+    if cell is not None:
+        tx.raise_(TypeError, f"__classcell__ must be a nonlocal cell, not {cell.python_type()!r}")
+    return None
 
 
 class _Quiet:

@@ -18,7 +18,7 @@ from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
-from tracer_core.variables.base import NotConstant, VariableTracker
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
 from tracer_core.variables.cells import CellVariable
@@ -230,7 +230,7 @@ class Interpreter:
             self._give_up(frame, instruction, raised)
         if self.observer is not None:
             self.observer.on_raise(frame, instruction, raised.tracker)
-        _note_passing(raised.tracker, frame, instruction)
+        _note_passing(self, raised.tracker, frame, instruction)
         handler = instruction.handler
         if handler is None:
             if frame.parent is None:
@@ -300,11 +300,11 @@ def _is_ours(frame: Frame) -> bool:
     return str(frame.globals.get("__name__", "")).startswith("tracer_core.")
 
 
-def _note_passing(exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:
+def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:
     """Add the frame to the exception's traceback, where Python does."""
     again = instruction.op == "RERAISE" or (instruction.op == "RAISE_VARARGS" and instruction.arg == 0)
-    if not again and not _is_ours(frame) and exception.source is None:
-        exception.trace.append((frame.code, None if instruction.span is None else instruction.span.line))
+    if not again and not _is_ours(frame):
+        exception.passes(tx, frame.code, None if instruction.span is None else instruction.span.line)
 
 
 def _gives_warning() -> Unsupported:

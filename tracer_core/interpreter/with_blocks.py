@@ -141,11 +141,12 @@ def before_with(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("WITH_EXCEPT_START")
 def with_except_start(tx: Any, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.exceptions import TracebackVariable
+    from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 
     exception = frame.stack[-1].realize()
+    assert isinstance(exception, ExceptionVariable)
     cls = tx.constant(exception.python_type())
-    frame.push(tx.call(frame.stack[-4], [cls, exception, TracebackVariable()]))
+    frame.push(tx.call(frame.stack[-4], [cls, exception, TracebackVariable(exception)]))
 
 
 def _special(tx: Any, manager: VariableTracker, name: str) -> VariableTracker:

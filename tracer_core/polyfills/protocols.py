@@ -6,16 +6,52 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-def iterate_by_index(sequence: Any) -> Iterator[Any]:
+class _Nothing:
+    """A sequence by its items, of which there are none."""
+
+    def __getitem__(self, index: int) -> Any:
+        raise IndexError(index)
+
+
+class IteratesByIndex:
     """`iter(sequence)` for an object with `__getitem__` and no `__iter__`."""
-    index = 0
-    while True:
+
+    def __init__(self, sequence: Any) -> None:
+        self.sequence = sequence
+        self.index = 0
+        self.ended = False
+
+    def __iter__(self) -> IteratesByIndex:
+        return self
+
+    def __next__(self) -> Any:
+        if self.ended:
+            raise StopIteration
         try:
-            item = sequence[index]
+            item = self.sequence[self.index]
         except (IndexError, StopIteration):
-            return
-        yield item
-        index += 1
+            self.ended, self.sequence = True, None
+            raise StopIteration from None
+        self.index += 1
+        return item
+
+    def real(self) -> Iterator[Any]:
+        made: Any = iter(_Nothing() if self.ended else self.sequence)
+        if self.ended:
+            next(made, None)
+        else:
+            made.__setstate__(self.index)
+        return made  # type: ignore[no-any-return]
+
+
+def parts_by_index(iterator: Any) -> tuple[Any, ...]:
+    """The sequence that such an iterator goes over and the index it has come to; nothing once it is used up."""
+    made_of = iterator.__reduce__()
+    return (*made_of[1], made_of[2]) if len(made_of) > 2 else ()
+
+
+#: The type of these iterators in Python.
+iterator_by_index: type = type(iter(_Nothing()))
 
 
 class ReversedByIndex:

@@ -268,10 +268,11 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     # What stands in for another type is of its own class all the same.
     own = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
     for cls in (known, own):
-        if isinstance(cls, type) and after in cls.__mro__:
+        # (A class that its metaclass is still making has no order of lookup yet.)
+        if isinstance(cls, type) and after in (cls.__mro__ or ()):
             return cls
     claimed = _claimed_class(tx, obj)
-    if claimed is not None and after in claimed.__mro__:
+    if claimed is not None and after in (claimed.__mro__ or ()):
         return claimed
     return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")  # type: ignore[no-any-return]
 

@@ -19,7 +19,7 @@ class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
     `at_start` has those of them that an exception from outside came with."""
 
-    __slots__ = ("args", "at_start", "attributes", "cls", "made_of", "raised_alone", "trace")
+    __slots__ = ("args", "args_set", "at_start", "attributes", "cls", "made_of", "raised_alone", "trace")
     kind = "exception"
     mutable = True
 
@@ -27,6 +27,8 @@ class ExceptionVariable(VariableTracker):
         super().__init__(source)
         self.cls = cls
         self.args = args
+        # Whether the program has set `args`.
+        self.args_set = False
         # What the `__init__` in C was given, which may keep more of it than `args`; None if it was not called.
         self.made_of: list[VariableTracker] | None = args
         self.attributes: dict[str, VariableTracker] = {}
@@ -47,6 +49,8 @@ class ExceptionVariable(VariableTracker):
         return [(f"args[{i}]", arg) for i, arg in enumerate(self.args)] + list(self.attributes.items())
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if name == "__traceback__":
+            return self._traceback(tx)
         if name in self.attributes:
             value = self.attributes[name]
             return None if value is DELETED else value
@@ -58,8 +62,6 @@ class ExceptionVariable(VariableTracker):
             return TupleVariable(list(self.args))
         if name in ("__cause__", "__context__"):
             return tx.constant(None)
-        if name == "__traceback__":
-            return TracebackVariable() if self.trace or self.source is not None else tx.constant(None)
         if name == "__suppress_context__":
             return tx.constant(False)
         if self.source is not None and self._in_a_slot(name):
@@ -69,6 +71,24 @@ class ExceptionVariable(VariableTracker):
         if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
             return self._of_group(tx, name)
         return self._computed(tx, name)
+
+    def _traceback(self, tx: Tracing) -> VariableTracker:
+        if self.trace:
+            return TracebackVariable(self)
+        if "__traceback__" in self.attributes:
+            return self.attributes["__traceback__"]
+        if self.source is None:
+            return tx.constant(None)
+        source = AttrSource(self.source, "__traceback__")
+        if tx.output.real_value(self).__traceback__ is None:
+            return tx.build(None, source)
+        tx.guard(make.type_is(source, types.TracebackType))
+        return TracebackVariable(self, source)
+
+    def passes(self, tx: Tracing, code: types.CodeType, line: int | None) -> None:
+        """Note that it went through a frame that it was not raised again in."""
+        self.trace.append((code, line))
+        tx.output.side_effects.changes(self, "exception", "it is raised")
 
     def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
         """What an exception from outside keeps in C."""
@@ -104,14 +124,26 @@ class ExceptionVariable(VariableTracker):
         if value is DELETED and self.stored(tx, name) is None:
             tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
         self._check(tx, name, value.realize())
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if name == "args":
-            self.args = unpack_args(tx, value)
+            items = unpack_args(tx, value)
+        tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
+        if name == "args":
+            self.args, self.args_set = items, True
+        elif name == "__traceback__":
+            self._set_traceback(value.realize())
         else:
             self.attributes[name] = value
         if name == "__cause__":
             self.attributes["__suppress_context__"] = tx.constant(True)
         return True
+
+    def _set_traceback(self, value: VariableTracker) -> None:
+        """Its own is put back as it was then; any other is what frames are added to from now on."""
+        self.trace = []
+        if isinstance(value, TracebackVariable) and value.of is self:
+            self.trace.extend(value.trace)
+        else:
+            self.attributes["__traceback__"] = value
 
     def _class_says_how(self, name: str) -> bool:
         """Whether the class has code of its own for setting the attribute."""
@@ -128,6 +160,8 @@ class ExceptionVariable(VariableTracker):
             tx.raise_(TypeError, f"{what} must be None or derive from BaseException")
         if name == "__traceback__" and not issubclass(value.python_type(), (types.TracebackType, type(None))):
             tx.raise_(TypeError, "__traceback__ must be a traceback or None")
+        if isinstance(value, TracebackVariable) and value.of is not self and value.source is None:
+            raise Unsupported("set-attribute", name=name, type="exception")
 
     # --- the exception's dict -----------------------------------------------------------------------------
 
@@ -143,7 +177,7 @@ class ExceptionVariable(VariableTracker):
         )
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
         self.attributes[name] = value
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
@@ -185,10 +219,16 @@ def unpack_args(tx: Tracing, value: VariableTracker) -> list[VariableTracker]:
 
 
 class TracebackVariable(VariableTracker):
-    """The traceback of a raised exception: it is there, but nothing is known of it while tracing."""
+    """The traceback of the exception `of`, with what the trace has added so far: it is there, but nothing else is
+    known of it while tracing."""
 
-    __slots__ = ()
+    __slots__ = ("of", "trace")
     kind = "traceback"
+
+    def __init__(self, of: ExceptionVariable, source: Source | None = None) -> None:
+        super().__init__(source)
+        self.of = of
+        self.trace = tuple(of.trace)
 
     def python_type(self) -> type:
         return types.TracebackType

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.polyfills import iterate_by_index
+from tracer_core.polyfills import IteratesByIndex, iterator_by_index
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.classes import ClassVariable
@@ -98,7 +98,9 @@ def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker
     if owner is not None and found is not None:
         return call_special(tx, tracker, "__iter__", [], "")
     if has_special(tracker, "__getitem__"):
-        return tx.call_python(iterate_by_index, tracker)
+        from tracer_core.variables.stand_ins import call_stand_in
+
+        return call_stand_in(tx, iterator_by_index, IteratesByIndex, [tracker], {})
     return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")  # type: ignore[no-any-return]
 
 

@@ -159,7 +159,7 @@ def exc_info(tx: Any) -> VariableTracker:
         if tx.frame.globals is not vars(contextlib):
             raise Unsupported("skipped-function", what="sys.exc_info", why="a caller may be handling an exception")
         return tuple_of(*[ConstantVariable(None)] * 3)
-    return tuple_of(tx.constant(handled.python_type()), handled, TracebackVariable())
+    return tuple_of(tx.constant(handled.python_type()), handled, TracebackVariable(handled))
 
 
 # --- exceptions -----------------------------------------------------------------------------------------------

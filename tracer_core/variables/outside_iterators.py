@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import collections
 import itertools
+import operator
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.iterator_state import TOLD, CannotTell, Upcoming, parts_of, says_strict
+from tracer_core.polyfills import iterator_by_index, parts_by_index
 from tracer_core.sources import ById, ConstSource, ConvertedSource, HasUpcomingSource, Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable
+from tracer_core.variables.special_methods import call_special
 
 if TYPE_CHECKING:
     from tracer_core.variables.builder import VariableBuilder
@@ -90,6 +94,42 @@ class OutsideIterator(OpaqueIterator):
 
     def looks_into(self, table: Any) -> bool:
         return id(table) in self.upcoming.copy.tables
+
+
+class IndexIterator(OpaqueIterator):
+    """Goes over what has `__getitem__` alone. Coming to its end is left to Python: nothing else can end it."""
+
+    __slots__ = ("index", "sequence")
+
+    def __init__(self, sequence: VariableTracker, index: VariableTracker, source: Source) -> None:
+        super().__init__(iterator_by_index, source)
+        self.sequence = sequence
+        self.index = index
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("sequence", self.sequence), ("index", self.index)]
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        try:
+            item = call_special(tx, self.sequence.realize(), "__getitem__", [self.index], "")
+        except ObservedException as raised:
+            if issubclass(raised.tracker.cls, (IndexError, StopIteration)):
+                return super().next(tx)
+            raise
+        tx.output.side_effects.changes(self, "index iterator", "moved on")
+        self.index = tx.call(tx.constant(operator.add), [self.index, ConstantVariable(1)])
+        return item
+
+
+@builds(iterator_by_index)
+def _by_index(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    parts = build(parts_by_index(value), ConvertedSource(source, ById(parts_by_index), "parts"))
+    assert isinstance(parts, TupleVariable)
+    if not parts.items:
+        return _opaque(build, value, source)
+    sequence, index = parts.items
+    return build.register(value, IndexIterator(sequence, index, source))
 
 
 @builds(*TOLD)

@@ -16,5 +16,6 @@ def drop_outermost(error: BaseException) -> None:
 
 @handles(drop_outermost, ExceptionVariable)
 def _drop_outermost(tx: Tracing, error: ExceptionVariable, /) -> VariableTracker:
-    """While tracing nothing is added: what codes do with the exception, they do without a trace."""
+    error.trace.pop()
+    error.raised_alone = False
     return NONE
