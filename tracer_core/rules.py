@@ -8,14 +8,20 @@
 
 from __future__ import annotations
 
+import binascii
+import cmath
 import functools
 import inspect
+import logging
 import math
 import operator
+import struct
 import sys
 import types
 import typing
+import unicodedata
 import weakref
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +90,16 @@ SKIPPED_MODULES: dict[str, str] = {
 INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard", "torch._functorch.functional_call")
 INLINED_FUNCTIONS = frozenset({
     inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
-    inspect.isgenerator, inspect.isabstract,
+    inspect.isgenerator, inspect.isabstract, inspect.isawaitable, inspect.iscoroutine, inspect.isasyncgen,
+    inspect.ismethoddescriptor, inspect.isdatadescriptor, inspect.isgetsetdescriptor, inspect.ismemberdescriptor,
+    inspect.getmro, inspect.cleandoc, inspect.Signature.bind, inspect.Signature.bind_partial,
+    inspect.Signature._bind,  # type: ignore[attr-defined]
+    inspect.BoundArguments.__init__, inspect.BoundArguments.apply_defaults, inspect.BoundArguments.__eq__,
+    *(part.fget for part in vars(inspect.BoundArguments).values() if isinstance(part, property)),
     *(part.fget for part in vars(inspect.Parameter).values() if isinstance(part, property)),
     *(part.fget for part in vars(inspect.Signature).values() if isinstance(part, property)),
+    logging.Logger.isEnabledFor, logging.Logger.getEffectiveLevel,
+    logging.Manager.disable.fget,  # type: ignore[attr-defined]
     torch.cuda.device.__init__, torch.cuda.device.__enter__, torch.cuda.device.__exit__,
     torch.cuda._exchange_device, torch.cuda._maybe_exchange_device,
     torch.cuda.stream, torch.cuda.StreamContext.__init__, torch.cuda.StreamContext.__enter__,
@@ -100,10 +113,12 @@ _FOLDED: set[Any] = {
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
     sys.intern, str.maketrans, bytes.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
+    struct.pack, struct.unpack, struct.calcsize, zlib.crc32, zlib.adler32, unicodedata.name, unicodedata.normalize,
+    unicodedata.category,
 }  # fmt: skip
 # Looks at type variables alone; `typing_extensions` puts one of its own there, which looks at the stack.
 _FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]
-for _module in (math, operator):
+for _module in (math, cmath, operator, binascii):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
 
 # Questions about the program's state that have one answer while tracing.

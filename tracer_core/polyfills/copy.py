@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import copy
+import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 from tracer_core.polyfills.registry import polyfills
@@ -14,7 +17,9 @@ _ATOMIC = (
 )  # fmt: skip
 # Classes of programs; only these keep all they have in a `__dict__` and slots.
 _HEAP_TYPE = 1 << 9
-_SHALLOW = (list, dict, set, bytearray)
+_SHALLOW = (
+    list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict,
+)  # fmt: skip
 
 
 @polyfills(copy.copy)
@@ -34,6 +39,8 @@ def shallow(x: Any) -> Any:
 def deep(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
     if memo is None:
         memo = Memo()
+    elif not isinstance(memo, Memo):
+        id(memo)  # a dict of the program's, by addresses: the graph breaks
     return _deep(x, memo)
 
 
@@ -52,6 +59,13 @@ class Memo:
     def note(self, x: Any, made: Any) -> Any:
         self.pairs.append((x, made))
         return made
+
+    def by_address(self, *args: Any, **kwargs: Any) -> Any:
+        """What else a program asks of the dict that this stands for hangs on addresses: the graph breaks."""
+        return id(self.pairs)
+
+    __len__ = __iter__ = __bool__ = __contains__ = __getitem__ = __setitem__ = __delitem__ = by_address
+    get = pop = setdefault = keys = values = items = update = clear = copy = popitem = by_address
 
 
 def _deep(x: Any, memo: Memo) -> Any:
@@ -92,9 +106,33 @@ def _deep_tuple(x: tuple[Any, ...], memo: Memo) -> Any:
     return x
 
 
+def _of_defaultdict(x: collections.defaultdict[Any, Any]) -> Any:
+    return type(x), (() if x.default_factory is None else (x.default_factory,)), None, x.items()
+
+
+_REDUCED: dict[type, Callable[[Any], tuple[Any, tuple[Any, ...], Any, Any]]] = {
+    set: lambda x: (set, (list(x),), None, None),
+    frozenset: lambda x: (frozenset, (list(x),), None, None),
+    collections.deque: lambda x: (collections.deque, () if x.maxlen is None else ((), x.maxlen), iter(x), None),
+    collections.OrderedDict: lambda x: (collections.OrderedDict, (), None, x.items()),
+    collections.defaultdict: _of_defaultdict,
+    functools.partial: lambda x: (_partial, (x.func, x.args, x.keywords), None, None),
+}
+"""What library containers in C say they are made of: a function, its arguments, then items, then entries."""
+
+
+def _partial(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return functools.partial(function, *args, **keywords)
+
+
 def _reduced(x: Any, memo: Memo | None) -> Any:
     """An object made again from what its class says it is made of."""
     cls: Any = type(x)
+    if cls in _REDUCED:
+        function, args, items, entries = _REDUCED[cls](x)
+        if memo is not None:
+            args = tuple([_deep(arg, memo) for arg in args])
+        return _filled(x, function(*args), memo, None, items, entries)
     if cls.__reduce_ex__ is not object.__reduce_ex__ or not cls.__flags__ & _HEAP_TYPE:
         reduced = x.__reduce_ex__(4)
     elif cls.__reduce__ is not object.__reduce__:

@@ -86,3 +86,51 @@ def heappushpop(heap: list[Any], item: Any, /) -> Any:
         item, heap[0] = heap[0], item
         _to_leaf(heap, 0)
     return item
+
+
+def _max_to_leaf(heap: list[Any], position: int) -> None:
+    """As `_to_leaf`, with the largest item on top."""
+    end, first, item = len(heap), position, heap[position]
+    child = 2 * position + 1
+    while child < end:
+        if child + 1 < end and not heap[child + 1] < heap[child]:
+            child += 1
+        heap[position] = heap[child]
+        position = child
+        child = 2 * position + 1
+    heap[position] = item
+    while position > first:
+        above = (position - 1) >> 1
+        if not heap[above] < item:
+            break
+        heap[position] = heap[above]
+        position = above
+    heap[position] = item
+
+
+@polyfills(heapq._heapify_max)  # type: ignore[attr-defined]
+def heapify_max(heap: list[Any], /) -> None:
+    _check(heap, "_heapify_max() argument")
+    for position in range(len(heap) // 2 - 1, -1, -1):
+        _max_to_leaf(heap, position)
+
+
+@polyfills(heapq._heapreplace_max)  # type: ignore[attr-defined]
+def heapreplace_max(heap: list[Any], item: Any, /) -> Any:
+    _check(heap, "_heapreplace_max() argument 1")
+    if not heap:
+        _no_item()
+    largest, heap[0] = heap[0], item
+    _max_to_leaf(heap, 0)
+    return largest
+
+
+@polyfills(heapq._heappop_max)
+def heappop_max(heap: list[Any], /) -> Any:
+    _check(heap, "_heappop_max() argument")
+    last = heap.pop() if heap else _no_item()
+    if not heap:
+        return last
+    largest, heap[0] = heap[0], last
+    _max_to_leaf(heap, 0)
+    return largest

@@ -84,10 +84,16 @@ def length_hint(obj: Any, default: int = 0, /) -> Any:
     return default if found is NotImplemented else found
 
 
+def _searched(a: Any) -> Any:
+    if not hasattr(type(a), "__iter__") and not hasattr(type(a), "__getitem__"):
+        raise TypeError(f"argument of type {type(a).__name__!r} is not iterable")
+    return a
+
+
 @polyfills(operator.countOf)
 def count_of(a: Any, b: Any, /) -> int:
     count = 0
-    for item in a:
+    for item in _searched(a):
         if item is b or item == b:
             count += 1
     return count
@@ -95,7 +101,7 @@ def count_of(a: Any, b: Any, /) -> int:
 
 @polyfills(operator.indexOf)
 def index_of(a: Any, b: Any, /) -> int:
-    for index, item in enumerate(a):
+    for index, item in enumerate(_searched(a)):
         if item is b or item == b:
             return index
     raise ValueError("sequence.index(x): x not in sequence")

@@ -16,6 +16,7 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.registry import method_for
+from tracer_core.variables.signatures_in_c import refuse_attribute
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
@@ -92,6 +93,8 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
         return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
     if isinstance(found, (classmethod, staticmethod)) and isinstance(found.__func__, types.FunctionType):
         return find_attr(tx, tx.constant(cls), name)
+    if isinstance(found, types.ClassMethodDescriptorType) and not isinstance(obj, ClassVariable):
+        return find_attr(tx, tx.constant(cls), name)
     if isinstance(found, types.MethodType):
         return tx.build(found, class_attribute_source(owner, name))
     if callable(found) or isinstance(found, (classmethod, staticmethod, types.ClassMethodDescriptorType)):
@@ -120,6 +123,7 @@ def set_attr(tx: Tracing, obj: VariableTracker, name: str, value: VariableTracke
         handler(tx, obj, value.realize())
         return
     if not obj.set_attribute(tx, name, value):
+        refuse_attribute(tx, obj, name, value is DELETED)
         raise Unsupported("set-attribute", name=name, type=obj.python_type_name())
 
 

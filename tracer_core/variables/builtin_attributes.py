@@ -17,11 +17,14 @@ from tracer_core.variables.calling import callable_type
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable, SuperVariable
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
+from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable
+from tracer_core.variables.keys import hash_is_known, key_of
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handles
+from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
 from tracer_core.variables.truth_and_length import length, truth
@@ -239,6 +242,16 @@ def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     return find_attr(tx, obj, "__dict__")
 
 
+@handles(dir, SequenceVariable)
+@handles(dir, DictVariable)
+@handles(dir, SetVariable)
+@handles(dir, ConstantVariable)
+def dir_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    """The names that objects of a type made in C have; None where classes of the program have a say."""
+    cls = obj.python_type()
+    return None if may_change(cls) else tx.constant(dir(cls))
+
+
 @handles(super)
 def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | None = None) -> VariableTracker:
     if cls is None:
@@ -284,4 +297,13 @@ def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
             return call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.type_name_in_errors()!r}")
     if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
         raise Unsupported("object-id")
+    if isinstance(obj, (SequenceVariable, DictVariable, SetVariable)):
+        return _hash_of_parts(tx, obj)
     return fold(tx, hash, [obj], {})
+
+
+def _hash_of_parts(tx: Tracing, obj: VariableTracker) -> VariableTracker:
+    key = key_of(tx, obj)
+    if not hash_is_known(key):
+        raise Unsupported("object-id")
+    return ConstantVariable(hash(key))

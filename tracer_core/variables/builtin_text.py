@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import collections
 import re
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import HEAP_TYPE, class_in_c
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.constant import DELETED, ConstantVariable
-from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.exceptions import ExceptionVariable, raise_real
 from tracer_core.variables.registry import handles
-from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.sequences import DequeVariable, ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -71,9 +72,30 @@ def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None
     if type(obj) is TupleVariable:
         comma = "," if len(obj.items) == 1 else ""
         return ConstantVariable(f"({', '.join(_texts(tx, obj.items))}{comma})")
-    if isinstance(obj, DictVariable) and obj.cls is dict:
-        keys, values = _texts(tx, obj.keys()), _texts(tx, [value for _, value in obj.entries(tx)])
-        return ConstantVariable("{" + ", ".join(f"{k}: {v}" for k, v in zip(keys, values, strict=True)) + "}")
+    if type(obj) is DequeVariable:
+        most = "" if obj.maxlen is None else f", maxlen={obj.maxlen}"
+        return ConstantVariable(f"deque([{', '.join(_texts(tx, obj.items))}]{most})")
+    if type(obj) is DictVariable:
+        return _dict_text(tx, obj)
+    if isinstance(obj, DictViewVariable):
+        items = ", ".join(_texts(tx, obj.items_or_none(tx)))
+        return ConstantVariable(f"{obj.python_type_name()}([{items}])")
+    if isinstance(obj, MappingProxyVariable):
+        return ConstantVariable(f"mappingproxy({', '.join(_texts(tx, [obj.of]))})")
+    return None
+
+
+def _dict_text(tx: Tracing, obj: DictVariable) -> VariableTracker | None:
+    keys, values = _texts(tx, obj.keys()), _texts(tx, [value for _, value in obj.entries(tx)])
+    entries = list(zip(keys, values, strict=True))
+    plain = "{" + ", ".join(f"{key}: {value}" for key, value in entries) + "}"
+    if obj.cls is dict:
+        return ConstantVariable(plain)
+    if obj.cls is collections.OrderedDict:
+        pairs = ", ".join(f"({key}, {value})" for key, value in entries)
+        return ConstantVariable(f"OrderedDict([{pairs}])" if entries else "OrderedDict()")
+    if obj.cls is collections.defaultdict:
+        return ConstantVariable(f"defaultdict({', '.join(_texts(tx, [obj.default_factory or NONE]))}, {plain})")
     return None
 
 

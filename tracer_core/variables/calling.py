@@ -27,6 +27,7 @@ from tracer_core.variables.functions import FunctionVariable, name_of
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handlers_for, looks_at_arguments, matches, method_for
+from tracer_core.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
@@ -146,7 +147,23 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
         return _fold_symbolic(tx, function, args, kwargs)
     if _looks_at_what_changed(tx, known):
         raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
-    return None if any(isinstance(arg, FunctionVariable) for arg in args) else fold(tx, known, args, kwargs)
+    if any(isinstance(arg, FunctionVariable) for arg in (*args, *kwargs.values())):
+        return None
+    return fold(tx, known, [_with_numbers(tx, arg) for arg in args], kwargs)
+
+
+def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
+    """A list or tuple with symbols in it as one of numbers, which are fixed by that."""
+    if not isinstance(arg, SequenceVariable) or type(arg) not in (ListVariable, TupleVariable):
+        return arg
+    items = [item.realize() for item in arg.items]
+    if not any(isinstance(item, SymNodeVariable) for item in items):
+        return arg
+    return type(arg)([_fixed(tx, item) for item in items])
+
+
+def _fixed(tx: Tracing, arg: VariableTracker) -> VariableTracker:
+    return ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg
 
 
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
@@ -187,11 +204,7 @@ def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwa
     symbolic = getattr(torch, f"_sym_{known.__name__}", None)
     if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
         return call_in_graph(tx, "call_function", symbolic, args, kwargs)
-    fixed: Args = [
-        ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg
-        for arg in args
-    ]
-    return call_known(tx, function, fixed, kwargs)
+    return call_known(tx, function, [_fixed(tx, arg) for arg in args], kwargs)
 
 
 def _in_answers(known: Any) -> bool:
@@ -280,6 +293,10 @@ def _method_of_symbol(
         return None
     function = _NUMBER_METHODS.get(name)
     if function is not None and args:
+        from tracer_core.variables.dunder_methods import NOT_IMPLEMENTED, same_family
+
+        if not same_family(obj, args[0]):
+            return NOT_IMPLEMENTED
         return call_in_graph(tx, "call_function", function, [obj, *args], kwargs)
     return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
 

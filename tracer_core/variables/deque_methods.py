@@ -63,12 +63,21 @@ def deque_popleft(tx: Tracing, self: DequeVariable) -> VariableTracker:
     return self.items.pop(0)
 
 
+@method(DequeVariable, "insert")
+def deque_insert(tx: Tracing, self: DequeVariable, index: VariableTracker, item: VariableTracker) -> VariableTracker:
+    at = index_value(tx, index, f"{index.type_name_in_errors()!r} object cannot be interpreted as an integer")
+    if len(self.items) == self.maxlen:
+        tx.raise_(IndexError, "deque already at its maximum size")
+    self.changes(tx, "an item is inserted")
+    self.items.insert(at, item)
+    return NONE
+
+
 @method(DequeVariable, "rotate")
 def deque_rotate(tx: Tracing, self: DequeVariable, n: VariableTracker = ConstantVariable(1)) -> VariableTracker:
+    count = index_value(tx, n, f"{n.type_name_in_errors()!r} object cannot be interpreted as an integer")
     if self.items:
-        steps = index_value(tx, n, f"{n.type_name_in_errors()!r} object cannot be interpreted as an integer") % len(
-            self.items
-        )
+        steps = count % len(self.items)
         self.changes(tx, "it is rotated")
         self.items = self.items[-steps:] + self.items[:-steps] if steps else self.items
     return NONE

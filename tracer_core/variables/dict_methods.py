@@ -10,7 +10,7 @@ from typing import Any
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.iteration import iterate, next_item, unpack
@@ -20,6 +20,7 @@ from tracer_core.variables.membership import contains, equal_items
 from tracer_core.variables.operators import binary
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
+from tracer_core.variables.signatures_in_c import raise_signature
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -134,13 +135,15 @@ def pop(
 
 
 @method(DictVariable, "popitem")
-def popitem(tx: Tracing, self: DictVariable, last: VariableTracker = ConstantVariable(True)) -> VariableTracker:
+def popitem(tx: Tracing, self: DictVariable, last: VariableTracker | None = None) -> VariableTracker:
+    if last is not None and self.cls is not collections.OrderedDict:
+        raise_signature(tx, self, "popitem", [last], {})
     if not len(self):
         tx.raise_(
             KeyError,
             "popitem(): dictionary is empty" if self.cls is not collections.OrderedDict else "dictionary is empty",
         )
-    hashed, (key, value) = list(self.by_key.items())[-1 if truth(tx, last) else 0]
+    hashed, (key, value) = list(self.by_key.items())[-1 if last is None or truth(tx, last) else 0]
     self.remove_hashed(tx, hashed)
     return tuple_of(key, value)
 
@@ -363,6 +366,11 @@ for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
             return ConstantVariable(False)
         within = _all_in(tx, others, a) if second_in_first else _all_in(tx, items, b)
         return ConstantVariable(within)
+
+
+@method(DictViewVariable, ".mapping")
+def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
+    return MappingProxyVariable(self.of)
 
 
 @method(DictViewVariable, "isdisjoint")

@@ -141,7 +141,8 @@ class DictViewVariable(VariableTracker):
         self.which = which
 
     def python_type(self) -> type:
-        return type(getattr({}, self.which)())
+        ordered = issubclass(self.of.cls, collections.OrderedDict)
+        return type(getattr(collections.OrderedDict() if ordered else {}, self.which)())
 
     def describe(self) -> str:
         return f"{self.which} of a {self.of.describe()}"
@@ -208,7 +209,12 @@ class SetVariable(VariableTracker):
         return list(self._items.values())
 
     def has(self, tx: Tracing, item: VariableTracker) -> bool:
-        return key_of(tx, item) in self._items
+        return self._looked_for(tx, item) in self._items
+
+    def _looked_for(self, tx: Tracing, item: VariableTracker) -> Any:
+        """The key of an item that is not put in: a set is looked for as the frozenset it equals."""
+        item = item.realize()
+        return item.key(tx) if isinstance(item, SetVariable) else key_of(tx, item)
 
     def add(self, tx: Tracing, item: VariableTracker) -> None:
         tx.output.side_effects.changes(self, "set", "an item is added")
@@ -217,7 +223,7 @@ class SetVariable(VariableTracker):
         self._items.setdefault(hashed, item)
 
     def remove(self, tx: Tracing, item: VariableTracker) -> bool:
-        hashed = key_of(tx, item)
+        hashed = self._looked_for(tx, item)
         if hashed not in self._items:
             return False
         tx.output.side_effects.changes(self, "set", "an item is removed")

@@ -10,6 +10,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterate, next_item
+from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator, SequenceIterator
 from tracer_core.variables.membership import contains
 from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, by_table, compare, unary
 from tracer_core.variables.parts import part_of
@@ -32,14 +33,14 @@ def call_dunder(tx: Tracing, obj: VariableTracker, name: str, args: list[Variabl
 def _binary(function: Any, swapped: bool) -> Any:
     def action(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
         b = part_of(b)
-        if not _same_family(a, b):
+        if not same_family(a, b):
             return NOT_IMPLEMENTED
         return (by_table(tx, function, b, a) if swapped else by_table(tx, function, a, b)) or NOT_IMPLEMENTED
 
     return action
 
 
-def _same_family(a: VariableTracker, b: VariableTracker) -> bool:
+def same_family(a: VariableTracker, b: VariableTracker) -> bool:
     """Whether numbers meet numbers, texts texts (what C checks before it answers NotImplemented)."""
     x, y = a.python_type(), b.python_type()
     rank = {bool: 0, int: 0, float: 1, complex: 2}
@@ -71,7 +72,7 @@ def _comparable(a: VariableTracker, b: VariableTracker) -> bool:
             return isinstance(b, kind)
     if isinstance(a, SequenceVariable):
         return isinstance(b, SequenceVariable) and a.cls is b.cls
-    return _same_family(a, b) and (
+    return same_family(a, b) and (
         a.python_type() is b.python_type() or isinstance(constant_or(b, None), (int, float))
     )
 
@@ -102,6 +103,20 @@ def _reversed(tx: Tracing, obj: VariableTracker) -> VariableTracker:
     return tx.call(tx.constant(reversed), [obj])
 
 
+def _length_hint(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    """How many items an iterator over a container has left; None for other iterators."""
+    if isinstance(obj, BackwardsIterator):
+        return ConstantVariable(0 if obj.of is None else min(obj.index + 1, len(obj.over())))
+    if isinstance(obj, SequenceIterator):
+        return ConstantVariable(len(obj.remaining()))
+    if isinstance(obj, DequeIterator):
+        return ConstantVariable(len(obj.of.items) - obj.index)
+    if isinstance(obj, DictIterator):
+        stale = obj.index < 0 or len(obj.of) != obj.size
+        return ConstantVariable(0 if stale else len(obj.items) - obj.index)
+    return None
+
+
 _ACTIONS: dict[str, tuple[int, Any]] = {
     **{f"__{name}__": (1, _binary(function, False)) for function, name in BINARY.values()},
     **{f"__r{name}__": (1, _binary(function, True)) for function, name in BINARY.values()},
@@ -117,7 +132,8 @@ _ACTIONS: dict[str, tuple[int, Any]] = {
     "__iter__": (0, iterate),
     "__reversed__": (0, _reversed),
     "__next__": (0, _next),
-    "__hash__": (0, lambda tx, a: fold(tx, hash, [a], {})),
+    "__length_hint__": (0, _length_hint),
+    "__hash__": (0, lambda tx, a: tx.call(tx.constant(hash), [a])),
     "__repr__": (0, _text("__repr__")),
     "__str__": (0, _text("__str__")),
     "__abs__": (0, lambda tx, a: fold(tx, abs, [a], {})),

@@ -223,8 +223,10 @@ class SkippedFunctionVariable(VariableTracker):
         return self.function
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
-        from tracer_core.variables.replayed import replay_skipped
+        from tracer_core.variables.replayed import is_not_logged, replay_skipped
 
+        if is_not_logged(tx, self.function, args):
+            return ConstantVariable(None)
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed

@@ -14,6 +14,7 @@ from tracer_core.variables.membership import contains
 from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, binary, compare, unary
 from tracer_core.variables.subscripts import del_item, get_item, set_item
 from tracer_core.variables.truth_and_length import truth
+from tracer_core.variables.user_objects import static_lookup
 
 
 def call_operator(tx: Tracing, function: Any, args: list[VariableTracker]) -> VariableTracker | None:
@@ -44,6 +45,16 @@ def _answer(run: Any) -> Any:
     return lambda tx, *args: ConstantVariable(run(tx, *args))
 
 
+def _of_sequences(symbol: str) -> Any:
+    def action(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+        a = a.realize()
+        if static_lookup(a.python_type(), "__getitem__")[1] is None:
+            tx.raise_(TypeError, f"{a.type_name_in_errors()!r} object can't be concatenated")
+        return binary(tx, symbol, a, b)
+
+    return action
+
+
 _ACTIONS: dict[Any, Any] = {
     **{function: _of_two(binary, symbol) for symbol, (function, _) in BINARY.items()},
     **{function: _of_two(binary, symbol) for symbol, function in INPLACE.items()},
@@ -58,7 +69,7 @@ _ACTIONS: dict[Any, Any] = {
     operator.is_not: _answer(lambda tx, a, b: not same(tx, a, b)),
     operator.not_: _answer(lambda tx, a: not truth(tx, a)),
     operator.truth: _answer(truth),
-    operator.concat: lambda tx, a, b: binary(tx, "+", a, b),
-    operator.iconcat: lambda tx, a, b: binary(tx, "+=", a, b),
+    operator.concat: _of_sequences("+"),
+    operator.iconcat: _of_sequences("+="),
 }
 _ARITY = {function: len(inspect.signature(function).parameters) for function in _ACTIONS}

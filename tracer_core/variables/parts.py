@@ -92,18 +92,35 @@ def init_part(
     if isinstance(part, DictVariable):
         _init_dict(tx, part, args, kwargs)
     elif part.python_type() in _EMPTY:
+        if args and args[0].realize() is part:
+            args = [tx.constant(()), *args[1:]]  # it is emptied before it is asked for its items
         filled = tx.call(ClassVariable(part.python_type()), args, kwargs)
         if isinstance(part, SetVariable):
             assert isinstance(filled, SetVariable)
             part.replace(tx, filled.by_key)
         elif isinstance(part, (ListVariable, DequeVariable)):
             assert isinstance(filled, (ListVariable, DequeVariable))
-            tx.output.side_effects.changes(part, part.kind, "items are replaced")
-            part.items = list(filled.items)
             if isinstance(part, DequeVariable):
                 assert isinstance(filled, DequeVariable)
+                if part.source is not None and part.maxlen != filled.maxlen:
+                    raise Unsupported("method", name="__init__", type="deque")
                 part.maxlen = filled.maxlen
+            part.changes(tx, "items are replaced")
+            part.items = list(filled.items)
     return NONE
+
+
+@method(ListVariable, "__init__")
+@method(DequeVariable, "__init__")
+@method(SetVariable, "__init__")
+@method(DictVariable, "__init__")
+def init_again(
+    tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    """`items.__init__(...)` called by name on what is there already."""
+    if isinstance(self, DictVariable) and self.cls is collections.defaultdict:
+        raise Unsupported("method", name="__init__", type="defaultdict")
+    return init_part(tx, self, list(args), kwargs)
 
 
 def _init_dict(

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import builtins
 import logging
+import types
 import warnings
 from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.side_effects import ReplayedCall
+from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
-from tracer_core.variables.constant import NONE
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
+from tracer_core.variables.truth_and_length import truth
 
 
 @handles(builtins.print)
@@ -59,6 +62,26 @@ def replay_skipped(
     if logs and args and isinstance(logger := _real_logger(tx, args[0]), logging.Logger):
         bound, args = getattr(logger, name), args[1:]
     return NONE if put_off(tx, bound, list(args), kwargs) else None
+
+
+_LEVELS: dict[Any, int] = {
+    logging.Logger.debug: logging.DEBUG,
+    logging.Logger.info: logging.INFO,
+    logging.Logger.warning: logging.WARNING,
+    logging.Logger.error: logging.ERROR,
+    logging.Logger.critical: logging.CRITICAL,
+}
+
+
+def is_not_logged(tx: Tracing, function: Any, args: list[VariableTracker]) -> bool:
+    """Whether it is a method of a logger for a level that the logger does not let through: then it does nothing."""
+    level = _LEVELS.get(function) if isinstance(function, types.FunctionType) else None
+    if level is None or len(args) < 2:
+        return False
+    logger = _real_logger(tx, args[0])
+    if not isinstance(logger, logging.Logger) or type(logger).isEnabledFor is not logging.Logger.isEnabledFor:
+        return False
+    return not truth(tx, tx.call(get_attr(tx, args[0], "isEnabledFor"), [ConstantVariable(level)]))
 
 
 @handles(warnings.warn)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.indices import index_value
@@ -80,7 +80,7 @@ def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) 
             self.changes(tx, "an item is removed")
             del self.items[i]
             return NONE
-    raise Unsupported("method", name="remove", type="deque")
+    return tx.raise_(ValueError, f"{_shown(tx, item)} is not in deque")  # type: ignore[no-any-return]
 
 
 def _first_equal(
@@ -137,10 +137,18 @@ def list_copy(tx: Tracing, self: ListVariable) -> VariableTracker:
 @method(SequenceVariable, "count")
 def count(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> VariableTracker:
     items = self.items_or_none(tx) or []
+    moved = self.moved if isinstance(self, DequeVariable) else 0
     found = position = 0
     while (at := _first_equal(tx, items, item, position, None)) is not None:
         found, position = found + 1, at + 1
+    _check_still(tx, self, moved)
     return ConstantVariable(found)
+
+
+def _check_still(tx: Tracing, self: SequenceVariable, moved: int) -> None:
+    """A deque says so where comparing its items changed it."""
+    if isinstance(self, DequeVariable) and self.moved != moved:
+        tx.raise_(RuntimeError, "deque mutated during iteration")
 
 
 @method(RangeVariable, "count")
@@ -164,22 +172,25 @@ def index(
     items = self.items_or_none(tx) or []
     message = "slice indices must be integers or have an __index__ method"
     first, end = index_value(tx, start, message), index_value(tx, stop, message)
+    moved = self.moved if isinstance(self, DequeVariable) else 0
     at = _first_equal(
         tx, items, item, *(place if place >= 0 else max(place + len(items), 0) for place in (first, end))
     )
+    _check_still(tx, self, moved)
     if at is not None:
         return ConstantVariable(at)
-    if isinstance(self, ListVariable):
-        shown = constant_or(item.realize(), _UNKNOWN)
-        if shown is _UNKNOWN:
-            raise Unsupported("method", name="index", type="list")
-        return tx.raise_(ValueError, f"{shown!r} is not in list")  # type: ignore[no-any-return]
+    if isinstance(self, (ListVariable, DequeVariable)):
+        return tx.raise_(ValueError, f"{_shown(tx, item)} is not in {self.kind}")  # type: ignore[no-any-return]
     if type(self) is TupleVariable or isinstance(self, NamedTupleVariable):
         return tx.raise_(ValueError, "tuple.index(x): x not in tuple")  # type: ignore[no-any-return]
     raise Unsupported("method", name="index", type=self.python_type_name())
 
 
-_UNKNOWN = object()
+def _shown(tx: Tracing, item: VariableTracker) -> str:
+    """The item's `repr`, for messages."""
+    text = tx.call(tx.constant(repr), [item]).value()
+    assert isinstance(text, str)
+    return text
 
 
 @method(SizeVariable, "numel")

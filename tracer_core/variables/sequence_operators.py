@@ -44,7 +44,10 @@ def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> Va
     if isinstance(key, SliceVariable):
         if isinstance(sequence, DequeVariable):
             tx.raise_(TypeError, "sequence index must be integer, not 'slice'")
-        return like(sequence, sequence.items[slice_value(tx, key)])
+        where = slice_value(tx, key)
+        if type(sequence) is TupleVariable and where.indices(len(sequence.items)) == (0, len(sequence.items), 1):
+            return sequence
+        return like(sequence, sequence.items[where])
     name = "tuple" if isinstance(sequence, TupleVariable) else sequence.python_type_name()
     wanted = f"{name} indices must be integers or slices, not {key.type_name_in_errors()}"
     if isinstance(sequence, DequeVariable):
@@ -110,12 +113,25 @@ def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[Variabl
 def deque_setitem(
     tx: Tracing, sequence: DequeVariable, key: VariableTracker, value: VariableTracker
 ) -> VariableTracker:
-    index = index_value(tx, key, f"sequence index must be integer, not {key.type_name_in_errors()!r}")
-    if not -len(sequence.items) <= index < len(sequence.items):
-        tx.raise_(IndexError, "deque index out of range")
+    index = _index_in_deque(tx, sequence, key)
     SequenceVariable.changes(sequence, tx, f"item {index} is set")
     sequence.items[index] = value
     return NONE
+
+
+@handles(operator.delitem, DequeVariable, VariableTracker)
+def deque_delitem(tx: Tracing, sequence: DequeVariable, key: VariableTracker) -> VariableTracker:
+    index = _index_in_deque(tx, sequence, key)
+    sequence.changes(tx, f"item {index} is deleted")
+    del sequence.items[index]
+    return NONE
+
+
+def _index_in_deque(tx: Tracing, sequence: DequeVariable, key: VariableTracker) -> int:
+    index = index_value(tx, key, f"sequence index must be integer, not {key.type_name_in_errors()!r}")
+    if not -len(sequence.items) <= index < len(sequence.items):
+        tx.raise_(IndexError, "deque index out of range")
+    return index
 
 
 @handles(operator.delitem, ListVariable, VariableTracker)
@@ -156,6 +172,8 @@ def repeat(tx: Tracing, a: SequenceVariable, b: VariableTracker) -> VariableTrac
         return None
     count = index_value(tx, b, "")
     refuse_long(len(a.items) * count)
+    if type(a) is TupleVariable and count == 1:
+        return a
     return like(a, a.items * count)
 
 

@@ -54,8 +54,12 @@ def _without_first(whole: inspect.Signature) -> VariableTracker | None:
 def _mapping_proxy(build: Any, value: Mapping[Any, Any], source: Source) -> VariableTracker:
     """One that belongs to an object known for sure: others may change behind it."""
     # What is behind it may run code of its own where it is looked at.
-    of_a_dict = type(gc.get_referents(value)[0]) in (dict, OrderedDict)
-    if not isinstance(source.root, ConstSource) or not of_a_dict or not all(isinstance(key, str) for key in value):
+    kind = type(gc.get_referents(value)[0])
+    if (
+        not isinstance(source.root, ConstSource)
+        or kind not in (dict, OrderedDict)
+        or not all(isinstance(key, str) for key in value)
+    ):
         raise Unsupported("unknown-object", type="mappingproxy", source=source.name)
     entries = [(build.tx.constant(key), build.lazy(item, ItemSource(source, key))) for key, item in value.items()]
-    return MappingProxyVariable(DictVariable(entries), source)
+    return MappingProxyVariable(DictVariable(entries, kind), source)

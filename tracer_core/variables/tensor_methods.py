@@ -266,7 +266,7 @@ for _name in ("backward", "register_hook", "retain_grad", "register_post_accumul
 
 @method(SymNodeVariable, "__index__", "__int__")
 def symbolic_int(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
-    return self
+    return self if self.python_type() is int else tx.call(tx.constant(int), [self])
 
 
 @method(TensorVariable, "__getitem__")
