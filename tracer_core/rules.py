@@ -21,7 +21,6 @@ import types
 import typing
 import unicodedata
 import weakref
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,7 +112,7 @@ _FOLDED: set[Any] = {
     torch.is_tensor, torch.finfo, torch.iinfo, torch.promote_types, torch.result_type, torch.can_cast,
     torch.device, torch.Size, torch.get_default_dtype, torch.typename,
     sys.intern, str.maketrans, bytes.maketrans, bytes.fromhex, float.fromhex, int.from_bytes, dict.fromkeys,
-    struct.pack, struct.unpack, struct.calcsize, zlib.crc32, zlib.adler32, unicodedata.name, unicodedata.normalize,
+    struct.pack, struct.unpack, struct.calcsize, unicodedata.name, unicodedata.normalize,
     unicodedata.category,
 }  # fmt: skip
 # Looks at type variables alone; `typing_extensions` puts one of its own there, which looks at the stack.

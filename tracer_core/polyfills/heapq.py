@@ -108,7 +108,7 @@ def _max_to_leaf(heap: list[Any], position: int) -> None:
     heap[position] = item
 
 
-@polyfills(heapq._heapify_max)  # type: ignore[attr-defined]
+@polyfills(heapq._heapify_max)
 def heapify_max(heap: list[Any], /) -> None:
     _check(heap, "_heapify_max() argument")
     for position in range(len(heap) // 2 - 1, -1, -1):
@@ -125,7 +125,7 @@ def heapreplace_max(heap: list[Any], item: Any, /) -> Any:
     return largest
 
 
-@polyfills(heapq._heappop_max)
+@polyfills(heapq._heappop_max)  # type: ignore[attr-defined]
 def heappop_max(heap: list[Any], /) -> Any:
     _check(heap, "_heappop_max() argument")
     last = heap.pop() if heap else _no_item()
