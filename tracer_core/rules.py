@@ -26,7 +26,6 @@ from typing import Any
 
 import torch
 import torch.overrides
-from torch.fx.experimental.symbolic_shapes import is_nested_int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,13 @@ SKIPPED_MODULES: dict[str, str] = {
 }
 
 # Python functions inlined although a prefix above says otherwise.
-INLINED_MODULES = ("tracer_core.polyfills", "torch._dynamo.mutation_guard", "torch._functorch.functional_call")
+INLINED_MODULES = (
+    "tracer_core.polyfills",
+    "torch._dynamo.mutation_guard",
+    "torch._functorch.functional_call",
+    # Its questions about numbers: in the program these are plain ones.
+    "torch.fx.experimental.symbolic_shapes",
+)
 INLINED_FUNCTIONS = frozenset({
     inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
     inspect.isgenerator, inspect.isabstract, inspect.isawaitable, inspect.iscoroutine, inspect.isasyncgen,
@@ -134,7 +139,6 @@ ANSWERS: dict[Any, Any] = {
     torch._jit_internal.is_scripting: False,
     torch.overrides.is_tensor_method_or_property: False,
     torch._C._are_functorch_transforms_active: False,
-    is_nested_int: False,
 }
 
 

@@ -11,6 +11,7 @@ from tracer_core.sources.draws import DrawnSource
 from tracer_core.sources.numbers import FloatTensorSource, IntTensorSource, NumberTensorSource
 from tracer_core.sources.parts import (
     AttrSource,
+    BehindSource,
     CellContentsSource,
     ClosureSource,
     DefaultsSource,
@@ -48,6 +49,7 @@ __all__ = [
     "PLAIN",
     "AllUpcomingSource",
     "AttrSource",
+    "BehindSource",
     "BuiltinSource",
     "ById",
     "CellContentsSource",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -163,10 +164,10 @@ class ItemSource(Step):
 
 
 class _DictPartsSource(Step):
-    """A list that `listed` makes of a dict."""
+    """What `listed` makes of a dict or a view."""
 
     @staticmethod
-    def listed(mapping: dict[Any, Any]) -> list[Any]:
+    def listed(mapping: Any) -> Any:
         raise NotImplementedError
 
     def step(self, base: Any, scope: Scope) -> Any:
@@ -199,6 +200,23 @@ class DictValuesSource(_DictPartsSource):
     @property
     def name(self) -> str:
         return f"list({self.of.name}.values())"
+
+
+def dict_behind(mapping: Any) -> Any:
+    """The mapping that a view of a dict, or a `types.MappingProxyType`, looks at. (Their own ways to it give a
+    copy, or another proxy.)"""
+    (behind,) = gc.get_referents(mapping)
+    return behind
+
+
+class BehindSource(_DictPartsSource):
+    """The dict that a view or a read-only proxy looks at."""
+
+    listed = staticmethod(dict_behind)
+
+    @property
+    def name(self) -> str:
+        return f"{self.of.name}.mapping"
 
 
 @dataclass(frozen=True, eq=False)

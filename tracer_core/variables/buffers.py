@@ -139,7 +139,16 @@ def _value(tx: Tracing, function: Any, tracker: VariableTracker) -> Any:
     known = [constant_or(item.realize(), _UNKNOWN) for item in items or [tracker]]
     if any(item is _UNKNOWN for item in known):
         raise Unsupported("method", name=function.__name__, type=tracker.python_type_name())
-    return known
+    return _GATHERED.get(tracker.python_type(), list)(known)
+
+
+# (Errors name the type.)
+_GATHERED: dict[type, Callable[[list[Any]], Any]] = {
+    tuple: tuple,
+    set: set,
+    frozenset: frozenset,
+    dict: dict.fromkeys,
+}
 
 
 def _note_changes(tx: Tracing, buffers: list[BufferVariable], before: list[bytes]) -> None:

@@ -11,10 +11,19 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, DictKeySource, DictValueSource, ItemSource, Source
+from tracer_core.sources import (
+    AttrSource,
+    BehindSource,
+    ConstSource,
+    DictKeySource,
+    DictValueSource,
+    ItemSource,
+    Source,
+)
+from tracer_core.sources.parts import dict_behind
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.keys import key_from_outside
 from tracer_core.variables.nn_module import member_source
 from tracer_core.variables.registry import builds
@@ -115,6 +124,46 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
     if isinstance(value, collections.defaultdict) and value.default_factory is not None:
         factory = build(value.default_factory, AttrSource(source, "default_factory"))
     return build.register(value, DictVariable(entries, type(value), source, factory))
+
+
+def _behind(build: VariableBuilder, value: Any, source: Source) -> DictVariable:
+    """The dict that a view or a proxy looks at."""
+    held = dict_behind(value)
+    # A class's own dict always has the text; what is set on the class goes past a tracker of the dict.
+    if not isinstance(held, dict) or "__doc__" in held:
+        raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
+    build.tx.guard(make.type_is(source, type(value)))
+    of = build(held, BehindSource(source))
+    part = getattr(of, "part", of)
+    if not isinstance(part, DictVariable):
+        raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
+    return part
+
+
+_VIEWS = {
+    type(getattr(cls(), which)()): which
+    for cls in (dict, collections.OrderedDict)
+    for which in ("keys", "values", "items")
+}
+
+
+@builds(*_VIEWS)
+def _view(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    return build.register(value, DictViewVariable(_behind(build, value, source), _VIEWS[type(value)], source))
+
+
+@builds(types.MappingProxyType)
+def _mapping_proxy(
+    build: VariableBuilder, value: types.MappingProxyType[Any, Any], source: Source
+) -> VariableTracker:
+    if not isinstance(source.root, ConstSource):
+        return build.register(value, MappingProxyVariable(_behind(build, value, source), source))
+    # It belongs to an object known for sure. What is behind it may run code of its own where it is looked at.
+    kind = type(dict_behind(value))
+    if kind not in (dict, collections.OrderedDict) or not all(isinstance(key, str) for key in value):
+        raise Unsupported("unknown-object", type="mappingproxy", source=source.name)
+    entries = [(build.tx.constant(key), build.lazy(item, ItemSource(source, key))) for key, item in value.items()]
+    return MappingProxyVariable(DictVariable(entries, kind), source)
 
 
 def is_literal_tuple(key: tuple[Any, ...]) -> bool:

@@ -56,7 +56,7 @@ for _function_asking, _special in {
 @handles(divmod, UserObjectVariable, VariableTracker)
 @handles(divmod, VariableTracker, UserObjectVariable)
 def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, "divmod()", a, b)
+    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, divmod, a, b)
 
 
 @handles(pow, UserObjectVariable, VariableTracker)

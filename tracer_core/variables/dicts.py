@@ -135,14 +135,13 @@ class DictViewVariable(VariableTracker):
     __slots__ = ("of", "which")
     kind = "dict view"
 
-    def __init__(self, of: DictVariable, which: str) -> None:
-        super().__init__()
+    def __init__(self, of: DictVariable, which: str, source: Source | None = None) -> None:
+        super().__init__(source)
         self.of = of
         self.which = which
 
     def python_type(self) -> type:
-        ordered = issubclass(self.of.cls, collections.OrderedDict)
-        return type(getattr(collections.OrderedDict() if ordered else {}, self.which)())
+        return type(getattr(self.of.cls(), self.which)())
 
     def describe(self) -> str:
         return f"{self.which} of a {self.of.describe()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from typing import Any, TypeGuard
@@ -11,12 +12,10 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.conversions import convert_by
 from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import answered
-from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.settled import settled
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
@@ -68,13 +67,20 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
     result = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
     if result is not None:
         return result
-    if symbol == "*":
-        for sequence, count in ((a, b), (b, a)):
-            if has_special(count, "__index__") and hasattr(sequence.python_type(), "__len__"):
-                times = convert_by(tx, count, "__index__")
-                return binary(tx, "*", *((sequence, times) if sequence is a else (times, sequence)))
-    shown = "** or pow()" if symbol == "**" else symbol
-    return unsupported_operands(tx, shown, a, b)
+    repeated = _repeated(tx, symbol, a, b)
+    return repeated if repeated is not None else unsupported_operands(tx, function, a, b)
+
+
+def _repeated(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    """A sequence times what says as an index how often; None where there is no such."""
+    if symbol not in ("*", "*="):
+        return None
+    for sequence, count in ((a, b), (b, a)):
+        counts = isinstance(count, TensorVariable) or has_special(count, "__index__")
+        if counts and hasattr(sequence.python_type(), "__len__"):
+            times = tx.call(tx.constant(operator.index), [count])
+            return binary(tx, symbol, *((sequence, times) if sequence is a else (times, sequence)))
+    return None
 
 
 _OF_TRUTHS = frozenset({"&", "|", "&=", "|="})
@@ -120,7 +126,9 @@ def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -
     done = by_table(tx, function, a, b, inplace)
     if done is None:
         done = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
-    return done if done is not None else unsupported_operands(tx, symbol, a, b)
+    if done is None:
+        done = _repeated(tx, symbol, a, b)
+    return done if done is not None else unsupported_operands(tx, inplace, a, b)
 
 
 def by_methods(
@@ -201,28 +209,32 @@ def _is_not_implemented(tracker: VariableTracker) -> bool:
     return isinstance(tracker, ConstantVariable) and tracker.value() is NotImplemented
 
 
-def unsupported_operands(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    raise_for_sequence(tx, symbol, a, b)
-    return tx.raise_(  # type: ignore[no-any-return]
-        TypeError,
-        f"unsupported operand type(s) for {symbol}: {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
-    )
+def unsupported_operands(
+    tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
+) -> VariableTracker:
+    """Raise what Python raises where neither operand knows the operator. It is asked itself: sequences have messages
+    of their own."""
+    try:
+        function(_example(a), _example(b))
+    except TypeError as error:
+        return tx.raise_(TypeError, *error.args)  # type: ignore[no-any-return]
+    raise Unsupported("call", what=f"{function.__name__} on {a.describe()} and {b.describe()}")
 
 
-_SEQUENCES = ("list", "tuple", "deque")
+_EXAMPLES: dict[type, Any] = {
+    torch.Tensor: torch.empty(0),
+    **{cls: cls() for cls in (list, tuple, torch.Size, collections.deque, str, bytes, bytearray, dict, set, object)},
+}
 
 
-def raise_for_sequence(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> None:
-    """The messages that sequences have of their own."""
-    name = a.python_type_name()
-    if symbol in ("+", "+=") and isinstance(a, SequenceVariable) and name in _SEQUENCES:
-        if symbol == "+=" and name == "list":
-            tx.raise_(TypeError, f"{b.type_name_in_errors()!r} object is not iterable")
-        tx.raise_(TypeError, f'can only concatenate {name} (not "{b.type_name_in_errors()}") to {name}')
-    if symbol in ("*", "*="):
-        for sequence, other in ((a, b), (b, a)):
-            if isinstance(sequence, SequenceVariable) and sequence.python_type_name() in _SEQUENCES:
-                tx.raise_(TypeError, f"can't multiply sequence by non-int of type {other.type_name_in_errors()!r}")
+def _example(tracker: VariableTracker) -> Any:
+    """A value that operators refuse in the words that they have for the real one: of a type with the same name, and
+    of the same builtin base."""
+    cls = tracker.python_type()
+    if isinstance(tracker, ConstantVariable):
+        return tracker.value()
+    base = next(base for base in cls.__mro__ if base in _EXAMPLES)
+    return _EXAMPLES[base] if base is cls else type(tracker.type_name_in_errors(), (base,), {})()
 
 
 def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
