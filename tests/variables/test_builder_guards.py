@@ -201,6 +201,24 @@ CASES: dict[str, Case] = {
         "v.default_factory was class int at compile time",
         lambda v: v["a"],
     ),
+    **{
+        f"{which} of {cls.__name__}": Case(
+            lambda which=which, cls=cls: getattr(cls(a=1), which)(),
+            lambda which=which, cls=cls: getattr(cls(b=1), which)(),
+            "TYPE",
+            "v.mapping had the keys ['a'] at compile time",
+            list,
+        )
+        for cls in (dict, collections.OrderedDict)
+        for which in ("keys", "values", "items")
+    },
+    "read-only proxy": Case(
+        lambda: types.MappingProxyType({"a": 1}),
+        lambda: types.MappingProxyType({"a": 2}),
+        "TYPE",
+        "v.mapping['a'] was 1 at compile time",
+        lambda v: v["a"],
+    ),
     "set": Case(
         lambda: {1, 2}, lambda: {1, 3}, "TYPE SET_ITEMS", "v had the items [1, 2] at compile time", lambda v: 1 in v
     ),
@@ -390,7 +408,7 @@ def test_every_builder_for_a_type_of_python_itself_is_met_by_a_case() -> None:
 
 
 def _elsewhere() -> set[Any]:
-    found: set[Any] = {types.CellType, types.GeneratorType, types.CodeType, types.UnionType, types.MappingProxyType}
+    found: set[Any] = {types.CellType, types.GeneratorType, types.CodeType, types.UnionType}
     found |= {type(NotImplemented), torch.layout, torch.memory_format, torch.iinfo, operator.attrgetter}
     found |= {types.SimpleNamespace, torch.qscheme, random.Random}
     found |= {types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType}
