@@ -9,6 +9,7 @@ from tracer_core.bytecode import CallShape
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.classes import ClassVariable, SuperMethodVariable
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.partials import PartialVariable
@@ -81,6 +82,17 @@ def _method(emitter: Emitter, tracker: MethodVariable) -> None:
 def _builtin_method(emitter: Emitter, tracker: BuiltinMethodVariable) -> None:
     emitter.load(tracker.self_)
     emitter.emit("LOAD_ATTR", tracker.name)
+
+
+@rebuilds(SuperMethodVariable)
+def _super_method(emitter: Emitter, tracker: SuperMethodVariable) -> None:
+    """As `super()` binds it."""
+    if isinstance(tracker.found, types.BuiltinFunctionType):
+        emitter.const(tracker.found)
+    elif isinstance(tracker.found, types.ClassMethodDescriptorType) and isinstance(tracker.self_, ClassVariable):
+        emitter.call_const(tracker.found.__get__, lambda: emitter.const(None), lambda: emitter.load(tracker.self_))
+    else:
+        emitter.call_const(tracker.found.__get__, lambda: emitter.load(tracker.self_))
 
 
 @rebuilds(PartialVariable)

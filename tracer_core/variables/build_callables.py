@@ -23,7 +23,13 @@ from tracer_core.sources import (
 )
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.class_equality import refuse_own_equality
-from tracer_core.variables.classes import BuiltinVariable, ClassVariable, ModuleVariable, TorchFunctionVariable
+from tracer_core.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    ModuleVariable,
+    SuperMethodVariable,
+    TorchFunctionVariable,
+)
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import ConstantFunctionVariable, SkippedFunctionVariable, UserFunctionVariable
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
@@ -121,8 +127,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
 def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
     if _is_bound(value, owner):
-        build.tx.guard(make.type_is(source, type(value)))
-        return BuiltinMethodVariable(build(owner, AttrSource(source, "__self__")), value.__name__, source)
+        return BuiltinMethodVariable(_bound_to(build, value, source), value.__name__, source)
     pin(build, value, source)
     return function_tracker(value, source)
 
@@ -132,6 +137,19 @@ def _is_bound(value: Any, owner: Any) -> bool:
     if not isinstance(value, types.BuiltinFunctionType) or isinstance(owner, (types.ModuleType, type)):
         return False
     return isinstance(getattr(type(owner), value.__name__, None), types.MethodDescriptorType)
+
+
+def _bound_to(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """What a method written in C is bound to; its name is guarded."""
+    build.tx.guard(make.type_is(source, type(value)))
+    build.tx.guard(make.constant(AttrSource(source, "__name__"), value.__name__))
+    return build(value.__self__, AttrSource(source, "__self__"))
+
+
+@builds(types.MethodWrapperType)
+def _method_of_a_slot(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.identity(AttrSource(source, "__objclass__"), value.__objclass__))
+    return SuperMethodVariable(_bound_to(build, value, source), value.__objclass__, value.__name__, source)
 
 
 @builds(types.MethodType)

@@ -304,22 +304,32 @@ class SuperVariable(VariableTracker):
 
 
 class SuperMethodVariable(VariableTracker):
-    """A builtin base class's method reached through `super()`: `object.__init__`, `dict.__setitem__`, ..."""
+    """A builtin base class's method bound past what the class overrides, as `super()` does: `object.__init__`,
+    `dict.__setitem__`, ..."""
 
     __slots__ = ("name", "owner", "self_")
     kind = "builtin method"
 
-    def __init__(self, self_: VariableTracker, owner: type, name: str) -> None:
-        super().__init__()
+    def __init__(self, self_: VariableTracker, owner: type, name: str, source: Source | None = None) -> None:
+        super().__init__(source)
         self.self_ = self_
         self.owner = owner
         self.name = name
 
+    @property
+    def found(self) -> Any:
+        """What stands in the base class."""
+        return self.owner.__dict__[self.name]
+
     def python_type(self) -> type:
-        return types.BuiltinMethodType
+        bound = isinstance(self.found, types.WrapperDescriptorType)
+        return types.MethodWrapperType if bound else types.BuiltinMethodType
 
     def describe(self) -> str:
         return f"method {self.owner.__name__}.{self.name}"
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return [("object", self.self_)]
 
 
 def _is_slot_wrapper(found: Any) -> bool:
