@@ -238,6 +238,15 @@ CASES: dict[str, Case] = {
     "bound builtin": Case(
         lambda: [3].index, lambda: [4, 3].index, "TYPE", "v.__self__ was of length 1", lambda v: v(3)
     ),
+    "bound builtin, by its name": Case(
+        lambda: [3].index, lambda: [3].count, "TYPE", "v.__name__ was 'index' at", lambda v: v(3)
+    ),
+    "bound slot": Case(
+        lambda: (3).__add__, lambda: (3).__sub__, "TYPE", "v.__name__ was '__add__' at", lambda v: v(3)
+    ),
+    "bound slot, by its object": Case(
+        lambda: (3).__add__, lambda: (4).__add__, "TYPE", "v.__self__ was 3 at", lambda v: v(3)
+    ),
     "partial": Case(
         lambda: functools.partial(plus_one, 1),
         lambda: functools.partial(plus_one, 2),
