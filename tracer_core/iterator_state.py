@@ -133,7 +133,7 @@ class Upcoming:
     """The items that `iterator` has yet to give, by number. Valid until it moves on.
 
     Raises:
-        CannotTell, RuntimeError: as `Copy` does.
+        CannotTell, RuntimeError: as `Copy` does; also where asking for an item raises.
     """
 
     def __init__(self, iterator: Any) -> None:
@@ -147,6 +147,8 @@ class Upcoming:
                 self._seen.append(next(self.copy.made))
             except StopIteration:
                 return False
+            except Exception as error:  # noqa: BLE001
+                raise CannotTell(type(error).__name__) from None
         return True
 
     def __getitem__(self, index: int) -> Any:

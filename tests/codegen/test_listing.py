@@ -93,15 +93,15 @@ def test_break_in_the_middle() -> None:
             value_1 = Size((2,))
             y = outputs[0]
             # the graph ends before this, line {line} `print(x.shape)`
-            kept_0 = print(value_1)
-            return resume_in_middle_at_{line}(kept_0, y)
+            print(value_1)
+            return resume_in_middle_at_{line}(y)
         """,
         line=line_of(middle, 2),
     )
     same(
         second,
         """
-        def resume_in_middle_at_{line}(stack_0, y):
+        def resume_in_middle_at_{line}(y):
             outputs = graph_1(y)
             return outputs[0]
         """,
@@ -197,13 +197,13 @@ def test_break_in_a_with_block() -> None:
     same(
         text,
         """
-        def resume_in_block_at_{within}(stack_0, stack_1, x):
+        def resume_in_block_at_{within}(stack_0, x):
             outputs = graph_0(x)
             y = outputs[0]
             # the graph ends before this, line {prints} `print("inside")`
             # (if it raises, the original code goes on at line {within} `with lock:`)
-            kept_1 = print('inside')
-            return resume_in_block_at_{prints}(stack_0, kept_1, y)
+            print('inside')
+            return resume_in_block_at_{prints}(stack_0, y)
         """,
         within=line_of(block, 1),
         prints=line_of(block, 3),
@@ -225,8 +225,8 @@ def test_entering_a_with_block() -> None:
             x = outputs[0]
             # the graph ends before this, line {line} `with lock:`
             leave = lock.__exit__
-            kept_1 = lock.__enter__()
-            return resume_in_enters_at_{line}(leave, kept_1, x)
+            lock.__enter__()
+            return resume_in_enters_at_{line}(leave, x)
         """,
         line=line_of(enters, 2),
     )
@@ -250,12 +250,12 @@ def test_break_in_a_loop() -> None:
             value_1.__setstate__(1)
             x = outputs[0]
             # the graph ends before this, line {line} `print("step", i)`
-            kept_1 = print('step', 0)
-            return go_on(resume_in_loop_at_{line}, value_1, kept_1, x)
+            print('step', 0)
+            return go_on(resume_in_loop_at_{line}, value_1, x)
         """,
         line=line_of(loop, 3),
     )
-    assert steps.startswith(f"def resume_in_loop_at_{line_of(loop, 3)}(stack_0, stack_1, x):\n")
+    assert steps.startswith(f"def resume_in_loop_at_{line_of(loop, 3)}(stack_0, x):\n")
 
 
 @pytest.mark.row("O13", "I5")

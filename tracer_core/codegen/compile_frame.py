@@ -55,13 +55,27 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config asks for a full graph.
         BackendError: the back end failed.
     """
-    with room_to_recurse(), _quiet_fakes(), fakes_unseen():
+    # Attempts look at what is in boxes: they must let go of that before the program does.
+    let_go = _collected() if boxes_of(input.code) else contextlib.nullcontext()
+    with let_go, room_to_recurse(), _quiet_fakes(), fakes_unseen():
         outcome = _in_attempts(input)
     overlay.collect()
-    if boxes_of(input.code):
-        # The attempts looked at what is in them: let go of that before the program does.
-        gc.collect()
     return outcome
+
+
+@contextlib.contextmanager
+def _collected() -> Iterator[None]:
+    """Have Python's collector take what was made inside and is in circles. It need not look at what was there before,
+    unless the program has put aside some of that itself."""
+    aside = not gc.get_freeze_count()
+    if aside:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        gc.collect()
+        if aside:
+            gc.unfreeze()
 
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:

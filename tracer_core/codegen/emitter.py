@@ -70,6 +70,9 @@ class Emitter:
         self.instructions: list[Instruction] = []
         self.where: dict[VariableTracker, str] = {}
         self.outputs = outputs
+        # What is being made now; and of that what one of its parts, which holds it, has made: its temporary.
+        self.unfinished: set[VariableTracker] = set()
+        self.made_by_parts: dict[VariableTracker, str] = {}
         self._rebuild = rebuild
         self._temporaries = 0
 

@@ -46,10 +46,25 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
     rule = rule_for(type(tracker))
     if rule is None:
         raise CannotRebuild(tracker)
+    if isinstance(tracker, (ConstantVariable, KnownVariable, NullVariable)):
+        rule(emitter, tracker)
+        return
+    within = tracker in emitter.unfinished
+    emitter.unfinished.add(tracker)
     rule(emitter, tracker)
-    if tracker not in emitter.where and not isinstance(tracker, (ConstantVariable, KnownVariable, NullVariable)):
+    made = emitter.made_by_parts.get(tracker)
+    if made is not None:
+        # An object in a tuple was filled with what holds the tuple, and has it already.
+        emitter.emit("POP_TOP")
+        emitter.where[tracker] = made
+        emitter.load(tracker)
+    elif tracker not in emitter.where:
         # Another place may hold the same object.
         emitter.keep(tracker)
+    if within:
+        emitter.made_by_parts[tracker] = emitter.where[tracker]
+    else:
+        emitter.unfinished.discard(tracker)
 
 
 def _source_of(tracker: VariableTracker) -> Source:

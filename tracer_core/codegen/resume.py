@@ -37,7 +37,7 @@ class Point:
     as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
     block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
     manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the depths of such
-    items."""
+    items. `dropped` says that the POP_TOP before `at` has been done."""
 
     at: int
     stack: int
@@ -49,6 +49,7 @@ class Point:
     first: str | None = None
     boxed: tuple[str, ...] = ()
     boxed_items: tuple[int, ...] = ()
+    dropped: bool = False
 
     def parameters(self) -> list[str]:
         """The names of the resume function's arguments in order."""
@@ -186,7 +187,8 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     beginning[-1:-1] = [make("DELETE_FAST", name) for name in point.unseen()]
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
-    name = f"resume_in_{original.co_name}_at_{_line(target_old, original)}"
+    after = program.instructions[point.at - point.dropped]
+    name = f"resume_in_{original.co_name}_at_{_line(after, original)}"
     template = original.replace(
         co_argcount=len(parameters),
         co_posonlyargcount=0,

@@ -37,6 +37,11 @@ def call_resume(
     exceptions go through `leave_out`."""
     root = end.root
     left = stack_after(root.stack, broken, jumped)
+    # A result that nobody wants goes here and now: a resume function that was handed it would hold it for long.
+    unwanted = target.op == "POP_TOP" and left[-1] is None
+    if unwanted:
+        target = _following(root, target)
+        left.pop()
     depth = len(left)
     handled = tuple(d for d, item in enumerate(left) if isinstance(item, HandledMark))
     again = {d: item.remade for d, item in enumerate(left) if isinstance(item, ReenteredMark)}
@@ -50,9 +55,9 @@ def call_resume(
     first = _first_argument(root, original, bound)
     boxed_names = tuple(name for name in names if name in held and name != first)
     boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
-    point = Point(at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items)
+    point = Point(at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted)
     resume = make_resume(original, program, point)
-    made: list[Instruction] = []
+    made: list[Instruction] = [make("POP_TOP")] if unwanted else []
     temporaries = {d: f"___pass{d}" for d in range(depth)}
     for d in reversed(range(depth)):
         made.append(make("STORE_FAST", temporaries[d]))
@@ -79,6 +84,11 @@ def call_resume(
     for instruction in made:
         instruction.span = broken.span
     return made, resume
+
+
+def _following(root: Frame, instruction: Instruction) -> Instruction:
+    decoded = root.decoded
+    return decoded.instructions[decoded.index[instruction] + 1]
 
 
 def _into_box(name: str) -> list[Instruction]:

@@ -296,19 +296,20 @@ class Pairwise(_Iterator):
     def __next__(self) -> Any:
         if self.iterator is None:
             raise StopIteration
-        if not self.old:
+        # (The iterator may ask for pairs itself.)
+        old = self.old
+        if not old:
             item = next(self.iterator, _ABSENT)
-            if item is _ABSENT:
-                self.iterator = None
+            self.old = old = () if item is _ABSENT else (item,)
+            if not old or self.iterator is None:
+                self.iterator, self.old = None, ()
                 raise StopIteration
-            self.old = (item,)
         item = next(self.iterator, _ABSENT)
         if item is _ABSENT:
-            self.iterator = None
+            self.iterator, self.old = None, ()
             raise StopIteration
-        pair = (self.old[0], item)
         self.old = (item,)
-        return pair
+        return (*old, item)
 
     def real(self) -> Iterator[Any]:
         return itertools.pairwise(() if self.iterator is None else itertools.chain(self.old, self.iterator))

@@ -60,6 +60,8 @@ def _in_torch(source: Source) -> bool:
         name = str(root.module.value.get("__name__", ""))
     else:
         return False
+    if type(name) is not str:  # (A class may say anything of where it is from.)
+        return False
     return name == "torch" or name.startswith(("torch.", "tracer_core.")) or name in _STDLIB
 
 

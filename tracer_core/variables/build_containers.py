@@ -109,6 +109,19 @@ def _refuse_hashing(value: dict[Any, Any]) -> None:
             raise Unsupported("hash-user-object", cls=type(key).__name__)
 
 
+def guard_keys(build: VariableBuilder, value: dict[Any, Any], source: Source) -> None:
+    """Guard a dict's keys and their order.
+
+    Raises:
+        Unsupported: it cannot tell them, as an `OrderedDict` that was written to past its own methods.
+    """
+    try:
+        guard = make.dict_keys_are(source, value)
+    except Exception:  # noqa: BLE001
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name) from None
+    build.tx.guard(guard)
+
+
 @builds(dict, collections.OrderedDict, collections.defaultdict)
 def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> VariableTracker:
     if _is_namespace(value):
@@ -118,7 +131,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
     if id(value) in build.tx.output.dict_owners:
         raise Unsupported("shared-instance-dict", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
-    build.tx.guard(make.dict_keys_are(source, value))
+    guard_keys(build, value, source)
     entries = _entries(build, value, source)
     factory = None
     if isinstance(value, collections.defaultdict) and value.default_factory is not None:

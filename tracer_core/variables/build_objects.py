@@ -27,7 +27,7 @@ from tracer_core.sources import (
 from tracer_core.sources.parts import dict_keys, dict_values, instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
-from tracer_core.variables.build_containers import is_literal_tuple, items_of, set_items_of
+from tracer_core.variables.build_containers import guard_keys, is_literal_tuple, items_of, set_items_of
 from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -168,7 +168,7 @@ def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: 
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, cls))
     if issubclass(base, dict):
-        build.tx.guard(make.dict_keys_are(source, value))
+        guard_keys(build, value, source)
         tracker.part = DictPart(_raw_entries(build, value, source), base, source)
         if base is collections.defaultdict and value.default_factory is not None:
             tracker.part.default_factory = build(value.default_factory, AttrSource(source, "default_factory"))

@@ -290,11 +290,26 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")  # type: ignore[no-any-return]
 
 
+class _Hashed:
+    """Its hash is what `returned` makes of one as the result of a method `__hash__`."""
+
+    def __init__(self, returned: Any) -> None:
+        self.returned = returned
+
+    def __hash__(self) -> int:
+        return self.returned  # type: ignore[no-any-return]
+
+
+def _hash_from(returned: Any) -> int:
+    return hash(_Hashed(returned))
+
+
 @handles(hash, VariableTracker)
 def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if has_special(obj, "__hash__"):
         if static_lookup(obj.python_type(), "__hash__")[1] is not object:
-            return call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.type_name_in_errors()!r}")
+            returned = call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.type_name_in_errors()!r}")
+            return fold(tx, _hash_from, [returned], {})
     if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
         raise Unsupported("object-id")
     if isinstance(obj, (SequenceVariable, DictVariable, SetVariable)):

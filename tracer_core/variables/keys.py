@@ -80,8 +80,7 @@ class AskedKey:
         self.made_at: int = tx.root_steps - 1
         self.number = next(_numbers)
         self._answers: dict[int, bool] = {}
-        hashed = tx.call(tx.constant(hash), [of])
-        self._hash = hash(hashed.value())
+        self._hash: int = tx.call(tx.constant(hash), [of]).value()
 
     @staticmethod
     def of_object(tx: Tracing | None, of: UserObjectVariable) -> AskedKey:

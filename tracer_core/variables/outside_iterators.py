@@ -65,7 +65,10 @@ class OutsideIterator(OpaqueIterator):
         if self.ended:
             return None
         self._refuse_if_disturbed(tx)
-        more = self.upcoming.has(self.taken)
+        try:
+            more = self.upcoming.has(self.taken)
+        except CannotTell:
+            return super().next(tx)
         tx.guard(make.constant(HasUpcomingSource(self.at, self.taken), more))
         if not more:
             tx.output.side_effects.changes(self, "iterator", "used up")

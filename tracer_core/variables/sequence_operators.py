@@ -35,6 +35,11 @@ def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTr
     return TupleVariable(items) if isinstance(sequence, TupleVariable) else ListVariable(items)
 
 
+def _exactly_tuple(tracker: VariableTracker) -> bool:
+    """Whether operators that leave all its items where they are give the tuple itself."""
+    return tracker.python_type() is tuple
+
+
 @handles(operator.getitem, SequenceVariable, VariableTracker)
 def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> VariableTracker | None:
     if isinstance(sequence, SliceVariable):
@@ -45,7 +50,7 @@ def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> Va
         if isinstance(sequence, DequeVariable):
             tx.raise_(TypeError, "sequence index must be integer, not 'slice'")
         where = slice_value(tx, key)
-        if type(sequence) is TupleVariable and where.indices(len(sequence.items)) == (0, len(sequence.items), 1):
+        if _exactly_tuple(sequence) and where.indices(len(sequence.items)) == (0, len(sequence.items), 1):
             return sequence
         return like(sequence, sequence.items[where])
     name = "tuple" if isinstance(sequence, TupleVariable) else sequence.python_type_name()
@@ -152,6 +157,10 @@ def add_lists(tx: Tracing, a: ListVariable, b: ListVariable) -> VariableTracker:
 
 @handles(operator.add, TupleVariable, TupleVariable)
 def add_tuples(tx: Tracing, a: TupleVariable, b: TupleVariable) -> VariableTracker:
+    if not b.items and _exactly_tuple(a):
+        return a
+    if not a.items and _exactly_tuple(b) and not isinstance(a, SizeVariable):
+        return b
     items = [*a.items, *b.items]
     return SizeVariable(items) if isinstance(a, SizeVariable) else TupleVariable(items)
 
@@ -171,9 +180,9 @@ def repeat(tx: Tracing, a: SequenceVariable, b: VariableTracker) -> VariableTrac
     if not isinstance(a, (ListVariable, TupleVariable)) or not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
-    refuse_long(len(a.items) * count)
-    if type(a) is TupleVariable and count == 1:
+    if _exactly_tuple(a) and (count == 1 or not a.items):
         return a
+    refuse_long(len(a.items) * count)
     return like(a, a.items * count)
 
 
@@ -192,6 +201,8 @@ def repeat_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> Variabl
     if not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
+    if _exactly_tuple(a) and (count == 1 or not a.items):
+        return a
     refuse_long(len(a.items) * count)
     a.changes(tx, "it is repeated")
     a.items *= count
@@ -217,6 +228,8 @@ def repeat_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableT
     if not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
+    if _exactly_tuple(a) and (count == 1 or not a.items):
+        return a
     refuse_long(len(a.items) * count)
     return DequeVariable(_last(a.items * count, a.maxlen), a.maxlen)
 

@@ -1,7 +1,9 @@
 """When objects go: weak references and finalizers see it."""
 
+import warnings
 import weakref
 
+import torch
 import torch.fx.experimental.validator  # noqa: F401  (importing it inside the first frame holds that frame for ever)
 
 from tests.conformance.program import program
@@ -68,3 +70,35 @@ def finalizers(x):
     print("break")
     del kept
     return y * len(Loud.said), list(Loud.said)
+
+
+class SaysSo:
+    def __del__(self):
+        print("gone")
+
+
+@torch.compiler.disable
+def says_when_it_goes():
+    return SaysSo()
+
+
+async def never_awaited():
+    pass
+
+
+@program("I12 O6", **DIFFERS)
+def result_that_nobody_wants(x):
+    says_when_it_goes()
+    y = x + 1
+    print("after")
+    return y * 2
+
+
+@program("I12 O6", differs="fewer_breaks", why="torch.compile leaves the block to Python")
+def coroutine_that_nobody_wants(x):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        never_awaited()
+        y = x + 1
+        count = len(seen)
+    return y * 2, count
