@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from tests.conformance import not_yet, table
 from tests.conformance.compare import Verdict, explain, judge
-from tests.conformance.pool import run_all
+from tests.conformance.pool import ask_ways, run_all
 from tests.conformance.program import Listed, list_programs
-from tests.conformance.ways import Record
+from tests.conformance.rewriting import ask_rewriting, judge_rewriting
+from tests.conformance.ways import EAGER, Record
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -19,6 +20,12 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="programs whose id contains NAME")
     parser.add_argument("--row", action="append", default=[], metavar="ID", help="programs that show row ID, as I3")
     parser.add_argument("--way", default="plain,torch,ours", help="which ways to run (default: %(default)s)")
+    parser.add_argument(
+        "--backend",
+        default=EAGER,
+        metavar="NAME",
+        help="compare our engine with this back end, as aot_eager; not graphs (default: %(default)s)",
+    )
     parser.add_argument("-j", "--jobs", type=int, default=2, help="programs at a time (default: %(default)s)")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what differs, line by line")
     parser.add_argument("-q", "--quiet", action="store_true", help="show rows that do not agree only")
@@ -38,7 +45,8 @@ def chosen(only: Sequence[str], rows: Sequence[str]) -> list[Listed]:
 
 def main(argv: Sequence[str]) -> int:
     options = arguments(argv)
-    ways = options.way.split(",")
+    rewrites = options.backend != EAGER
+    ways = ["plain", "ours"] if rewrites else options.way.split(",")
     unknown = [way for way in ways if way not in ("plain", "torch", "ours")]
     if unknown:
         print(f"unknown way {unknown[0]!r}: choose from plain, torch, ours")
@@ -48,9 +56,11 @@ def main(argv: Sequence[str]) -> int:
         print("no program has that name or row; run without --only and --row to see all")
         return 2
     started = time.perf_counter()
-    results = dict(run_all(programs, ways, jobs=options.jobs, use_cache=not options.fresh))
-    verdicts = [judge(program, results[program]) for program in programs]
-    show(verdicts, results, options)
+    ask, judged = (ask_rewriting, judge_rewriting) if rewrites else (ask_ways(*ways), judge)
+    how = {"jobs": options.jobs, "use_cache": not options.fresh, "backend": options.backend}
+    results = dict(run_all(programs, ask, **how))
+    verdicts = [judged(program, results[program]) for program in programs]
+    show(verdicts, results, ways, options)
     print("\n".join(table.summary(verdicts, ways)))
     print(f"time: {time.perf_counter() - started:.1f} s")
     if options.update:
@@ -59,13 +69,18 @@ def main(argv: Sequence[str]) -> int:
     return 0 if all(v.agrees for v in verdicts) else 1
 
 
-def show(verdicts: Sequence[Verdict], results: dict[Listed, dict[str, Record]], options: argparse.Namespace) -> None:
+def show(
+    verdicts: Sequence[Verdict],
+    results: dict[Listed, dict[str, Record]],
+    ways: Sequence[str],
+    options: argparse.Namespace,
+) -> None:
     width = max(len(v.program.id) for v in verdicts)
-    print(table.header(results[verdicts[0].program], width))
+    print(table.header(ways, width))
     for verdict in verdicts:
         if options.quiet and verdict.agrees:
             continue
-        print(table.row(verdict, results[verdict.program], width))
+        print(table.row(verdict, results[verdict.program], ways, width))
         if options.verbose:
             print("\n".join(f"    {line}" for line in explain(results[verdict.program])))
 

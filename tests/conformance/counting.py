@@ -1,4 +1,4 @@
-"""An identity back end that notes which graphs it was given and which of them ran."""
+"""A back end that notes which graphs it was given and which of them ran."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 import torch.fx
+
+Backend = Callable[[torch.fx.GraphModule, Any], Callable[..., Any]]
 
 
 def target_name(node: torch.fx.Node) -> str:
@@ -64,24 +66,30 @@ def is_idle(node: torch.fx.Node) -> bool:
     return isinstance(base, torch.fx.Node) and base.op == "call_method" and base.target == "size"
 
 
-class CountingBackend:
-    """Runs each graph as it is. `graphs[i]` has the operators of the i-th graph that has any; `ran` is which ran, in
-    order."""
+def identity(graph: torch.fx.GraphModule, example_inputs: Any) -> Callable[..., Any]:
+    """Runs the graph as it is."""
+    return graph.forward
 
-    def __init__(self) -> None:
+
+class CountingBackend:
+    """Leaves each graph to `backend`. `graphs[i]` has the operators of the i-th graph that has any; `ran` is which
+    ran, in order."""
+
+    def __init__(self, backend: Backend = identity) -> None:
+        self.backend = backend
         self.graphs: list[list[str]] = []
         self.ran: list[int] = []
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Any) -> Callable[..., Any]:
-        index = len(self.graphs)
-        forward = graph.forward
         called = operators(graph)
+        compiled = self.backend(graph, example_inputs)
         if not called:
-            return forward
+            return compiled
+        index = len(self.graphs)
         self.graphs.append(called)
 
         def run(*args: Any) -> Any:
             self.ran.append(index)
-            return forward(*args)
+            return compiled(*args)
 
         return run

@@ -10,13 +10,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
 from tests.conformance.program import Listed
-from tests.conformance.ways import Record
+from tests.conformance.ways import EAGER, Record
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".pytest_cache" / "conformance"
@@ -30,12 +30,12 @@ class Worker:
         self.seconds = seconds
         self._process: subprocess.Popen[str] | None = None
 
-    def run(self, program: Listed, way: str) -> Record:
+    def run(self, program: Listed, way: str, backend: str = EAGER) -> Record:
         """The record of one run; a dead or late process makes a record that says so."""
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
-        request = {"path": str(program.path), "name": program.name, "way": way}
+        request = {"path": str(program.path), "name": program.name, "way": way, "backend": backend}
         late = threading.Event()
 
         def end() -> None:
@@ -88,28 +88,32 @@ class Worker:
 
 
 class Runner:
-    """Runs programs any way. Our engine has a process of its own: it and `torch.compile` share one C frame hook.
+    """Runs programs any way, compiled ones with the back end of that name.
+
+    Our engine has a process of its own: it and `torch.compile` share one C frame hook.
 
     Records of plain Python and `torch.compile` are kept between runs for as long as the program's file, this
     harness and torch stay the same.
     """
 
-    def __init__(self, *, use_cache: bool = True) -> None:
+    def __init__(self, *, use_cache: bool = True, backend: str = EAGER) -> None:
         self._use_cache = use_cache
+        self._backend = backend
         self._workers = {"plain": Worker(), "ours": Worker()}
         self._workers["torch"] = self._workers["plain"]
 
     def run(self, program: Listed, way: str) -> Record:
+        backend = EAGER if way == "plain" else self._backend
         if way == "ours" or not self._use_cache:
-            return self._workers[way].run(program, way)
-        kept = CACHE / f"{cache_key(program.path, program.name, way)}.json"
+            return self._workers[way].run(program, way, backend)
+        kept = CACHE / f"{cache_key(program.path, program.name, f'{way} {backend}')}.json"
         if kept.exists():
             return Record.from_json(json.loads(kept.read_text()))
-        record = self._workers[way].run(program, way)
+        record = self._workers[way].run(program, way, backend)
         if way != "ours" and record.failure.startswith("crash"):
             # After hundreds of programs in one process torch.compile may die at random, or leave it so that plain
             # Python, which shares it, does: ask again in a new one. Our engine is never asked twice.
-            record = self._workers[way].run(program, way)
+            record = self._workers[way].run(program, way, backend)
         if not record.failure:
             kept.parent.mkdir(parents=True, exist_ok=True)
             temporary = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
@@ -120,6 +124,14 @@ class Runner:
     def close(self) -> None:
         for worker in self._workers.values():
             worker.close()
+
+
+#: Runs a program the ways that are to be compared.
+Ask = Callable[[Runner, Listed], dict[str, Record]]
+
+
+def ask_ways(*ways: str) -> Ask:
+    return lambda runner, program: {way: runner.run(program, way) for way in ways}
 
 
 @lru_cache
@@ -138,20 +150,20 @@ def cache_key(path: Path, name: str, way: str) -> str:
 
 
 def run_all(
-    programs: Sequence[Listed], ways: Sequence[str], *, jobs: int, use_cache: bool
+    programs: Sequence[Listed], ask: Ask, *, jobs: int, use_cache: bool, backend: str = EAGER
 ) -> Iterator[tuple[Listed, dict[str, Record]]]:
-    """Records of all programs, as they come, on `jobs` threads with a `Runner` each."""
+    """What `ask` gives for all programs, as it comes, on `jobs` threads with a `Runner` each."""
     todo: queue.SimpleQueue[Listed] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Listed, dict[str, Record]]] = queue.SimpleQueue()
     for program in programs:
         todo.put(program)
 
     def work() -> None:
-        runner = Runner(use_cache=use_cache)
+        runner = Runner(use_cache=use_cache, backend=backend)
         try:
             while True:
                 program = todo.get_nowait()
-                done.put((program, {way: runner.run(program, way) for way in ways}))
+                done.put((program, ask(runner, program)))
         except queue.Empty:
             pass
         finally:

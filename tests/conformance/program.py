@@ -182,10 +182,10 @@ class Listed:
         return f"{self.path.stem}.{self.name}"
 
 
-def list_programs(folder: Path = PROGRAMS) -> list[Listed]:
-    """All programs of a folder, by file and in their order there."""
+def list_programs(folder: Path = PROGRAMS, where: Callable[[Program], bool] = lambda program: True) -> list[Listed]:
+    """The programs of a folder for which `where` holds, by file and in their order there."""
     found = []
     for path in sorted(folder.glob("[!_]*.py")):
         with loaded(path) as file:
-            found += [Listed(path, p.name, p.rows, p.differs, p.why) for p in file.programs.values()]
+            found += [Listed(path, p.name, p.rows, p.differs, p.why) for p in file.programs.values() if where(p)]
     return found

@@ -12,16 +12,16 @@ def mark(agrees: bool) -> str:
     return "ok" if agrees else "NO"
 
 
-def row(verdict: Verdict, records: dict[str, Record], width: int) -> str:
+def row(verdict: Verdict, records: dict[str, Record], ways: Sequence[str], width: int) -> str:
     """One line: does the behaviour agree, do graphs, operators and compilations, and what to know besides."""
     program = verdict.program
     cells = []
-    if "ours" in records:
+    if "ours" in ways:
         cells.append(mark(not verdict.wrong).ljust(7))
-        if "torch" in records:
+        if "torch" in ways:
             missing = "failure" in verdict.wrong
             cells += [mark(not missing and aspect not in verdict.differs).ljust(len(aspect)) for aspect in TRACING]
-    if "torch" in records:
+    if "torch" in ways:
         cells.append(traced(records["torch"]))
     words = [program.differs] if program.differs else []
     words += [f"WRONG {', '.join(verdict.wrong)}"] if verdict.wrong else []
@@ -39,11 +39,11 @@ def traced(record: Record) -> str:
     return f"{len(ran):3} {sum(map(len, ran)):3} {compiled:3}"
 
 
-def header(records: dict[str, Record], width: int) -> str:
-    cells = ["results"] if "ours" in records else []
-    if "ours" in records and "torch" in records:
+def header(ways: Sequence[str], width: int) -> str:
+    cells = ["results"] if "ours" in ways else []
+    if "ours" in ways and "torch" in ways:
         cells += list(TRACING)
-    if "torch" in records:
+    if "torch" in ways:
         cells.append("torch graphs, operators, compilations")
     return f"{'program'.ljust(width)}  {' '.join(cells)}".rstrip()
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 import torch
 
-from tests.conformance.counting import CountingBackend
+from tests.conformance.counting import Backend, CountingBackend, identity
 from tests.conformance.program import Call, Loaded, Program, loaded
 from tests.conformance.snapshot import Snapshot, class_data, type_name, without_addresses
 
@@ -56,12 +56,25 @@ class Record:
         return asdict(self)
 
 
+#: The back end that runs graphs as they are; all others rewrite them.
+EAGER = "eager"
+
+
+def backend_called(name: str) -> Backend:
+    """The back end that torch knows by this name."""
+    if name == EAGER:
+        return identity
+    found: Backend = importlib.import_module("torch._dynamo").lookup_backend(name)
+    return found
+
+
 class Way:
     """Plain Python; the others override how a function is compiled and what is noted of it."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, backend: str) -> None:
         self.program = program
-        self.backend = CountingBackend()
+        self.rewrites = backend != EAGER
+        self.backend = CountingBackend(backend_called(backend))
 
     def compile(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         return fn
@@ -95,7 +108,7 @@ class OurWay(Way):
         engine = importlib.import_module("tracer_core")
         engine.reset()
         given = dict(self.program.compile)
-        options = {"graph_runs_as_it_is": True, **given.pop("options", {})}
+        options = {"graph_runs_as_it_is": not self.rewrites, **given.pop("options", {})}
         compiled: Callable[..., Any] = engine.compile(fn, backend=self.backend, options=options, **given)
         self._log = break_log(fn.__code__.co_filename)
         return compiled
@@ -138,12 +151,12 @@ def break_log(file_name: str) -> Any:
 WAYS: dict[str, type[Way]] = {"plain": Way, "torch": TorchWay, "ours": OurWay}
 
 
-def run(path: Path, name: str, way_name: str) -> Record:
+def run(path: Path, name: str, way_name: str, backend: str = EAGER) -> Record:
     """Run the program `name` of the file at `path` and record each of its calls."""
     reset_world()
     with loaded(path) as file:
         program = file.programs[name]
-        way = WAYS[way_name](program)
+        way = WAYS[way_name](program, backend)
         compiled = way.compile(program.fn)
         try:
             record = Record(list(run_calls(file, way, compiled)))

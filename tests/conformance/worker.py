@@ -21,7 +21,7 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     for line in requests:
         request = json.loads(line)
         try:
-            record = run(Path(request["path"]), request["name"], request["way"])
+            record = run(Path(request["path"]), request["name"], request["way"], request["backend"])
         except Exception:  # noqa: BLE001 - the other end shows it and goes on
             record = Record(failure=f"harness: {traceback.format_exc()}")
         answers.write(json.dumps(record.to_json()) + "\n")
