@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -190,6 +191,16 @@ def test_guards_name_the_source_and_are_few() -> None:
 def test_numbers_that_vary_are_symbols(numbers: tuple[Any, ...]) -> None:
     made, _ = three_ways(lambda x, n: x * n + 1, [(torch.ones(3), n) for n in numbers])
     assert made == [1, 1] + [0] * (len(numbers) - 2)
+
+
+@pytest.mark.row("G5")
+@pytest.mark.parametrize(
+    "compute",
+    [lambda x, n: x * (7 / (n * 1.5)), lambda x, n: x * math.sqrt(n * 1.5), lambda x, n: x * (n > math.sqrt(n))],
+)
+def test_guards_on_floats_made_of_whole_numbers_hold(compute: Callable[..., Any]) -> None:
+    made, _ = three_ways(compute, [(torch.ones(3), n) for n in (2, 3, 4, 5)])
+    assert made == [1, 1, 0, 0]
 
 
 @pytest.mark.row("B4")

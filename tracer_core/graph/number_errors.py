@@ -6,54 +6,112 @@ is 0. So the numbers on which it does not are guarded, where they can be told.
 
 from __future__ import annotations
 
+import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import sympy
 import torch
 import torch.fx
+
+_LARGEST = sys.float_info.max
+_NO_OVERFLOW = 1e300
+"""Powers and the like below it do not overflow. Where exactly they would depends on rounding."""
+
+Conditions = tuple[Any, ...]
+"""Each true or symbolic; where all hold, nothing is raised."""
 
 _NEVER_RAISES = frozenset(
     {
         operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, operator.eq, operator.ne,
         operator.lt, operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.xor,
         operator.invert, operator.getitem, torch.sym_float, torch.sym_ite, torch.sym_max, torch.sym_min,
-        torch.sym_not, torch.sym_sum,
+        torch.sym_not, torch.sym_sum, torch._sym_atan, torch._sym_tanh,
     }
 )  # fmt: skip
 
 
-def condition(node: torch.fx.Node) -> Any:
-    """The condition, true or symbolic, on which `node`, arithmetic on numbers, does not raise. None: not known."""
-    if node.op != "call_function" or node.target in _NEVER_RAISES or not node.all_input_nodes:
-        return True
+def conditions(node: torch.fx.Node) -> Conditions | None:
+    """The conditions on which `node`, arithmetic on numbers, does not raise. None: not known."""
+    if node.op != "call_function" or not node.all_input_nodes:
+        return ()
+    args = [arg.meta["example_value"] if isinstance(arg, torch.fx.Node) else arg for arg in node.args]
     known = _CONDITIONS.get(node.target)
-    if known is None:
-        return None
-    return known(*(arg.meta["example_value"] if isinstance(arg, torch.fx.Node) else arg for arg in node.args))
+    own = None if known is None else known(*args)
+    if own is None or not isinstance(node.meta["example_value"], (float, torch.SymFloat)):
+        return own
+    return (*own, *_become_floats(args))
 
 
-def _power(base: Any, exponent: Any) -> Any:
-    """Powers of floats overflow; those of whole numbers do not."""
-    return exponent >= 0 if _is_whole(base) and _is_whole(exponent) else None
+def _become_floats(args: list[Any]) -> Conditions:
+    """Whole numbers are made floats unless they are too large, which products of those from outside are not."""
+    return tuple(c for arg in args if _is_whole(arg) and _may_be_huge(arg) for c in _within(arg, _LARGEST))
 
 
-def _whole(number: Any) -> Any:
+def _may_be_huge(number: Any) -> bool:
+    """Whether `number` is made by raising to a power, or shifting by, what is not constant."""
+    if not isinstance(number, torch.SymInt):
+        return abs(number) > _LARGEST
+    expression = number.node.expr
+    return any(
+        type(part).__name__ in ("Pow", "PowByNatural", "LShift") and part.args[1].free_symbols
+        for part in sympy.preorder_traversal(expression)
+    )
+
+
+def _within(number: Any, limit: float) -> Conditions:
+    return number <= limit, number >= -limit
+
+
+def _power(base: Any, exponent: Any) -> Conditions | None:
+    """Powers of whole numbers do not overflow, those of floats do. Roots of negative numbers are complex."""
+    if _is_whole(base) and _is_whole(exponent) and not (isinstance(exponent, int) and exponent < 0):
+        return (exponent >= 0,)
+    if isinstance(exponent, (int, float)):
+        sign = () if _is_whole(exponent) else (base >= 0,)
+        if exponent < 0:
+            return (
+                *sign,
+                base >= (1 if _is_whole(base) else max(_NO_OVERFLOW ** (1 / exponent), sys.float_info.min)),
+            )
+        return (*sign, *_within(base, _NO_OVERFLOW ** (1 / max(exponent, 1))))
+    if isinstance(base, (int, float)) and base >= 1:
+        return (exponent <= math.log(_NO_OVERFLOW, max(base, 1.5)),)
+    return None
+
+
+def _finite(number: Any) -> Conditions:
+    return _within(number, _LARGEST)
+
+
+def _whole(number: Any) -> Conditions:
     """Infinity and NaN cannot be made a whole number."""
-    return True if _is_whole(number) else None
+    return () if _is_whole(number) else _finite(number)
 
 
 def _is_whole(number: Any) -> bool:
     return isinstance(number, (int, torch.SymInt))
 
 
-_CONDITIONS: dict[Any, Callable[..., Any]] = {
-    operator.floordiv: lambda _, divisor: divisor != 0,
-    operator.mod: lambda _, divisor: divisor != 0,
-    operator.truediv: lambda _, divisor: divisor != 0,
-    operator.lshift: lambda _, by: by >= 0,
-    operator.rshift: lambda _, by: by >= 0,
+_BY_NONZERO = (operator.floordiv, operator.mod, operator.truediv)
+_BY_NATURAL = (operator.lshift, operator.rshift)
+_TO_WHOLE = (torch.sym_int, math.floor, math.ceil, math.trunc)
+_OF_FINITE = (torch._sym_sin, torch._sym_cos, torch._sym_tan)
+_OF_SINES = (torch._sym_asin, torch._sym_acos)
+_OVERFLOWING = (torch._sym_sinh, torch._sym_cosh)
+
+_CONDITIONS: dict[Any, Callable[..., Conditions | None]] = {
+    **dict.fromkeys(_NEVER_RAISES, lambda *_: ()),
+    **dict.fromkeys(_BY_NONZERO, lambda _, divisor: (divisor != 0,)),
+    **dict.fromkeys(_BY_NATURAL, lambda _, by: (by >= 0,)),
+    **dict.fromkeys(_TO_WHOLE, _whole),
+    **dict.fromkeys(_OF_FINITE, _finite),
+    **dict.fromkeys(_OF_SINES, lambda number: _within(number, 1)),
+    **dict.fromkeys(_OVERFLOWING, lambda number: _within(number, math.acosh(_NO_OVERFLOW))),
+    torch._sym_sqrt: lambda number: (number >= 0,),
+    torch._sym_log2: lambda number: (number > 0,),
     operator.pow: _power,
     pow: _power,
-    torch.sym_int: _whole,
 }

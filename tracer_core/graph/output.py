@@ -16,7 +16,7 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.draws import Draw
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.libraries import LibraryReads, module_of
-from tracer_core.graph.number_errors import condition
+from tracer_core.graph.number_errors import conditions
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
 from tracer_core.graph.state import TracedState
@@ -287,16 +287,16 @@ class OutputGraph:
         """Guard that `node`, which computes a number, does not raise on other numbers. False where none can."""
         from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-        safe = condition(node)
-        if safe is None or isinstance(safe, bool):
-            return safe is True
-        if statically_known_true(safe):
-            return True
-        if safe.node.expr.free_symbols & self.fakes.unknowns:
+        asked = conditions(node)
+        if asked is None or any(self._is_of_unknown(each) for each in asked):
             return False
-        holds = bool(safe)
+        holds = all(statically_known_true(each) or bool(each) for each in asked)
         self.note_shape_guards()
         return holds
+
+    def _is_of_unknown(self, condition: Any) -> bool:
+        """Whether it is of a number of which nothing can be guarded."""
+        return isinstance(condition, torch.SymBool) and bool(condition.node.expr.free_symbols & self.fakes.unknowns)
 
     @property
     def operations(self) -> int:

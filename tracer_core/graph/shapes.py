@@ -133,3 +133,10 @@ class _SourcePrinter(PythonPrinter):
         if source not in self.sources:
             self.sources.append(source)
         return f"{{{self.sources.index(source)}}}"
+
+    # torch's printer asks torch, for symbols; guards are checked on numbers.
+    def _print_ToFloat(self, expr: Any) -> str:
+        return f"float({self._print(expr.args[0])})"
+
+    def _helper_sqrt(self, expr: Any) -> str:
+        return f"math.sqrt({self._print(expr)})"

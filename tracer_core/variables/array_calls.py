@@ -20,7 +20,7 @@ from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, settled
 
 _MAX_VALUES = 4096
 
@@ -162,7 +162,7 @@ def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
         cls = ListVariable if tracker.python_type() is list else TupleVariable
         return cls([_ready(tx, name, item) for item in tracker.items])
     if isinstance(tracker, SymNodeVariable):
-        return ConstantVariable(tracker.specialize(tx, tracker.python_type()))
+        return settled(tx, tracker)
     if isinstance(tracker, (NumpyVariable, ConstantVariable)):
         return tracker
     if isinstance(tracker, ClassVariable) and isinstance(tracker.known, type) and _is_dtype(tracker.known):

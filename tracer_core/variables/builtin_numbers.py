@@ -9,8 +9,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.constant import NONE
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.conversions import CONVERSIONS, convert_by
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -78,11 +77,6 @@ def pow_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker
 @handles(divmod, InGraphVariable, VariableTracker)
 def divmod_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     return tuple_of(binary(tx, "//", a, b), binary(tx, "%", a, b))
-
-
-@handles(round, SymNodeVariable)
-def round_number(tx: Tracing, a: SymNodeVariable, digits: VariableTracker = NONE) -> VariableTracker:
-    return tx.constant(round(a.specialize(tx, a.python_type()), constant_or(digits.realize(), None)))
 
 
 @handles(round, TensorVariable)

@@ -19,7 +19,7 @@ from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
-from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.folding import fold
@@ -30,7 +30,7 @@ from tracer_core.variables.registry import handlers_for, looks_at_arguments, mat
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.special_methods import call_special
-from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.torch_calls import call_torch_function
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -159,11 +159,7 @@ def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
     items = [item.realize() for item in arg.items]
     if not any(isinstance(item, SymNodeVariable) for item in items):
         return arg
-    return type(arg)([_fixed(tx, item) for item in items])
-
-
-def _fixed(tx: Tracing, arg: VariableTracker) -> VariableTracker:
-    return ConstantVariable(arg.specialize(tx, arg.python_type())) if isinstance(arg, SymNodeVariable) else arg
+    return type(arg)([settled(tx, item) for item in items])
 
 
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
@@ -204,7 +200,7 @@ def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwa
     symbolic = getattr(torch, f"_sym_{known.__name__}", None)
     if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
         return call_in_graph(tx, "call_function", symbolic, args, kwargs)
-    return call_known(tx, function, [_fixed(tx, arg) for arg in args], kwargs)
+    return call_known(tx, function, [settled(tx, arg) for arg in args], kwargs)
 
 
 def _in_answers(known: Any) -> bool:
@@ -298,7 +294,7 @@ def _method_of_symbol(
         if not same_family(obj, args[0]):
             return NOT_IMPLEMENTED
         return call_in_graph(tx, "call_function", function, [obj, *args], kwargs)
-    return call_method(tx, ConstantVariable(obj.specialize(tx, obj.python_type())), name, args, kwargs)
+    return call_method(tx, settled(tx, obj), name, args, kwargs)
 
 
 def _method_by_folding(

@@ -13,9 +13,10 @@ from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.folding import fold
 from tracer_core.variables.in_place import refuse_writes
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.tensor import InGraphVariable, unbacked, wrap
+from tracer_core.variables.tensor import InGraphVariable, settled, unbacked, wrap
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -104,7 +105,18 @@ def call_in_graph(
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
-    return wrap(tx, node, fake)
+    done = _done_now(tx, node, args) if node.meta.get("may_raise") and not tx.output.runs_as_it_is else None
+    return done or wrap(tx, node, fake)
+
+
+def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
+    """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
+    are, which are guarded. None where tensors are asked."""
+    fixed = [settled(tx, arg) for arg in args]
+    result = fold(tx, node.target, fixed, {})
+    if result is not None:
+        tx.output.graph.erase_node(node)
+    return result
 
 
 def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:

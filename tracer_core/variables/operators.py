@@ -16,9 +16,8 @@ from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import answered
-from tracer_core.variables.settled import settled
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 

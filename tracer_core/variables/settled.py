@@ -7,14 +7,7 @@ from typing import Any
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.folding import fold
 from tracer_core.variables.registry import handles, method
-from tracer_core.variables.tensor import SymNodeVariable
-
-
-def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
-    """A symbolic number as the number it is now; anything else as it is."""
-    if isinstance(tracker, SymNodeVariable):
-        return tx.constant(tracker.specialize(tx, tracker.python_type()))
-    return tracker
+from tracer_core.variables.tensor import SymNodeVariable, settled
 
 
 def _of_the_number(function: Any) -> None:
@@ -24,7 +17,7 @@ def _of_the_number(function: Any) -> None:
     handles(function, SymNodeVariable)(handler)
 
 
-for _function in (hash, complex, bytes):
+for _function in (hash, complex, bytes, round):
     _of_the_number(_function)
 
 

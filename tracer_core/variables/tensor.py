@@ -106,6 +106,14 @@ class SymNodeVariable(InGraphVariable):
         return result
 
 
+def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    """A symbolic number as the number it is now, for which alone the code is right; others as they are."""
+    tracker = tracker.realize()
+    if isinstance(tracker, SymNodeVariable):
+        return ConstantVariable(tracker.specialize(tx, tracker.python_type()))
+    return tracker
+
+
 def unbacked(tx: Tracing) -> set[Any]:
     """Symbols whose value only running the graph gives."""
     env = tx.output.fakes.shape_env

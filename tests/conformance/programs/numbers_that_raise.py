@@ -6,6 +6,7 @@ from tests.conformance.program import program, t
 
 VALUES = (8, 6, 3, 0, 5, -1)
 LEFT_OUT = "torch leaves out arithmetic whose result nobody takes, and then does not raise"
+ENDS_IN_AN_EXCEPTION = "torch leaves a frame that ends in an exception to Python, and so all"
 
 
 def calls():
@@ -34,9 +35,7 @@ def true_division(x, n):
     return x + 1
 
 
-@program(
-    "I1 B4", calls, differs="fewer_breaks", why="torch leaves a frame that ends in an exception to Python, and so all"
-)
+@program("I1 B4", calls, differs="fewer_breaks", why=ENDS_IN_AN_EXCEPTION)
 def both_parts_of_a_division(x, n):
     divmod(7, n % 5)
     return x + 1
@@ -135,3 +134,61 @@ def sizes_are_never_negative(x, n):
     n // (x.shape[0] + 1)
     n << x.shape[0]
     return x * 2
+
+
+def rising():
+    return [(t(2), n) for n in (1, 2, 3, 0, 5, 4, 6, -1)]
+
+
+def _rising():
+    return program("I1 B4", rising, differs="torch_differs", why=LEFT_OUT)
+
+
+@_rising()
+def whole_numbers_too_large_for_a_float(x, n):
+    float(2 ** (n * 250))
+    return x + 1
+
+
+@_rising()
+def products_and_quotients_too_large_for_a_float(x, n):
+    2 ** (n * 250) * 1.5
+    (1 << (n + 1) * 250) / 3
+    return x + 1
+
+
+@_rising()
+def powers_that_overflow(x, n):
+    10.0 ** (n * 100.0)
+    return x + 1
+
+
+@_rising()
+def powers_of_a_number_to_itself(x, n):
+    (n * 40.5 + 50) ** (n * 40.5)
+    return x + 1
+
+
+@_rising()
+def beyond_a_sine(x, n):
+    math.asin(n * 0.2)
+    return x + 1
+
+
+@_rising()
+def hyperbolic_overflow(x, n):
+    math.cosh(n * 200.0)
+    return x + 1
+
+
+@program("I1 B4", rising, differs="fewer_breaks", why=ENDS_IN_AN_EXCEPTION)
+def sine_of_infinity(x, n):
+    math.sin((n - 4) * 1e308 * 10)
+    return x + 1
+
+
+@program("I1 B4", rising, differs="fewer_breaks", why=ENDS_IN_AN_EXCEPTION)
+def infinity_rounded(x, n):
+    round((n - 4) * 1e308 * 10)
+    math.floor((n - 4) * 1e308 * 10)
+    return x + 1
