@@ -11,7 +11,7 @@ from tests.conformance import not_yet, table
 from tests.conformance.compare import Verdict, explain, judge
 from tests.conformance.pool import ask_ways, run_all
 from tests.conformance.program import Listed, list_programs
-from tests.conformance.rewriting import ask_rewriting, judge_rewriting
+from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import EAGER, Record
 
 
@@ -34,8 +34,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def chosen(only: Sequence[str], rows: Sequence[str]) -> list[Listed]:
-    programs = list_programs()
+def chosen(programs: list[Listed], only: Sequence[str], rows: Sequence[str]) -> list[Listed]:
     if only:
         programs = [each for each in programs if any(name in each.id for name in only)]
     if rows:
@@ -51,7 +50,8 @@ def main(argv: Sequence[str]) -> int:
     if unknown:
         print(f"unknown way {unknown[0]!r}: choose from plain, torch, ours")
         return 2
-    programs = chosen(options.only, options.row)
+    listed = list_programs(where=is_comparable) if rewrites else list_programs()
+    programs = chosen(listed, options.only, options.row)
     if not programs:
         print("no program has that name or row; run without --only and --row to see all")
         return 2

@@ -14,24 +14,26 @@ from torch.utils._pytree import tree_leaves
 from tests.conformance.compare import explain
 from tests.conformance.pool import Runner
 from tests.conformance.program import Listed, Program, list_programs
-from tests.conformance.rewriting import ask_rewriting, judge_rewriting
+from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
 from tests.conformance.ways import CallRecord, Record
 
-TRAINS_OR_WRITES = re.compile(r"\w_\(|\.data\b|\bout=|backward\(|grad")
+CHANGES_MORE = re.compile(r"\w_\(|\.data\b|\bout=|backward\(|grad|rand|dropout")
 
 
 def touched(program: Program) -> bool:
-    """Whether a back end has to rewrite more of it than operations one by one."""
-    calls = [
-        [each for each in tree_leaves((call.args, call.kwargs)) if isinstance(each, torch.Tensor)]
-        for call in program.make_calls()
-    ]
-    shapes = {tuple(each.shape for each in tensors) for tensors in calls}
-    trains = any(each.requires_grad for tensors in calls for each in tensors)
-    return trains or len(shapes) > 1 or TRAINS_OR_WRITES.search(inspect.getsource(program.fn)) is not None
+    """Whether a back end does more to it than to take operations one by one: it trains, writes into tensors, draws
+    random numbers, or is called with other sizes and numbers."""
+    calls = [tree_leaves((call.args, call.kwargs)) for call in program.make_calls()]
+    trains = any(each.requires_grad for leaves in calls for each in leaves if isinstance(each, torch.Tensor))
+    varies = len({tuple(map(size, leaves)) for leaves in calls}) > 1
+    return trains or varies or CHANGES_MORE.search(inspect.getsource(program.fn)) is not None
 
 
-PROGRAMS = list_programs(where=touched)
+def size(leaf: object) -> object:
+    return tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else leaf if isinstance(leaf, int | float) else None
+
+
+PROGRAMS = list_programs(where=lambda program: is_comparable(program) and touched(program))
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 
 from tracer_core.codegen.places import Places
+from tracer_core.codegen.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
@@ -25,11 +26,27 @@ from tracer_core.sources import FloatTensorSource
 
 def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.GraphModule:
     """Close the graph with its results; drop what nothing uses."""
-    output.graph.output(tuple(results))
+    output.graph.output((*results, *_unused_draws(output, results)))
     clean_up(output)
     module = torch.fx.GraphModule(torch.nn.Module(), output.graph)
     module.graph.lint()
     return module
+
+
+def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[torch.fx.Node]:
+    """Random tensors that no result needs: made results too, or a back end would not draw them, and later draws were
+    others than in plain Python."""
+    if output.runs_as_it_is:
+        return []
+    needed: set[torch.fx.Node] = set()
+    todo = list(results)
+    while todo:
+        node = todo.pop()
+        if node not in needed:
+            needed.add(node)
+            todo += node.all_input_nodes
+    draws = [node for node in output.graph.nodes if may_draw(node) and node not in needed]
+    return [node for node in draws if isinstance(node.meta.get("example_value"), torch.Tensor)]
 
 
 def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[..., Any]:

@@ -76,7 +76,7 @@ def undo_of(output: OutputGraph) -> Undo | None:
     Copies of what it changes are made only where one of its operations may fail on its data, or find that NumPy would
     warn: that happens in programs that work, and plain Python has to go on from where they stood.
     """
-    drawing = [node for node in output.graph.nodes if _may_draw(node)]
+    drawing = [node for node in output.graph.nodes if may_draw(node)]
     if any(_on_other_devices(node) for node in drawing):
         return None
     changed = [tracked for tracked in output.fakes.tracked if tracked.mutated]
@@ -131,7 +131,8 @@ def _bytes(fake: torch.Tensor) -> float:
     return math.prod(sizes) * fake.element_size()
 
 
-def _may_draw(node: torch.fx.Node) -> bool:
+def may_draw(node: torch.fx.Node) -> bool:
+    """Whether running it may move a random generator of torch."""
     if node.op not in ("call_function", "call_method"):
         return False
     name = _name(node)

@@ -92,8 +92,12 @@ def call_in_graph(
         named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}
     except NotConstant as error:
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
-    if named.get("requires_grad", (False,))[0] is True and not tx.output.runs_as_it_is:
-        raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
+    if not tx.output.runs_as_it_is:
+        if named.get("requires_grad", (False,))[0] is True:
+            raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
+        if op == "call_function" and name.endswith("_") and any(pair[1] == [] for pair in pairs):
+            # Functionalization refuses lists that are written to and empty.
+            raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
     device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)
