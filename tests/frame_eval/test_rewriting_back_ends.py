@@ -65,6 +65,43 @@ def test_what_back_ends_learn_of_numbers_is_guarded(backend: str, use: Callable[
     both(use, backend, *[lambda n=n: (torch.ones(3), n) for n in (2, 3, 4, 5, 7, 6, 9)])
 
 
+@pytest.mark.row("O9")
+@pytest.mark.row("O11")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: torch.rand(3),
+        lambda x: torch.empty(3).uniform_() * 2,
+        lambda x: torch.nn.functional.dropout(x) + 1,
+    ],
+)
+def test_draws_that_nobody_takes_are_made(backend: str, draw: Callable[..., Any]) -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        draw(x)
+        return x + torch.rand(2)
+
+    results = []
+    for run in (function, tracer_core.compile(function, backend=backend)):
+        torch.manual_seed(0)
+        results.append([run(torch.ones(2)) for _ in range(2)])
+    assert all(map(torch.equal, *results))
+
+
+@pytest.mark.row("O11")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_empty_list_among_those_written_to(backend: str) -> None:
+    def function(weight: torch.Tensor, gradient: torch.Tensor, *state: torch.Tensor) -> torch.Tensor:
+        lists = [[each] for each in (weight, gradient, *state[:2])]
+        torch._fused_adam_(
+            *lists, [], [state[2]], lr=0.1, beta1=0.9, beta2=0.99, weight_decay=0.0, eps=1e-8, amsgrad=False,
+            maximize=False,
+        )  # fmt: skip
+        return weight + 1
+
+    both(function, backend, *[lambda: (torch.ones(2), *torch.ones(3, 2).unbind(), torch.tensor(1.0))] * 2)
+
+
 def shared_data(x: torch.Tensor, y: torch.Tensor) -> Any:
     x.data = y
     return x * 2, x.data_ptr() == y.data_ptr()

@@ -23,12 +23,18 @@ _NO_OVERFLOW = 1e300
 Conditions = tuple[Any, ...]
 """Each true or symbolic; where all hold, nothing is raised."""
 
+
+def _of_math(*names: str) -> tuple[Any, ...]:
+    """torch's functions that stand in graphs for those of `math`."""
+    return tuple(getattr(torch, f"_sym_{name}") for name in names)
+
+
 _NEVER_RAISES = frozenset(
     {
         operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, operator.eq, operator.ne,
         operator.lt, operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.xor,
         operator.invert, operator.getitem, torch.sym_float, torch.sym_ite, torch.sym_max, torch.sym_min,
-        torch.sym_not, torch.sym_sum, torch._sym_atan, torch._sym_tanh,
+        torch.sym_not, torch.sym_sum, *_of_math("atan", "tanh"),
     }
 )  # fmt: skip
 
@@ -53,12 +59,10 @@ def _become_floats(args: list[Any]) -> Conditions:
 def _may_be_huge(number: Any) -> bool:
     """Whether `number` is made by raising to a power, or shifting by, what is not constant."""
     if not isinstance(number, torch.SymInt):
-        return abs(number) > _LARGEST
-    expression = number.node.expr
-    return any(
-        type(part).__name__ in ("Pow", "PowByNatural", "LShift") and part.args[1].free_symbols
-        for part in sympy.preorder_traversal(expression)
-    )
+        return bool(abs(number) > _LARGEST)
+    parts = sympy.preorder_traversal(number.node.expr)
+    powers = (part for part in parts if type(part).__name__ in ("Pow", "PowByNatural", "LShift"))
+    return any(bool(power.args[1].free_symbols) for power in powers)
 
 
 def _within(number: Any, limit: float) -> Conditions:
@@ -98,20 +102,17 @@ def _is_whole(number: Any) -> bool:
 _BY_NONZERO = (operator.floordiv, operator.mod, operator.truediv)
 _BY_NATURAL = (operator.lshift, operator.rshift)
 _TO_WHOLE = (torch.sym_int, math.floor, math.ceil, math.trunc)
-_OF_FINITE = (torch._sym_sin, torch._sym_cos, torch._sym_tan)
-_OF_SINES = (torch._sym_asin, torch._sym_acos)
-_OVERFLOWING = (torch._sym_sinh, torch._sym_cosh)
 
 _CONDITIONS: dict[Any, Callable[..., Conditions | None]] = {
     **dict.fromkeys(_NEVER_RAISES, lambda *_: ()),
     **dict.fromkeys(_BY_NONZERO, lambda _, divisor: (divisor != 0,)),
     **dict.fromkeys(_BY_NATURAL, lambda _, by: (by >= 0,)),
     **dict.fromkeys(_TO_WHOLE, _whole),
-    **dict.fromkeys(_OF_FINITE, _finite),
-    **dict.fromkeys(_OF_SINES, lambda number: _within(number, 1)),
-    **dict.fromkeys(_OVERFLOWING, lambda number: _within(number, math.acosh(_NO_OVERFLOW))),
-    torch._sym_sqrt: lambda number: (number >= 0,),
-    torch._sym_log2: lambda number: (number > 0,),
+    **dict.fromkeys(_of_math("sin", "cos", "tan"), _finite),
+    **dict.fromkeys(_of_math("asin", "acos"), lambda number: _within(number, 1)),
+    **dict.fromkeys(_of_math("sinh", "cosh"), lambda number: _within(number, math.acosh(_NO_OVERFLOW))),
+    **dict.fromkeys(_of_math("sqrt"), lambda number: (number >= 0,)),
+    **dict.fromkeys(_of_math("log2"), lambda number: (number > 0,)),
     operator.pow: _power,
     pow: _power,
 }
