@@ -6,13 +6,14 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from tests.conformance import not_yet, table
 from tests.conformance.compare import Verdict, explain, judge
-from tests.conformance.pool import ask_ways, run_all
+from tests.conformance.pool import SECONDS, Runner, ask_ways, run_all
 from tests.conformance.program import Listed, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
-from tests.conformance.ways import EAGER, Record
+from tests.conformance.ways import EAGER, REWRITING, Record
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -23,10 +24,13 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--backend",
         default=EAGER,
-        metavar="NAME",
-        help="compare our engine with this back end, as aot_eager; not graphs (default: %(default)s)",
+        choices=(EAGER, *REWRITING),
+        help="with others than eager, ours is compared with plain Python, but not its graphs (default: %(default)s)",
     )
     parser.add_argument("-j", "--jobs", type=int, default=2, help="programs at a time (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="for a program, one way (default: %(default)s)"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="show what differs, line by line")
     parser.add_argument("-q", "--quiet", action="store_true", help="show rows that do not agree only")
     parser.add_argument("--fresh", action="store_true", help="run plain Python and torch.compile anew")
@@ -57,13 +61,13 @@ def main(argv: Sequence[str]) -> int:
         return 2
     started = time.perf_counter()
     ask, judged = (ask_rewriting, judge_rewriting) if rewrites else (ask_ways(*ways), judge)
-    how = {"jobs": options.jobs, "use_cache": not options.fresh, "backend": options.backend}
-    results = dict(run_all(programs, ask, **how))
+    runner = partial(Runner, use_cache=not options.fresh, backend=options.backend, seconds=options.seconds)
+    results = dict(run_all(programs, ask, runner, jobs=options.jobs))
     verdicts = [judged(program, results[program]) for program in programs]
     show(verdicts, results, ways, options)
     print("\n".join(table.summary(verdicts, ways)))
     print(f"time: {time.perf_counter() - started:.1f} s")
-    if options.update:
+    if options.update and not rewrites:
         entries = {v.program.id: ", ".join(v.differs) for v in verdicts if v.differs and not v.wrong}
         not_yet.write(entries, [program.id for program in programs])
     return 0 if all(v.agrees for v in verdicts) else 1

@@ -96,10 +96,10 @@ class Runner:
     harness and torch stay the same.
     """
 
-    def __init__(self, *, use_cache: bool = True, backend: str = EAGER) -> None:
+    def __init__(self, *, use_cache: bool = True, backend: str = EAGER, seconds: float = SECONDS) -> None:
         self._use_cache = use_cache
         self._backend = backend
-        self._workers = {"plain": Worker(), "ours": Worker()}
+        self._workers = {"plain": Worker(seconds), "ours": Worker(seconds)}
         self._workers["torch"] = self._workers["plain"]
 
     def run(self, program: Listed, way: str) -> Record:
@@ -150,16 +150,16 @@ def cache_key(path: Path, name: str, way: str) -> str:
 
 
 def run_all(
-    programs: Sequence[Listed], ask: Ask, *, jobs: int, use_cache: bool, backend: str = EAGER
+    programs: Sequence[Listed], ask: Ask, make_runner: Callable[[], Runner], *, jobs: int
 ) -> Iterator[tuple[Listed, dict[str, Record]]]:
-    """What `ask` gives for all programs, as it comes, on `jobs` threads with a `Runner` each."""
+    """What `ask` gives for all programs, as it comes, on `jobs` threads with a runner each."""
     todo: queue.SimpleQueue[Listed] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[Listed, dict[str, Record]]] = queue.SimpleQueue()
     for program in programs:
         todo.put(program)
 
     def work() -> None:
-        runner = Runner(use_cache=use_cache, backend=backend)
+        runner = make_runner()
         try:
             while True:
                 program = todo.get_nowait()

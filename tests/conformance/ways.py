@@ -56,8 +56,9 @@ class Record:
         return asdict(self)
 
 
-#: The back end that runs graphs as they are; all others rewrite them.
+#: The back end that runs graphs as they are, and those that rewrite them.
 EAGER = "eager"
+REWRITING = ("aot_eager", "inductor")
 
 
 def backend_called(name: str) -> Backend:
