@@ -229,6 +229,7 @@ CASES: dict[str, Case] = {
     "closure, by its cell": Case(
         lambda: adder(1), lambda: adder(2), "FUNCTION_CODE", "v.__closure__", lambda v: v(1)
     ),
+    "cell": Case(lambda: types.CellType(1), lambda: 1, "TYPE", "v was of type cell at", lambda v: isinstance(v, int)),
     "cached function": Case(lambda: cached, lambda: cached_too, "ID", "v was ", lambda v: v(1)),
     "builtin function": Case(lambda: len, lambda: sum, "ID", "v was builtin function len at", lambda v: v([1])),
     "method of a type": Case(lambda: str.upper, lambda: str.lower, "ID", "v was ", lambda v: v("a")),
@@ -417,7 +418,7 @@ def test_every_builder_for_a_type_of_python_itself_is_met_by_a_case() -> None:
 
 
 def _elsewhere() -> set[Any]:
-    found: set[Any] = {types.CellType, types.GeneratorType, types.CodeType, types.UnionType}
+    found: set[Any] = {types.GeneratorType, types.CodeType, types.UnionType}
     found |= {type(NotImplemented), torch.layout, torch.memory_format, torch.iinfo, operator.attrgetter}
     found |= {types.SimpleNamespace, torch.qscheme, random.Random}
     found |= {types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType}

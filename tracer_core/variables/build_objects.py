@@ -73,6 +73,7 @@ def _bare_object(build: VariableBuilder, value: object, source: Source) -> Varia
 
 @builds(types.CellType)
 def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, types.CellType))
     return cell_from_outside(build.tx, value, source)
 
 
