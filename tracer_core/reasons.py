@@ -514,6 +514,12 @@ _reason(
     "Take the change out of the cached function, or do without the cache.",
 )
 _reason(
+    "cached-after-change",
+    "The code calls {name}, which is cached and reads what the code changed just before.",
+    "What the cache keeps is computed while tracing, when that change is not made yet.",
+    "Give the function what it needs as an argument, or do without the cache.",
+)
+_reason(
     "no-tensor-work",
     "{name} does nothing with tensors, so it runs as plain Python.",
     "A graph would be empty.",

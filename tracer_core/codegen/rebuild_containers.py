@@ -128,6 +128,10 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     else:
         emitter.call_const(tracker.cls)
     emitter.keep(tracker)
+    for name, value in (tracker.attributes or {}).items():
+        emitter.load(value)
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", name)
     if check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
         fill_dict(emitter, tracker.by_key, lambda: emitter.load(tracker))
         return

@@ -64,7 +64,9 @@ def _part_needs(part: VariableTracker | None) -> list[VariableTracker]:
 
 def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
     factory = [] if tracker.default_factory is None else [tracker.default_factory]
-    return [part for entry in tracker.entries(None) for part in entry] + factory
+    return (
+        [part for entry in tracker.entries(None) for part in entry] + factory + [*(tracker.attributes or {}).values()]
+    )
 
 
 def _generator_needs(tracker: GeneratorVariable) -> list[VariableTracker]:

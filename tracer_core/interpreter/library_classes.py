@@ -148,6 +148,19 @@ def namedtuple(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> Va
     return _made(tx, lambda: collections.namedtuple(*known, **named))
 
 
+@handles(typing.NamedTuple)
+def typed_named_tuple(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    """`typing.NamedTuple(...)`, called with known names and types."""
+    known, named = [_parts_of(tx, arg) for arg in args], _parts_by_name(tx, kwargs)
+
+    def make() -> Any:
+        made: Any = typing.NamedTuple(*known, **named)  # type: ignore[misc]
+        made.__module__ = tx.frame.globals.get("__name__")
+        return made
+
+    return _made(tx, make)
+
+
 def _parts_by_name(tx: Any, kwargs: dict[str, VariableTracker]) -> dict[str, Any]:
     return {name: _parts_of(tx, value) for name, value in kwargs.items()}
 

@@ -18,7 +18,7 @@ _ATOMIC = (
 # Classes of programs; only these keep all they have in a `__dict__` and slots.
 _HEAP_TYPE = 1 << 9
 _SHALLOW = (
-    list, dict, set, bytearray, collections.deque, collections.OrderedDict, collections.defaultdict,
+    list, dict, set, bytearray, collections.deque, collections.defaultdict,
 )  # fmt: skip
 
 
@@ -121,6 +121,11 @@ _REDUCED: dict[type, Callable[[Any], tuple[Any, tuple[Any, ...], Any, Any]]] = {
 """What library containers in C say they are made of: a function, its arguments, then items, then entries."""
 
 
+def attributes_of(x: collections.OrderedDict[Any, Any]) -> dict[str, Any]:
+    """What a program hung on an OrderedDict; a trace has its own way to tell."""
+    return dict(vars(x))
+
+
 def _partial(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     return functools.partial(function, *args, **keywords)
 
@@ -132,7 +137,8 @@ def _reduced(x: Any, memo: Memo | None) -> Any:
         function, args, items, entries = _REDUCED[cls](x)
         if memo is not None:
             args = tuple([_deep(arg, memo) for arg in args])
-        return _filled(x, function(*args), memo, None, items, entries)
+        state = attributes_of(x) if cls is collections.OrderedDict else None
+        return _filled(x, function(*args), memo, state or None, items, entries)
     if cls.__reduce_ex__ is not object.__reduce_ex__ or not cls.__flags__ & _HEAP_TYPE:
         reduced = x.__reduce_ex__(4)
     elif cls.__reduce__ is not object.__reduce__:
@@ -210,6 +216,10 @@ def _filled(x: Any, made: Any, memo: Memo | None, state: Any, items: Any, entrie
 
 
 def _restore(made: Any, state: Any) -> None:
+    if type(made) is collections.OrderedDict:
+        for name, value in state.items():
+            setattr(made, name, value)
+        return
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)
         return

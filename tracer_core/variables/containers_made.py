@@ -51,7 +51,7 @@ def frozenset_(tx: Tracing, iterable: VariableTracker | None = None, /) -> Varia
     if isinstance(iterable, SetVariable) and iterable.cls is frozenset:
         return iterable
     made = SetVariable() if iterable is None else as_set(tx, iterable)
-    return made.having(made.by_key, frozenset)
+    return made.having(made.by_key, frozenset, made.real)
 
 
 @handles(dict)

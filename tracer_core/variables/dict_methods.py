@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tracer_core.polyfills.copy import attributes_of
+from tracer_core.sources import AttrSource
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
@@ -255,6 +257,13 @@ def _view(which: str) -> Any:
 
 for _which in ("keys", "values", "items"):
     method(DictVariable, _which)(_view(_which))
+
+
+@handles(attributes_of, DictVariable)
+def attributes_of_ordered(tx: Tracing, self: DictVariable) -> VariableTracker:
+    if self.source is None:
+        return DictVariable([(tx.constant(name), value) for name, value in (self.attributes or {}).items()])
+    return tx.build(vars(tx.output.value_at(self.source)), AttrSource(self.source, "__dict__"))
 
 
 @method(DictVariable, "move_to_end")

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.sources import Source
+from tracer_core.guards import make
+from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.constant import DELETED
 from tracer_core.variables.keys import AskedKey, key_of
 
 
 class DictVariable(VariableTracker):
-    """A dict of any of the standard kinds: `cls` is dict, OrderedDict or defaultdict."""
+    """A dict of any of the standard kinds: `cls` is dict, OrderedDict or defaultdict. `attributes` are those that the
+    trace set on an OrderedDict of its own, None before the first."""
 
-    __slots__ = ("_entries", "cls", "default_factory", "reshaped", "written")
+    __slots__ = ("_entries", "attributes", "cls", "default_factory", "reshaped", "written")
     kind = "dict"
     mutable = True
 
@@ -29,6 +32,7 @@ class DictVariable(VariableTracker):
         super().__init__(source)
         self.cls = cls
         self.default_factory = default_factory
+        self.attributes: dict[str, VariableTracker] | None = None
         # How often keys came or went, and how often anything was written: iterators look at them.
         self.reshaped = self.written = 0
         self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
@@ -106,6 +110,31 @@ class DictVariable(VariableTracker):
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         return self.keys()
 
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        if self.cls is not collections.OrderedDict or hasattr(self.cls, name):
+            if name == "__dict__" and self.cls is collections.OrderedDict:
+                raise Unsupported("attribute", name=name, type="OrderedDict")
+            return None
+        if self.source is None:
+            return (self.attributes or {}).get(name)
+        real = tx.output.value_at(self.source)
+        if name in vars(real):
+            return tx.build(vars(real)[name], AttrSource(self.source, name))
+        tx.guard(make.lacks_attr(self.source, name))
+        return None
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        """Only OrderedDicts have attributes; those of one from outside are left to Python."""
+        if self.cls is not collections.OrderedDict or self.source is not None or hasattr(self.cls, name):
+            return False
+        if value is DELETED and name not in (self.attributes or {}):
+            return bool(tx.raise_(AttributeError, f"'collections.OrderedDict' object has no attribute {name!r}"))
+        tx.output.side_effects.changes(self, "dict", f"its attribute {name} is set")
+        self.attributes = {**(self.attributes or {}), name: value}
+        if value is DELETED:
+            del self.attributes[name]
+        return True
+
 
 class MappingProxyVariable(VariableTracker):
     """A `types.MappingProxyType` over a dict."""
@@ -160,9 +189,10 @@ class DictViewVariable(VariableTracker):
 
 
 class SetVariable(VariableTracker):
-    """A set or frozenset. Its iteration order is that of the real set the items would make, where all are known."""
+    """A set or frozenset. Its iteration order is that of `real`, a real set of the same values that was made by the
+    same steps; None where it came from outside or holds other things than plain values."""
 
-    __slots__ = ("_items", "cls", "reshaped")
+    __slots__ = ("_items", "cls", "real", "reshaped")
     kind = "set"
 
     def __init__(self, items: Iterable[VariableTracker] = (), cls: type = set, source: Source | None = None) -> None:
@@ -170,8 +200,17 @@ class SetVariable(VariableTracker):
         self.cls = cls
         self.reshaped = 0
         self._items: dict[Any, VariableTracker] = {}
+        self.real: set[Any] | None = set() if source is None else None
         for item in items:
             self._items.setdefault(key_of(None, item), item)
+            self._add_real(item)
+
+    def _add_real(self, item: VariableTracker) -> None:
+        known = None if self.real is None else plain_values([item])
+        if self.real is not None and known is not None:
+            self.real.add(known[0])
+        else:
+            self.real = None
 
     @classmethod
     def hashing(cls, tx: Tracing, items: Iterable[VariableTracker]) -> SetVariable:
@@ -179,12 +218,16 @@ class SetVariable(VariableTracker):
         made = cls()
         for item in items:
             made._items.setdefault(key_of(tx, item), item)
+            made._add_real(item)
         return made
 
-    def having(self, items: Mapping[Any, VariableTracker], cls: type | None = None) -> SetVariable:
+    def having(
+        self, items: Mapping[Any, VariableTracker], cls: type | None = None, real: set[Any] | None = None
+    ) -> SetVariable:
         """Another set, of this one's kind or `cls`, with items by their known keys; nothing is hashed again."""
         made = SetVariable(cls=cls or self.cls)
         made._items = dict(items)
+        made.real = real
         return made
 
     @property
@@ -220,6 +263,7 @@ class SetVariable(VariableTracker):
         hashed = key_of(tx, item)
         self.reshaped += hashed not in self._items
         self._items.setdefault(hashed, item)
+        self._add_real(item)
 
     def remove(self, tx: Tracing, item: VariableTracker) -> bool:
         hashed = self._looked_for(tx, item)
@@ -227,14 +271,17 @@ class SetVariable(VariableTracker):
             return False
         tx.output.side_effects.changes(self, "set", "an item is removed")
         self.reshaped += 1
-        del self._items[hashed]
+        gone = self._items.pop(hashed)
+        if self.real is not None:
+            self.real.discard(gone.realize().value())
         return True
 
-    def replace(self, tx: Tracing, items: Mapping[Any, VariableTracker]) -> None:
+    def replace(self, tx: Tracing, items: Mapping[Any, VariableTracker], real: set[Any] | None = None) -> None:
         """Have these items, by their known keys, instead."""
         tx.output.side_effects.changes(self, "set", "items are replaced")
         self.reshaped += 1
         self._items = dict(items)
+        self.real = real
 
     def __len__(self) -> int:
         return len(self._items)
@@ -263,7 +310,7 @@ class SetVariable(VariableTracker):
             by_value = {item.realize().value(): item for item in self._items.values()}
         except NotConstant:
             raise Unsupported("set-order", what=self.describe()) from None
-        return [by_value[value] for value in self.cls(by_value)]
+        return [by_value[value] for value in (self.cls(by_value) if self.real is None else self.real)]
 
     def _by_hash(self) -> list[VariableTracker]:
         """The order that the keys' hashes give, where no two are the same (comparing would run code again)."""
@@ -271,3 +318,24 @@ class SetVariable(VariableTracker):
         if len(hashes) < len(self._items) or any(isinstance(key, (ByIdentity, ByParts)) for key in self._items):
             raise Unsupported("set-order", what=self.describe())
         return [self._items[key] for key in self.cls(self._items)]
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def plain_values(items: Iterable[VariableTracker]) -> list[Any] | None:
+    """The values of the items, where all are numbers, texts and tuples of such; else None."""
+    values = []
+    for item in items:
+        try:
+            value = item.realize().value()
+        except NotConstant:
+            return None
+        if not _is_plain(value):
+            return None
+        values.append(value)
+    return values
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_plain, value)))

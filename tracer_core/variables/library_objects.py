@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import types
+import typing
 from typing import Any
 
 from tracer_core import rules
@@ -181,3 +182,31 @@ def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> Var
 
 rules.fold(os.fspath)
 rules.fold(slots_of)
+
+
+# --- who calls ------------------------------------------------------------------------------------------------
+
+
+@handles(typing._caller)  # type: ignore[attr-defined]
+def caller(
+    tx: Any, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
+) -> VariableTracker:
+    """The module of the code that makes a type variable, a new type and the like."""
+    frame = tx.frame
+    for _ in range(depth.realize().value()):
+        if frame.parent is None:
+            raise Unsupported("call", what="typing's question for the caller's module")
+        frame = frame.parent
+    return ConstantVariable(frame.globals.get("__name__", default.realize().value()))
+
+
+@handles(typing._idfunc)  # type: ignore[attr-defined]
+def idfunc(tx: Tracing, value: VariableTracker, /) -> VariableTracker:
+    """What a `NewType` is when it is called."""
+    return value
+
+
+@handles(type.__prepare__)
+def prepare(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    """The namespace for a class body: an empty one."""
+    return DictVariable()

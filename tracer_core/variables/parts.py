@@ -97,7 +97,7 @@ def init_part(
         filled = tx.call(ClassVariable(part.python_type()), args, kwargs)
         if isinstance(part, SetVariable):
             assert isinstance(filled, SetVariable)
-            part.replace(tx, filled.by_key)
+            part.replace(tx, filled.by_key, filled.real)
         elif isinstance(part, (ListVariable, DequeVariable)):
             assert isinstance(filled, (ListVariable, DequeVariable))
             if isinstance(part, DequeVariable):

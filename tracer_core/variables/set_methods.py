@@ -8,11 +8,12 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, SetVariable, plain_values
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.keys import raise_key
+from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.registry import handles, method
+from tracer_core.variables.sequences import ListVariable
 
 
 @handles(operator.contains, SetVariable, VariableTracker)
@@ -46,7 +47,12 @@ def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> Set
     for each in (b, a) if from_b else (a, b):
         for key, item in each.by_key.items():
             known.setdefault(key, item)
-    return a.having({key: item for key, item in known.items() if key in keys})
+    return a.having({key: item for key, item in known.items() if key in keys}, real=_same_step(function, a, b))
+
+
+def _same_step(function: Any, a: SetVariable, b: SetVariable) -> set[Any] | None:
+    """The operator on the real sets."""
+    return None if a.real is None or b.real is None else function(a.real, b.real)
 
 
 _SET_OPERATORS: dict[Any, Any] = {
@@ -69,7 +75,8 @@ for _function in _SET_OPERATORS:
     ) -> VariableTracker | None:
         if a.cls is not set:
             return None
-        a.replace(tx, _combined(tx, function, a, b).by_key)
+        made = _combined(tx, function, a, b)
+        a.replace(tx, made.by_key, _same_step(getattr(operator, "i" + function.__name__.rstrip("_")), a, b))
         return a
 
 
@@ -84,7 +91,6 @@ _SET_METHODS: dict[str, Any] = {
 def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker) -> SetVariable:
     """As the operator, with anything that gives items; of equal items, an intersection keeps those of what it goes
     over."""
-    other = part_of(other.realize())
     if isinstance(other, SetVariable):
         return _combined(tx, function, a, other)
     items = as_set(tx, other)
@@ -93,31 +99,56 @@ def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker
     return _combined(tx, function, a, items)
 
 
+def _given(tx: Tracing, other: VariableTracker) -> tuple[VariableTracker, Any]:
+    """What a method of a set is given, gone over once, and the same for a real set (None: it is not known)."""
+    other = part_of(other.realize())
+    if isinstance(other, SetVariable):
+        return other, other.real
+    if type(other) is DictVariable and other.cls is dict:
+        values = plain_values(other.keys())
+        return other, None if values is None else dict.fromkeys(values)
+    items = unpack(tx, other)
+    return ListVariable(items), plain_values(items)
+
+
 def as_set(tx: Tracing, iterable: VariableTracker) -> SetVariable:
     """What `set(iterable)` makes; what is a key already, in a set or a dict, is not hashed again."""
     iterable = iterable.realize()
     items = part_of(iterable)
     if isinstance(items, SetVariable):
-        return items.having(items.by_key, set)
+        return items.having(items.by_key, set, None if items.real is None else set(items.real))
     if type(iterable) is DictVariable and iterable.cls is dict:
-        return SetVariable().having({hashed: key for hashed, (key, _) in iterable.by_key.items()})
+        values = plain_values(iterable.keys())
+        real = None if values is None else set(dict.fromkeys(values))
+        return SetVariable().having({hashed: key for hashed, (key, _) in iterable.by_key.items()}, real=real)
     return SetVariable.hashing(tx, unpack(tx, iterable))
 
 
-def _set_method(function: Any) -> Any:
+def _set_method(function: Any, name: str) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
         result = self.having(self.by_key)
+        reals = []
         for other in others:
-            result = _with_any(tx, function, result, other)
+            given, real = _given(tx, other)
+            reals.append(real)
+            result = _with_any(tx, function, result, given)
+        known = self.real is not None and all(real is not None for real in reals)
+        result.real = getattr(self.real, name)(*reals) if known else None
         return result
 
     return handler
 
 
-def _set_update_method(function: Any) -> Any:
+def _set_update_method(function: Any, name: str) -> Any:
     def handler(tx: Tracing, self: SetVariable, *others: VariableTracker) -> VariableTracker:
         for other in others:
-            self.replace(tx, _with_any(tx, function, self, other).by_key)
+            given, real = _given(tx, other)
+            made, mine = _with_any(tx, function, self, given), self.real
+            if mine is None or real is None:
+                mine = None
+            else:
+                getattr(mine, name)(real)
+            self.replace(tx, made.by_key, mine)
         return NONE
 
     return handler
@@ -134,11 +165,12 @@ def _of_one(handler: Any) -> Any:
 
 
 for _name, _function in _SET_METHODS.items():
-    _new, _in_place = _set_method(_function), _set_update_method(_function)
+    _name_in_place = "update" if _name == "union" else f"{_name}_update"
+    _new, _in_place = _set_method(_function, _name), _set_update_method(_function, _name_in_place)
     if _function is operator.xor:
         _new, _in_place = _of_one(_new), _of_one(_in_place)
     method(SetVariable, _name)(_new)
-    method(SetVariable, "update" if _name == "union" else f"{_name}_update")(_in_place)
+    method(SetVariable, _name_in_place)(_in_place)
 
 
 @method(SetVariable, "issubset")
@@ -179,19 +211,24 @@ def set_remove(tx: Tracing, self: SetVariable, item: VariableTracker) -> Variabl
 def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
     if not len(self):
         tx.raise_(KeyError, "pop from an empty set")
-    if len(self) > 1:
+    if len(self) > 1 and self.real is None:
+        # (One from outside remembers where the last pop was.)
         raise Unsupported("set-order", what=self.describe())
-    item = self.keys()[0]
+    item = self.keys()[0] if self.real is None else ConstantVariable(self.real.pop())
+    hashed = key_of(tx, item)
+    item = self.by_key[hashed]
     self.remove(tx, item)
     return item
 
 
 @method(SetVariable, "clear")
 def set_clear(tx: Tracing, self: SetVariable) -> VariableTracker:
-    self.replace(tx, {})
+    self.replace(tx, {}, None if self.source is not None else set())
     return NONE
 
 
 @method(SetVariable, "copy")
 def set_copy(tx: Tracing, self: SetVariable) -> VariableTracker:
-    return self.having(self.by_key) if self.mutable else self
+    if not self.mutable:
+        return self
+    return self.having(self.by_key, real=None if self.real is None else self.real.copy())

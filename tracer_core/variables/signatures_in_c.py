@@ -52,7 +52,7 @@ def raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kw
 def refuse_attribute(tx: Tracing, obj: VariableTracker, name: str, delete: bool) -> None:
     """Raise what Python says of an attribute that objects of this type cannot have, where it is made in C."""
     make = _EMPTY.get(obj.python_type())
-    if make is None or obj.python_type() is BaseException:
+    if make is None or obj.python_type() in (BaseException, collections.OrderedDict):
         return
     try:
         if delete:

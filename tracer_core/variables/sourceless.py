@@ -17,7 +17,7 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.build_callables import class_tracker, function_tracker
 from tracer_core.variables.classes import BuiltinVariable, ModuleVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable, plain_values
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.partials import PartialVariable
@@ -77,6 +77,13 @@ class SourcelessBuilder:
         raise Unsupported("unknown-object", type=type(value).__qualname__, source="a value made while tracing")
 
 
+def _set(build: SourcelessBuilder, value: Any) -> SetVariable:
+    items = [build(item) for item in value]
+    made = SetVariable(items, type(value))
+    made.real = value if plain_values(items) is not None else None
+    return made
+
+
 def _each(cls: Any) -> Any:
     return lambda build, value: cls([build(item) for item in value])
 
@@ -85,8 +92,8 @@ _SOURCELESS: dict[type, Any] = {
     list: _each(ListVariable),
     tuple: _each(TupleVariable),
     torch.Size: _each(SizeVariable),
-    set: lambda build, value: SetVariable([build(item) for item in value], set),
-    frozenset: lambda build, value: SetVariable([build(item) for item in value], frozenset),
+    set: _set,
+    frozenset: _set,
     dict: lambda build, value: DictVariable([(build(k), build(v)) for k, v in value.items()]),
     collections.OrderedDict: lambda build, value: DictVariable(
         [(build(k), build(v)) for k, v in value.items()], collections.OrderedDict

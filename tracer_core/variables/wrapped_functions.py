@@ -86,10 +86,36 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
     def _held(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
         """What the cache has for these arguments, which it may have to compute now."""
         assert self.source is not None
+        if _reads_what_changed(tx, self.wrapper.__wrapped__):
+            raise Unsupported("cached-after-change", name=name_of(self.wrapper))
         values = {name: value.realize().value() for name, value in kwargs.items()}
-        result = self.wrapper(*(arg.realize().value() for arg in args), **values)
+        try:
+            result = self.wrapper(*(arg.realize().value() for arg in args), **values)
+        except Exception:  # noqa: BLE001 - it did not raise when it was walked
+            raise Unsupported("cached-after-change", name=name_of(self.wrapper)) from None
         tx.guard(make.filled(self.source, self.wrapper.cache_info().currsize))
         return tx.build(result, ConstSource.of_object(result))
+
+
+def _reads_what_changed(tx: Tracing, function: Any) -> bool:
+    """Whether the trace wrote one of the function's cells or globals, or changed what one of them holds."""
+    code, effects = getattr(function, "__code__", None), tx.output.side_effects
+    if code is None:
+        return False
+    cells = [cell for cell in function.__closure__ or () if _is_filled(cell)]
+    names = [name for name in code.co_names if name in function.__globals__]
+    held = [*(cell.cell_contents for cell in cells), *(function.__globals__[name] for name in names)]
+    met = (tx.output.trackers_by_object.get(id(each)) for each in (*(function.__closure__ or ()), *held))
+    wrote = any((id(function.__globals__), name) in effects.globals_ for name in code.co_names)
+    return wrote or any(tracker in effects.changed for tracker in met if tracker is not None)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 def _has_nodes(tracker: VariableTracker) -> bool:

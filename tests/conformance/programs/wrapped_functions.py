@@ -213,3 +213,28 @@ def cached_result_stands_until_the_cache_is_cleared(x):
     if OFFSET == 4:
         cached_base.cache_clear()
     return result
+
+
+SETTINGS: dict[str, int] = {}
+
+
+@functools.cache
+def cached_setting(name):
+    return SETTINGS[name]
+
+
+@program("F6", differs="torch_differs", why="torch fails at what is not there while tracing")
+def cache_that_reads_what_was_just_written(x):
+    SETTINGS["a"] = 3
+    return x + 1, cached_setting("a")
+
+
+@program("F6", differs="fewer_breaks", why="torch gives up the frame")
+def recursive_cache_made_inside(x):
+    y = x + 1
+
+    @functools.cache
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    return y * 2, fib(10)
