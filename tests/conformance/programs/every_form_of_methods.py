@@ -121,7 +121,7 @@ def sets_looked_for_in_sets(x):
     return x + 1, inside, s, refusals(lambda: s.remove({4}), lambda: [] in s, lambda: s.add({4}))
 
 
-@program("I11", lambda: [(t(2), 3), (t(2), 4), (t(2), 5)], differs="fewer_breaks", why="compiled less often")
+@program("I11", lambda: [(t(2), 3), (t(2), 4), (t(2), 5)])
 def hashes_of_numbers_in_tuples(x, n):
     return x + 1, hash((n, 1)) == hash((n, 1)), (n, "a").__hash__() == hash((n, "a"))
 
@@ -136,7 +136,7 @@ class Named:
         return "named"
 
 
-@program("I11", differs="fewer_breaks", why="torch breaks at the text of such containers")
+@program("I11")
 def texts_of_containers_of_objects(x):
     n = Named()
     return (
@@ -151,7 +151,7 @@ def texts_of_containers_of_objects(x):
     )
 
 
-@program("I11", differs="fewer_breaks", why="torch gives up the frame")
+@program("I11")
 def class_methods_found_on_instances(x):
     return (
         x + 1,
@@ -244,7 +244,7 @@ def lengths_that_iterators_have_left(x):
     return x + 1, rest, operator.length_hint(iter(())), operator.length_hint(iter("abc")), list(it)
 
 
-@program("I12", differs="fewer_breaks", why="torch breaks at bisect")
+@program("I12")
 def places_found_by_bisection(x):
     items = [1, 3]
     bisect.insort(items, 2)
@@ -254,13 +254,13 @@ def places_found_by_bisection(x):
     return x + 1, items, found, refusals(lambda: bisect.bisect([1], 2, -1), lambda: bisect.bisect([1], "a"))
 
 
-@program("I12", differs="fewer_breaks", why="torch breaks at heaps with the largest on top")
+@program("I12")
 def smallest_and_largest(x):
     items = [5, 3, 8, 1, 9, 2]
     return x + 1, heapq.nsmallest(3, items), heapq.nsmallest(2, items, key=lambda v: -v), heapq.nlargest(3, items)
 
 
-@program("I12", differs="fewer_breaks", why="torch gives up the frame at complex numbers' functions")
+@program("I12")
 def numbers_packed_and_complex(x):
     return x + 1, struct.pack("<ih", 3, 4), struct.unpack("<i", b"abcd"), struct.calcsize("<i"), cmath.sqrt(-1)
 

@@ -15,21 +15,21 @@ class Base:
         return self.a * 2
 
 
-@program("I10 I12", differs="fewer_breaks", why="torch breaks at classes made inside")
+@program("I10 I12")
 def dataclass_made_by_a_call(x):
     made = dataclasses.make_dataclass("Made", [("a", int), ("d", int, 3)], bases=(Base,))
     one = made(2)
     return x + one.a, one.doubled(), dataclasses.astuple(one), repr(one), one == made(2), made.__name__
 
 
-@program("I10 I12", differs="fewer_breaks", why="torch breaks at typing's questions for the caller")
+@program("I10 I12")
 def types_made_by_typing(x):
     number = typing.NewType("number", int)
     variable = typing.TypeVar("variable")
     return x + number(3), number.__name__, number.__module__, variable.__name__, number.__supertype__
 
 
-@program("I10 I12", differs="fewer_breaks", why="torch breaks at classes made inside")
+@program("I10 I12")
 def named_tuple_made_by_typing(x):
     made = typing.NamedTuple("made", [("a", int), ("b", float)])
     one = made(2, b=3.0)

@@ -223,13 +223,13 @@ def cached_setting(name):
     return SETTINGS[name]
 
 
-@program("F6", differs="torch_differs", why="torch fails at what is not there while tracing")
+@program("F6")
 def cache_that_reads_what_was_just_written(x):
     SETTINGS["a"] = 3
     return x + 1, cached_setting("a")
 
 
-@program("F6", differs="fewer_breaks", why="torch gives up the frame")
+@program("F6")
 def recursive_cache_made_inside(x):
     y = x + 1
 
