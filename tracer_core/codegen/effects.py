@@ -24,7 +24,7 @@ from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
-from tracer_core.variables.sequences import ListVariable, SequenceVariable
+from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
 Rule = Callable[[Emitter, Any], None]
@@ -141,15 +141,30 @@ def _refill(emitter: Emitter, tracker: VariableTracker, cls: type, method: str, 
 
 
 @writes_back("deque")
-def _deque(emitter: Emitter, tracker: SequenceVariable) -> None:
-    _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
+def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
+    if tracker.moved:
+        _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
+        return
+    # Iterators over it that are outside of the trace go on where they are.
+    emitter.call_const(_set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
+    emitter.emit("POP_TOP")
+
+
+def _set_items(target: collections.deque[Any], items: list[Any]) -> None:
+    for index, item in enumerate(items):
+        collections.deque.__setitem__(target, index, item)
 
 
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
     if not check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
-        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
+        if tracker.reshaped:
+            _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
+            return
+        # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
+        emitter.call_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
+        emitter.emit("POP_TOP")
         return
     emitter.call_const(
         refill_dict,

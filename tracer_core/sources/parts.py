@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import keyword
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -59,7 +60,8 @@ class AttrSource(Step):
         return getattr(base, self.attr)
 
     def expr(self, base: str, const: Const) -> str:
-        return f"{base}.{self.attr}" if self.attr.isidentifier() else f"getattr({base}, {self.attr!r})"
+        written = self.attr.isidentifier() and not keyword.iskeyword(self.attr)
+        return f"{base}.{self.attr}" if written else f"getattr({base}, {self.attr!r})"
 
     def rebuild(self, load: Load) -> list[Instruction]:
         return [*load(self.of), make("LOAD_ATTR", self.attr)]

@@ -20,7 +20,7 @@ from tracer_core.sources import (
     ItemSource,
     Source,
 )
-from tracer_core.sources.parts import dict_behind
+from tracer_core.sources.parts import dict_behind, dict_keys
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
@@ -119,6 +119,8 @@ def guard_keys(build: VariableBuilder, value: dict[Any, Any], source: Source) ->
         guard = make.dict_keys_are(source, value)
     except Exception:  # noqa: BLE001
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name) from None
+    if len(dict_keys(value)) != dict.__len__(value):
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
     build.tx.guard(guard)
 
 

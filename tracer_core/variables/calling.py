@@ -14,6 +14,7 @@ import torch
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import class_in_c
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
@@ -220,10 +221,26 @@ def _tensor_method(known: Any) -> str | None:
 def _unbound_method(known: Any, args: Args) -> str | None:
     """The method's name when `known` is `list.append` and the like, called with an object first."""
     if isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)) and args:
-        owner = known.__objclass__
-        if issubclass(args[0].python_type(), owner):
+        owner, cls = known.__objclass__, args[0].python_type()
+        if issubclass(cls, owner) and not _passes_by(args[0], known):
             return str(known.__name__)
     return None
+
+
+def _passes_by(obj: VariableTracker, known: Any) -> bool:
+    """Whether `known`, as `dict.pop`, passes by what the object's own class in C has instead, as `OrderedDict.pop`.
+
+    Raises:
+        Unsupported: it does, and the object is no constant that Python itself can be asked about.
+    """
+    owner, name = known.__objclass__, known.__name__
+    if owner is object or owner.__module__ != "builtins":
+        return False
+    if static_lookup(class_in_c(obj.python_type()), name)[0] is known:
+        return False
+    if isinstance(obj, ConstantVariable):
+        return True
+    raise Unsupported("method", name=f"{owner.__name__}.{name}", type=obj.python_type_name())
 
 
 def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:

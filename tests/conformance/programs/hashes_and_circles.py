@@ -141,3 +141,23 @@ def ordered_dict_written_past_its_methods(x):
         return x + 1, list(table), len(table)
     except KeyError as error:
         return x + 2, str(error), len(table)
+
+
+@program("I11", differs="torch_differs", why="torch.compile calls the methods of the object's own class")
+def methods_of_a_base_past_the_classes_own(x):
+    table = collections.OrderedDict(a=1, b=2)
+    counts = collections.defaultdict(int, {1: 2})
+    found = list(dict.items(table)), dict.get(table, "a"), dict.__len__(table)
+    return x + 1, found, type(dict.copy(counts)), type(dict.__or__(table, {"c": 1})), int.__repr__(True)
+
+
+@program("I11", differs="torch_differs", why="torch.compile calls the methods of the object's own class")
+def ordered_dict_written_by_methods_of_dict(x):
+    table = collections.OrderedDict(a=1, b=2)
+    dict.__setitem__(table, "c", 3)
+    before = list(table), len(table)
+    dict.pop(table, "a")
+    try:
+        return x + 1, before, list(table)
+    except KeyError as error:
+        return x + 2, before, str(error)
