@@ -20,7 +20,7 @@ from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
-from tracer_core.variables.constant import NONE
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.folding import fold
