@@ -53,13 +53,13 @@ def conditions(node: torch.fx.Node) -> Conditions | None:
 
 def _become_floats(args: list[Any]) -> Conditions:
     """Whole numbers are made floats unless they are too large, which products of those from outside are not."""
-    return tuple(c for arg in args if _is_whole(arg) and _may_be_huge(arg) for c in _within(arg, _LARGEST))
+    return tuple(c for arg in args if may_be_huge(arg) for c in _within(arg, _LARGEST))
 
 
-def _may_be_huge(number: Any) -> bool:
-    """Whether `number` is made by raising to a power, or shifting by, what is not constant."""
+def may_be_huge(number: Any) -> bool:
+    """Whether `number` is whole, and made by raising to a power, or shifting by, what is not constant."""
     if not isinstance(number, torch.SymInt):
-        return bool(abs(number) > _LARGEST)
+        return isinstance(number, int) and abs(number) > _LARGEST
     parts = sympy.preorder_traversal(number.node.expr)
     powers = (part for part in parts if type(part).__name__ in ("Pow", "PowByNatural", "LShift"))
     return any(bool(power.args[1].free_symbols) for power in powers)

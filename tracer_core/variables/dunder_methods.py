@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
@@ -72,9 +72,7 @@ def _comparable(a: VariableTracker, b: VariableTracker) -> bool:
             return isinstance(b, kind)
     if isinstance(a, SequenceVariable):
         return isinstance(b, SequenceVariable) and a.cls is b.cls
-    return same_family(a, b) and (
-        a.python_type() is b.python_type() or isinstance(constant_or(b, None), (int, float))
-    )
+    return same_family(a, b) and (a.python_type() is b.python_type() or issubclass(b.python_type(), (int, float)))
 
 
 def _statement(run: Callable[..., None]) -> Any:

@@ -11,6 +11,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
+from tracer_core.graph.number_errors import may_be_huge
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
@@ -116,6 +117,8 @@ def call_in_graph(
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
     """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
     are, which are guarded. None where tensors are asked."""
+    if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
+        raise Unsupported("huge-constant", what="an integer that may be too large for a float")
     fixed = [settled(tx, arg) for arg in args]
     result = fold(tx, node.target, fixed, {})
     if result is not None:

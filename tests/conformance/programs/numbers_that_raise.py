@@ -192,3 +192,8 @@ def infinity_rounded(x, n):
     round((n - 4) * 1e308 * 10)
     math.floor((n - 4) * 1e308 * 10)
     return x + 1
+
+
+@program("I11 B4", lambda: [(t(2), n) for n in (1, 2, 3)], differs="torch_differs", why="torch fails on it")
+def methods_of_constants_on_numbers_that_vary(x, n):
+    return x + 1, (2.0).__eq__(n), (2.5).__lt__(n), (1).__le__(n)
