@@ -55,7 +55,7 @@ class BufferVariable(VariableTracker):
         return [tx.constant(item) for item in self.held]
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        if name == "obj" or not hasattr(self.held, name):
+        if name in ("obj", "__class__") or not hasattr(self.held, name):
             return None
         found = getattr(self.held, name)
         return BuiltinMethodVariable(self, name) if callable(found) else tx.constant(found)

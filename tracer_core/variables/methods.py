@@ -9,6 +9,9 @@ from tracer_core.sources import Source
 from tracer_core.variables.base import ByParts, Tracing, VariableTracker
 from tracer_core.variables.keys import identity_key, key_of
 
+# What a method has of its own; all else it asks its function.
+_OF_METHODS = frozenset(dir(types.MethodType)) - {"__doc__"}
+
 
 class MethodVariable(VariableTracker):
     """A Python function bound to an object."""
@@ -38,7 +41,7 @@ class MethodVariable(VariableTracker):
             return self.self_
         if name == "__func__":
             return self.function
-        return self.function.attribute(tx, name)
+        return None if name in _OF_METHODS else self.function.attribute(tx, name)
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         return tx.call(self.function, [self.self_, *args], kwargs)

@@ -240,7 +240,7 @@ class UserObjectVariable(VariableTracker):
             self.dict_shown = self.given_dict is None
             return self.given_dict or InstanceDictVariable(self, self)
         if name == "__class__":
-            return tx.build(self.cls, ConstSource.of_object(self.cls))
+            return tx.build(self.python_type(), ConstSource.of_object(self.python_type()))
         if self.part is not None:
             from tracer_core.variables.attributes import find_attr
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 from tracer_core.files import place, shown_file
@@ -69,13 +70,13 @@ class Identity(_Holds):
 
 @kind("FUNCTION_CODE", rank=2)
 class FunctionCode(_Holds):
-    """`expected` holds the code object of the function at the source."""
+    """`expected` holds the code object of the function at the source. (Bound methods show that of their function.)"""
 
     def holds(self, value: Any, expected: Held) -> bool:
-        return expected.is_(value.__code__)
+        return type(value) is FunctionType and expected.is_(value.__code__)
 
     def condition(self, value: str, expected: Held, const: Const) -> str:
-        return expected.condition(f"{value}.__code__", const)
+        return f"type({value}) is {const(FunctionType)} and {expected.condition(f'{value}.__code__', const)}"
 
     def text(self, name: str, expected: Held) -> str:
         return f"{name}.__code__ is {expected.label}"
@@ -84,9 +85,9 @@ class FunctionCode(_Holds):
         return f"a function with {expected.label}"
 
     def seen_text(self, value: Any, expected: Held) -> str:
-        code = getattr(value, "__code__", None)
-        if code is None:
+        if type(value) is not FunctionType:
             return describe(value)
+        code = value.__code__
         return f"a function with code {code.co_name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
 
     def advice(self, name: str, expected: Held, value: Any) -> str:
