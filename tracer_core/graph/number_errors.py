@@ -33,8 +33,8 @@ _NEVER_RAISES = frozenset(
     {
         operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, operator.eq, operator.ne,
         operator.lt, operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.xor,
-        operator.invert, operator.getitem, torch.sym_float, torch.sym_ite, torch.sym_max, torch.sym_min,
-        torch.sym_not, torch.sym_sum, *_of_math("atan", "tanh"),
+        operator.invert, operator.not_, operator.getitem, torch.sym_float, torch.sym_ite, torch.sym_max,
+        torch.sym_min, torch.sym_not, torch.sym_sum, *_of_math("atan", "tanh"),
     }
 )  # fmt: skip
 

@@ -71,7 +71,7 @@ def class_cell_of_another_class(x):
         return x + 1, str(error)
 
 
-@program("I10", **DIFFERS)
+@program("I10")
 def metaclass_sees_the_class_cell(x):
     seen = []
 
@@ -97,7 +97,7 @@ class OrderOfItsOwn(type):
 log = []
 
 
-@program("I10", **DIFFERS)
+@program("I10")
 def order_of_lookup_asked_while_it_is_found(x):
     log.clear()
 

@@ -104,8 +104,6 @@ def pairs_of_an_iterator_that_asks_for_pairs(x):
 @program(
     "I12",
     calls=lambda: [(itertools.chain([1, 2], 3),), (zip([1, 2], [3]),)],
-    differs="fewer_breaks",
-    why="torch.compile does not trace iterators from outside",
 )
 def iterator_from_outside_that_raises(it):
     taken = []
