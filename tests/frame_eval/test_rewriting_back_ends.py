@@ -177,3 +177,29 @@ def test_numpy_that_warns_on_constants(backend: str) -> None:
     with pytest.warns(RuntimeWarning, match="divide by zero"):
         array, result = tracer_core.compile(function, backend=backend)(torch.ones(2))
     assert array == np.array([np.inf]) and torch.equal(result, torch.full((2,), 2.0))
+
+
+@pytest.mark.row("O11")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("cls", [torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop, torch.optim.Adagrad])
+def test_steps_of_an_optimizer_are_compiled_once(backend: str, cls: type[torch.optim.Optimizer]) -> None:
+    """The first step makes the state; all after it are one graph."""
+    compiled_by = torch._dynamo.lookup_backend(backend) if backend != "eager" else (lambda graph, _: graph.forward)
+    graphs = []
+
+    def counting(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
+        graphs.append(graph)
+        return compiled_by(graph, inputs)
+
+    def weights(compile: Callable[..., Any]) -> torch.Tensor:
+        parameter = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+        optimizer = cls([parameter], lr=0.1)
+        step = compile(lambda: optimizer.step())
+        for number in range(6):
+            parameter.grad = torch.tensor([0.5, number])
+            step()
+        return parameter.detach()
+
+    expected = weights(lambda function: function)
+    assert torch.equal(weights(lambda function: tracer_core.compile(function, backend=counting)), expected)
+    assert len(graphs) <= 2

@@ -160,6 +160,13 @@ CASES: dict[str, Case] = {
         "v was device(type='cpu') at compile time",
         str,
     ),
+    "scheme of quantization": Case(
+        lambda: torch.per_tensor_affine,
+        lambda: torch.per_channel_affine,
+        "CONSTANT",
+        "v was torch.per_tensor_affine at compile time",
+        str,
+    ),
     "range": Case(
         lambda: range(3), lambda: range(4), "CONSTANT", "v was range(0, 3) at compile time and is range(0, 4)", len
     ),
@@ -420,7 +427,7 @@ def test_every_builder_for_a_type_of_python_itself_is_met_by_a_case() -> None:
 def _elsewhere() -> set[Any]:
     found: set[Any] = {types.GeneratorType, types.CodeType, types.UnionType}
     found |= {type(NotImplemented), torch.layout, torch.memory_format, torch.iinfo, operator.attrgetter}
-    found |= {types.SimpleNamespace, torch.qscheme, random.Random}
+    found |= {types.SimpleNamespace, random.Random}
     found |= {types.WrapperDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType}
     found |= {types.MemberDescriptorType, torch._ops.OpOverload, torch._ops.OpOverloadPacket, weakref.ref, re.Pattern}
     # Iterators have tests of their own.

@@ -168,6 +168,6 @@ _CONSTANTS: dict[type, Callable[[Any], str]] = {
     frozenset: _frozenset,
     slice: _slice,
     dict: _dict,
-    **dict.fromkeys((torch.dtype, torch.device, torch.layout, torch.memory_format), repr),
+    **dict.fromkeys((torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme), repr),
     SDPBackend: lambda backend: f"SDPBackend.{backend.name}",
 }

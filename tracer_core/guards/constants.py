@@ -44,10 +44,7 @@ _SAME: dict[type, Callable[[Any, Any], bool]] = {
     frozenset: _same_set,
     range: _same_range,
     slice: _same_range,
-    torch.dtype: _equal,
-    torch.device: _equal,
-    torch.layout: _equal,
-    torch.memory_format: _equal,
+    **dict.fromkeys((torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme), _equal),
 }
 
 

@@ -183,7 +183,7 @@ def _slice_text(value: slice) -> str:
     return f"slice({value_text(value.start)}, {value_text(value.stop)}, {value_text(value.step)})"
 
 
-_TORCH_CONSTANTS = {"dtype", "device", "layout", "memory_format", "SymInt", "SymFloat", "SymBool"}
+_TORCH_CONSTANTS = {"dtype", "device", "layout", "memory_format", "qscheme", "SymInt", "SymFloat", "SymBool"}
 _WRITERS: dict[type, Callable[[Any], str]] = {
     **dict.fromkeys((int, float, complex, bool, str, bytes, type(None), type(...)), repr),
     slice: _slice_text,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import collections
 import re
+import types
+
+import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import HEAP_TYPE, class_in_c
@@ -28,6 +31,14 @@ def str_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 @handles(repr, VariableTracker)
 def repr_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     return text_of(tx, obj, "__repr__")
+
+
+# Types whose texts say the value, and no address.
+_TELL_THEIR_VALUE = (
+    bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset, range, slice,
+    types.EllipsisType, types.NotImplementedType, types.GenericAlias, types.UnionType,
+    torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme, torch.finfo, torch.iinfo,
+)  # fmt: skip
 
 
 def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker | None:
@@ -55,9 +66,7 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
         return _container_text(tx, obj)
     if special == "__repr__" and type(value) in (re.Pattern, re.Match):
         return ConstantVariable(repr(value))
-    if isinstance(
-        value, (bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset)
-    ):
+    if isinstance(value, _TELL_THEIR_VALUE):
         try:
             return ConstantVariable(str(value) if special == "__str__" else repr(value))
         except ValueError as error:  # (An integer of too many digits.)

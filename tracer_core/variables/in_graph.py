@@ -16,6 +16,7 @@ from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.in_place import refuse_writes
+from tracer_core.variables.optimizers import runs_as_plain
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, settled, unbacked, wrap
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -110,7 +111,9 @@ def call_in_graph(
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
-    done = _done_now(tx, node, args) if node.meta.get("may_raise") and not tx.output.runs_as_it_is else None
+    # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
+    left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
+    done = _done_now(tx, node, args) if left_out else None
     return done or wrap(tx, node, fake)
 
 

@@ -4,7 +4,9 @@ import math
 import operator
 import types
 
-from tests.conformance.program import program
+import torch
+
+from tests.conformance.program import program, t
 
 
 class Rich:
@@ -192,3 +194,22 @@ def notes_and_codes_of_exceptions(x):
 @program("I11 I12", differs="torch_differs", why="keywords clash with parameters of the compiler")
 def keywords_with_any_name(x):
     return x + 1, dict(iterable=1, tx=2, self=3), "{self}".format(self=3), types.SimpleNamespace(tx=1, cls=2)
+
+
+TELLING = [
+    torch.int8,
+    torch.device("cpu"),
+    torch.strided,
+    torch.channels_last,
+    torch.per_tensor_affine,
+    ...,
+    range(3),
+]
+
+
+@program(
+    "I11", lambda: [(t(2), value) for value in TELLING], differs="fewer_breaks", why="torch breaks at some of them"
+)
+def texts_of_values_that_say_themselves(x, v):
+    texts = [f"{v}", f"{v!r}", f"{v!a}", str(v), repr(v), "%s %r" % (v, v), "{} {!r}".format(v, v), f"{[v]}"]
+    return x + 1, texts, f"{x.dtype} on {x.device}: {x.shape}"
