@@ -83,10 +83,11 @@ def compile(
     Raises:
         TypeError, ValueError: for what cannot be compiled, and for unknown back ends and options.
     """
-    config = make_config(backend=backend, dynamic=dynamic, fullgraph=fullgraph, mode=mode, options=options)
-    if fn is None:
-        return functools.partial(_compile, config=config, disable=disable)
-    return _compile(fn, config=config, disable=disable)
+    with disabled():
+        config = make_config(backend=backend, dynamic=dynamic, fullgraph=fullgraph, mode=mode, options=options)
+        if fn is None:
+            return functools.partial(_compile, config=config, disable=disable)
+        return _compile(fn, config=config, disable=disable)
 
 
 def make_config(

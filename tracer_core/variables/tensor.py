@@ -99,7 +99,7 @@ class SymNodeVariable(InGraphVariable):
             if tx.output.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
-            what = self.source.name if self.source is not None else str(self._fake)
+            what = self.source.name if self.source is not None else "a number that the graph computes"
             raise Unsupported("data-dependent-number", what=what)
         result = to(self._fake)
         tx.output.note_shape_guards()
