@@ -10,11 +10,14 @@ from tracer_core.bytecode import CallShape
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import call_for_effect, list_of
 from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.polyfills import Ongoing
+from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.iterators import (
     BackwardsIterator,
     ComposedIterator,
     DequeIterator,
     DictIterator,
+    IteratorVariable,
     RangeIterator,
     SequenceIterator,
 )
@@ -105,10 +108,23 @@ _BASES = (collections.OrderedDict, dict, set, frozenset)
 
 @rebuilds(ComposedIterator)
 def _composed_iterator(emitter: Emitter, tracker: ComposedIterator) -> None:
-    args, kwargs = tracker.rebuild_args()
+    keywords = tracker.keywords()
     emitter.emit("PUSH_NULL")
     emitter.const(tracker.cls)
-    for value in (*args, *kwargs.values()):
+    for value in tracker.before:
         emitter.load(value)
-    emitter.emit("CALL", CallShape(len(args) + len(kwargs), tuple(kwargs)))
+    for iterator in tracker.iterators:
+        _ongoing(emitter, iterator)
+    for value in keywords.values():
+        emitter.load(value)
+    count = len(tracker.before) + len(tracker.iterators) + len(keywords)
+    emitter.emit("CALL", CallShape(count, tuple(keywords)))
     emitter.keep(tracker)
+
+
+def _ongoing(emitter: Emitter, iterator: VariableTracker) -> None:
+    """An iterable that gives this very iterator. Python's own do so themselves."""
+    if isinstance(iterator.realize(), IteratorVariable):
+        emitter.load(iterator)
+    else:
+        emitter.call_const(Ongoing, lambda: emitter.load(iterator))

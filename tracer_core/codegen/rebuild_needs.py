@@ -97,5 +97,5 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     GeneratorVariable: _generator_needs,
     InstanceDictVariable: lambda view: [view.owner],
     DictIterator: lambda iterator: [iterator.of],
-    ComposedIterator: lambda iterator: [*iterator.rebuild_args()[0], *iterator.rebuild_args()[1].values()],
+    ComposedIterator: lambda iterator: [*iterator.before, *iterator.iterators, *iterator.keywords().values()],
 }

@@ -7,7 +7,15 @@ module they stand in for.
 
 from __future__ import annotations
 
-from tracer_core.polyfills.protocols import CallIterator, IteratesByIndex, iterator_by_index, parts_by_index
+from tracer_core.polyfills.protocols import CallIterator, IteratesByIndex, Ongoing, iterator_by_index, parts_by_index
 from tracer_core.polyfills.registry import polyfills, stand_in_for
 
-__all__ = ["CallIterator", "IteratesByIndex", "iterator_by_index", "parts_by_index", "polyfills", "stand_in_for"]
+__all__ = [
+    "CallIterator",
+    "IteratesByIndex",
+    "Ongoing",
+    "iterator_by_index",
+    "parts_by_index",
+    "polyfills",
+    "stand_in_for",
+]

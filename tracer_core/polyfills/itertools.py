@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tracer_core.polyfills.protocols import Ongoing
 from tracer_core.polyfills.registry import polyfills
 
 _ABSENT = object()
@@ -40,10 +41,10 @@ class Chain(_Iterator):
         raise StopIteration
 
     def real(self) -> Iterator[Any]:
-        if self.waiting is None:
-            return itertools.chain()
-        rest = itertools.chain.from_iterable(self.waiting)
-        return rest if self.current is None else itertools.chain(self.current, rest)
+        made: Any = itertools.chain()
+        if self.waiting is not None:
+            made.__setstate__((self.waiting,) if self.current is None else (self.waiting, self.current))
+        return made  # type: ignore[no-any-return]
 
 
 @polyfills(itertools.chain.from_iterable)
@@ -111,7 +112,7 @@ class Cycle(_Iterator):
         return item
 
     def real(self) -> Iterator[Any]:
-        made = itertools.cycle(iter(self.saved[self.index :]) if self.first is None else self.first)
+        made = itertools.cycle(iter(self.saved[self.index :]) if self.first is None else Ongoing(self.first))
         made.__setstate__((self.saved, self.first is None))  # type: ignore[attr-defined]
         return made
 
@@ -159,7 +160,7 @@ class ISlice(_Iterator):
         if self.iterator is None:
             return itertools.islice((), 0)
         stop = None if self.stop is None else self.stop - self.position
-        return itertools.islice(self.iterator, self.wanted - self.position, stop, self.step)
+        return itertools.islice(Ongoing(self.iterator), self.wanted - self.position, stop, self.step)
 
 
 def _refusal(count: int, word: str) -> str:
@@ -187,7 +188,7 @@ class TakeWhile(_Iterator):
         raise StopIteration
 
     def real(self) -> Iterator[Any]:
-        made = itertools.takewhile(self.predicate, self.iterator)
+        made = itertools.takewhile(self.predicate, Ongoing(self.iterator))
         made.__setstate__(self.stopped)  # type: ignore[attr-defined]
         return made
 
@@ -209,7 +210,7 @@ class DropWhile(_Iterator):
         return item
 
     def real(self) -> Iterator[Any]:
-        made = itertools.dropwhile(self.predicate, self.iterator)
+        made = itertools.dropwhile(self.predicate, Ongoing(self.iterator))
         made.__setstate__(self.started)  # type: ignore[attr-defined]
         return made
 
@@ -228,7 +229,7 @@ class FilterFalse(_Iterator):
                 return item
 
     def real(self) -> Iterator[Any]:
-        return itertools.filterfalse(self.predicate, self.iterator)
+        return itertools.filterfalse(self.predicate, Ongoing(self.iterator))
 
 
 @polyfills(itertools.starmap)
@@ -241,7 +242,7 @@ class StarMap(_Iterator):
         return self.function(*tuple(next(self.iterator)))
 
     def real(self) -> Iterator[Any]:
-        return itertools.starmap(self.function, self.iterator)
+        return itertools.starmap(self.function, Ongoing(self.iterator))
 
 
 @polyfills(itertools.accumulate)
@@ -265,7 +266,8 @@ class Accumulate(_Iterator):
         return self.total
 
     def real(self) -> Iterator[Any]:
-        made = itertools.accumulate(self.iterator, self.function, initial=None if self.started else self.initial)
+        initial = None if self.started else self.initial
+        made = itertools.accumulate(Ongoing(self.iterator), self.function, initial=initial)
         if self.started:
             made.__setstate__(self.total)  # type: ignore[attr-defined]
         return made
@@ -284,7 +286,7 @@ class Compress(_Iterator):
                 return item
 
     def real(self) -> Iterator[Any]:
-        return itertools.compress(self.data, self.selectors)
+        return itertools.compress(Ongoing(self.data), Ongoing(self.selectors))
 
 
 @polyfills(itertools.pairwise)
@@ -312,7 +314,7 @@ class Pairwise(_Iterator):
         return (*old, item)
 
     def real(self) -> Iterator[Any]:
-        return itertools.pairwise(() if self.iterator is None else itertools.chain(self.old, self.iterator))
+        return itertools.pairwise(() if self.iterator is None else itertools.chain(self.old, Ongoing(self.iterator)))
 
 
 @polyfills(itertools.zip_longest)
@@ -339,7 +341,6 @@ class ZipLongest(_Iterator):
         return tuple(row)
 
     def real(self) -> Iterator[Any]:
-        ended: Iterator[Any] = iter(())
-        left = [ended if iterator is None else iterator for iterator in self.iterators]
+        left = [() if iterator is None else Ongoing(iterator) for iterator in self.iterators]
         make: Any = itertools.zip_longest
         return iter(make(*left, fillvalue=self.fillvalue))

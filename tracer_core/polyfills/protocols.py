@@ -1,9 +1,20 @@
-"""What the interpreter itself does in Python code: iteration by index, and by calling until a sentinel comes."""
+"""What the interpreter itself does in Python code: iteration by index, by calling until a sentinel comes, and on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+
+
+class Ongoing:
+    """Stands for `iterator` where an iterable is asked for. What is made of it goes on with that very iterator, whose
+    own `__iter__` may start anew or be missing."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self.iterator = iterator
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.iterator
 
 
 class _Nothing:

@@ -230,20 +230,27 @@ _UNORDERED: tuple[Callable[[], Any], ...] = (collections.OrderedDict, dict, set,
 
 
 class ComposedIterator(IteratorVariable):
-    """`zip`, `enumerate`, `map`, `filter`, `reversed`: made from other iterators by a step function."""
+    """`zip`, `enumerate`, `map`, `filter`: made from other iterators by a step function.
 
-    __slots__ = ("cls", "rebuild_args", "step")
+    `cls(*before, *iterators, **keywords())` makes it as it stands, if the class takes each iterator as it is.
+    """
+
+    __slots__ = ("before", "cls", "iterators", "keywords", "step")
 
     def __init__(
         self,
         cls: type,
         step: Callable[[Tracing], VariableTracker | None],
-        rebuild_args: Callable[[], tuple[list[VariableTracker], dict[str, VariableTracker]]],
+        iterators: list[VariableTracker],
+        before: tuple[VariableTracker, ...] = (),
+        keywords: Callable[[], dict[str, VariableTracker]] = dict,
     ) -> None:
         super().__init__()
         self.cls = cls
         self.step = step
-        self.rebuild_args = rebuild_args
+        self.iterators = iterators
+        self.before = before
+        self.keywords = keywords
 
     def python_type(self) -> type:
         return self.cls
@@ -252,7 +259,7 @@ class ComposedIterator(IteratorVariable):
         return f"{self.cls.__name__} iterator"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [(f"argument {i}", arg) for i, arg in enumerate(self.rebuild_args()[0])]
+        return [(f"argument {i}", arg) for i, arg in enumerate([*self.before, *self.iterators])]
 
     def next(self, tx: Tracing) -> VariableTracker | None:
         return self.step(tx)
@@ -279,7 +286,8 @@ def make_zip(
             items.append(item)
         return tuple_of(*items) if iterators else None
 
-    return ComposedIterator(zip, step, lambda: (iterators, {"strict": ConstantVariable(True)} if strict else {}))
+    keywords: dict[str, VariableTracker] = {"strict": ConstantVariable(True)} if strict else {}
+    return ComposedIterator(zip, step, iterators, keywords=lambda: keywords)
 
 
 def _check_strict(tx: Tracing, iterators: list[VariableTracker], step_one: Any, short: int) -> None:
@@ -305,7 +313,7 @@ def make_enumerate(
         count[0] += 1
         return tuple_of(ConstantVariable(count[0] - 1), item)
 
-    return ComposedIterator(enumerate, step, lambda: ([iterator, ConstantVariable(count[0])], {}))
+    return ComposedIterator(enumerate, step, [iterator], keywords=lambda: {"start": ConstantVariable(count[0])})
 
 
 def make_map(
@@ -320,7 +328,7 @@ def make_map(
             items.append(item)
         return tx.call(function, items)
 
-    return ComposedIterator(map, step, lambda: ([function, *iterators], {}))
+    return ComposedIterator(map, step, iterators, (function,))
 
 
 def make_filter(
@@ -335,4 +343,4 @@ def make_filter(
                 return item  # type: ignore[no-any-return]
         return None
 
-    return ComposedIterator(filter, step, lambda: ([function, iterator], {}))
+    return ComposedIterator(filter, step, [iterator], (function,))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.iterator_state import TOLD, CannotTell, Upcoming, parts_of, says_strict
-from tracer_core.polyfills import iterator_by_index, parts_by_index
+from tracer_core.polyfills import Ongoing, iterator_by_index, parts_by_index
 from tracer_core.sources import ById, ConstSource, ConvertedSource, HasUpcomingSource, Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
@@ -156,11 +156,18 @@ def _of_parts(build: VariableBuilder, value: Any, source: Source) -> VariableTra
         strict = says_strict(value)
         build.tx.guard(make.constant(ConvertedSource(source, ById(says_strict), "strict"), strict))
         kwargs["strict"] = ConstantVariable(strict)
-    cls = build(type(value), ConstSource.of_object(type(value)))
-    made = build.tx.call(cls, [part.realize() for part in parts.items], kwargs)
+    cls, ongoing = (build(each, ConstSource.of_object(each)) for each in (type(value), Ongoing))
+    args = [part.realize() for part in parts.items]
+    for place in range(0 if type(value) in _OF_ITERATORS_ALONE else 1, len(args)):
+        if not isinstance(args[place], IteratorVariable):
+            args[place] = build.tx.call(ongoing, [args[place]])
+    made = build.tx.call(cls, args, kwargs)
     made.source = source
     return build.register(value, made)
 
+
+_OF_ITERATORS_ALONE: tuple[type, ...] = (zip, itertools.compress)
+"""Those whose first part is no function."""
 
 _KEEPS_MORE: tuple[Any, ...] = (
     itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.groupby, itertools.pairwise,
