@@ -71,7 +71,7 @@ def _emptied(changed: VariableTracker) -> str | None:
         return None
     if isinstance(changed, UserObjectVariable):
         before = instance_dict(changed.real) or {}
-        if all(isinstance(before.get(name), _PLAIN) for name in changed.attributes):
+        if all(isinstance(before.get(name), _PLAIN) for name in (*changed.attributes, *changed.deleted)):
             return None
     return box
 

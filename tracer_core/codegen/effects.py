@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,7 +12,7 @@ from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_buffers import write_buffer
 from tracer_core.codegen.rebuild_containers import call_for_effect, dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
-from tracer_core.codegen.rebuild_objects import delete_attribute, set_attributes, write_exception
+from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
@@ -22,7 +21,6 @@ from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -68,8 +66,7 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     if isinstance(tracker, ExceptionVariable) and tracker.args_set:
         return [*tracker.args, *(value for value in attributes.values() if value is not DELETED)]
     if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
-        before = [value for value in tracker.left_behind.values() if value is not DELETED]
-        return [*before, tracker.given_dict, *(value for value in attributes.values() if value is not DELETED)]
+        return [*tracker.left_behind.values(), tracker.given_dict, *attributes.values()]
     return [value for value in attributes.values() if value is not DELETED]
 
 
@@ -220,23 +217,7 @@ def _cell(emitter: Emitter, tracker: CellVariable) -> None:
         emitter.emit("STORE_ATTR", "cell_contents")
 
 
-@writes_back("attributes")
-def _attributes(emitter: Emitter, tracker: VariableTracker) -> None:
-    if isinstance(tracker, UserObjectVariable) and not isinstance(tracker, NNModuleVariable):
-        set_attributes(emitter, tracker)
-        return
-    attributes: dict[str, VariableTracker] = getattr(tracker, "attributes", {})
-    for name, value in attributes.items():
-        if value is DELETED:
-            push_name = functools.partial(emitter.const, name)
-            emitter.call_const(delete_attribute, lambda: emitter.load(tracker), push_name)
-            emitter.emit("POP_TOP")
-        else:
-            emitter.load(value)
-            emitter.load(tracker)
-            emitter.emit("STORE_ATTR", name)
-
-
+writes_back("attributes")(set_attributes)
 writes_back("exception")(write_exception)
 
 
@@ -254,5 +235,5 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
 
 def _delete_class_attribute(cls: type, name: str) -> None:
     """Delete it if it is there (the trace may have made and deleted it)."""
-    with contextlib.suppress(AttributeError):
+    if name in vars(cls):
         type.__delattr__(cls, name)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
+import types
 import weakref
 from typing import Any
 
@@ -96,35 +96,42 @@ def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
     emitter.keep(tracker)
 
 
-def set_attributes(emitter: Emitter, tracker: UserObjectVariable) -> None:
-    """What the trace set on it and deleted, in its first dict and in the one that it was given."""
-    _set_each(emitter, tracker, tracker.left_behind)
-    if tracker.given_dict is not None:
-        set_attribute(emitter, tracker, "__dict__", tracker.given_dict)
-    _set_each(emitter, tracker, tracker.attributes)
-
-
-def _set_each(emitter: Emitter, tracker: UserObjectVariable, attributes: dict[str, VariableTracker]) -> None:
-    for name, value in attributes.items():
-        if value is DELETED:
-            push_name = functools.partial(emitter.const, name)
-            emitter.call_const(delete_attribute, lambda: emitter.load(tracker), push_name)
-            emitter.emit("POP_TOP")
-        else:
+def set_attributes(emitter: Emitter, tracker: VariableTracker) -> None:
+    """What the trace deleted from it and set on it, past all hooks, in its first dict and in the one it was
+    given. What was deleted goes first: it may have been set again since, which moves it to the end of the dict."""
+    for name in getattr(tracker, "deleted", ()):
+        _delete_attribute(emitter, tracker, name)
+    if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
+        for name, value in (*tracker.left_behind.items(), ("__dict__", tracker.given_dict)):
             set_attribute(emitter, tracker, name, value)
+    for name, value in getattr(tracker, "attributes", {}).items():
+        set_attribute(emitter, tracker, name, value)
 
 
-def delete_attribute(obj: Any, name: str) -> None:
-    """Delete an attribute if it is there (the trace may have made and deleted it)."""
-    with contextlib.suppress(AttributeError):
-        object.__delattr__(obj, name)
+def _delete_attribute(emitter: Emitter, tracker: VariableTracker, name: str) -> None:
+    """It may be that the trace made it, too: then there is none now."""
+    if isinstance(static_lookup(tracker.python_type(), name)[0], types.MemberDescriptorType):
+        emitter.call_const(_empty_slot, lambda: emitter.load(tracker), lambda: emitter.const(name))
+    else:
+        push_dict = functools.partial(_own_dict, emitter, tracker)
+        emitter.call_const(dict.pop, push_dict, lambda: emitter.const(name), lambda: emitter.const(None))
+    emitter.emit("POP_TOP")
+
+
+def _empty_slot(obj: Any, name: str) -> None:
+    object.__setattr__(obj, name, None)
+    object.__delattr__(obj, name)
+
+
+def _own_dict(emitter: Emitter, tracker: VariableTracker) -> None:
+    emitter.call_const(object.__getattribute__, lambda: emitter.load(tracker), lambda: emitter.const("__dict__"))
 
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:
     """Set an attribute past what the class does at that; one that a descriptor hides, in the instance's dict."""
     if isinstance(tracker, UserObjectVariable) and hides_stored(static_lookup(tracker.cls, name)[0]):
         emitter.load(value)
-        emitter.call_const(object.__getattribute__, lambda: emitter.load(tracker), lambda: emitter.const("__dict__"))
+        _own_dict(emitter, tracker)
         emitter.const(name)
         emitter.emit("STORE_SUBSCR")
         return
@@ -192,9 +199,7 @@ def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
         emitter.emit("STORE_ATTR", "args")
     for name, value in tracker.attributes.items():
         if value is DELETED:
-            push_name = functools.partial(emitter.const, name)
-            emitter.call_const(delete_attribute, lambda: emitter.load(tracker), push_name)
-            emitter.emit("POP_TOP")
+            _delete_attribute(emitter, tracker, name)
     _as_raised(emitter, tracker)
 
 

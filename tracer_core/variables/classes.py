@@ -113,8 +113,8 @@ class ModuleVariable(KnownVariable):
         tx.guard(make.dict_keys_are(AttrSource(source, "__dict__"), namespace))
         entries = {name: tx.lazy(value, AttrSource(source, name)) for name, value in namespace.items()}
         written = tx.output.side_effects.globals_.items()
-        changes = {name: value or DELETED for (at, name), (_, value) in written if at == id(namespace)}
-        return with_changes(entries, changes)
+        changes = {name: value for (at, name), (_, value) in written if at == id(namespace)}
+        return with_changes(entries, {name: value for name, value in changes.items() if value is not None}, changes)
 
 
 _ABSENT = object()

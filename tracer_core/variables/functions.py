@@ -60,12 +60,13 @@ class FunctionVariable(VariableTracker):
 class UserFunctionVariable(FunctionVariable):
     """A function that exists outside the trace."""
 
-    __slots__ = ("attributes", "function")
+    __slots__ = ("attributes", "deleted", "function")
 
     def __init__(self, function: FunctionType, source: Source | None) -> None:
         super().__init__(source)
         self.function = function
         self.attributes: dict[str, VariableTracker] = {}
+        self.deleted: dict[str, None] = {}
 
     def python_type(self) -> type:
         return FunctionType
@@ -115,9 +116,8 @@ class UserFunctionVariable(FunctionVariable):
         return tuple(None if a == b else tx.lazy(a, at) for (a, b), at in zip(own, places, strict=True))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        if name in self.attributes:
-            value = self.attributes[name]
-            return None if value is DELETED else value
+        if name in self.attributes or name in self.deleted:
+            return self.attributes.get(name)
         if name in ("__closure__", "__globals__", "__builtins__"):
             return None
         if name in ("__get__", "__call__"):
@@ -141,9 +141,8 @@ class UserFunctionVariable(FunctionVariable):
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What the function's `__dict__` holds, guarded; None if nothing."""
-        own = self.attributes.get(name)
-        if own is not None:
-            return None if own is DELETED else own
+        if name in self.attributes or name in self.deleted:
+            return self.attributes.get(name)
         if name in self.function.__dict__:
             return tx.build(self.function.__dict__[name], AttrSource(self.origin(), name))
         tx.guard(make.lacks(InstanceDictSource(self.origin()), name))
@@ -152,14 +151,18 @@ class UserFunctionVariable(FunctionVariable):
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
         """`f.__dict__[name] = value`, or its deletion."""
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
-        self.attributes[name] = value
+        if value is DELETED:
+            self.attributes.pop(name, None)
+            self.deleted[name] = None
+        else:
+            self.attributes[name] = value
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
         """All of the function's `__dict__`, guarded on its keys."""
         held = self.function.__dict__
         tx.guard(make.dict_keys_are(InstanceDictSource(self.origin()), held))
         entries = {name: tx.lazy(value, AttrSource(self.origin(), name)) for name, value in held.items()}
-        return with_changes(entries, self.attributes)
+        return with_changes(entries, self.attributes, self.deleted)
 
 
 class ConstantFunctionVariable(VariableTracker):

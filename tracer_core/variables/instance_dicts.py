@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Protocol
 
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import DELETED
 
 
 def with_changes(
-    entries: dict[str, VariableTracker], changes: dict[str, VariableTracker]
+    entries: dict[str, VariableTracker], attributes: dict[str, VariableTracker], deleted: Container[str]
 ) -> dict[str, VariableTracker]:
-    """`entries` after what the trace set and deleted."""
-    for name, value in changes.items():
-        if value is DELETED:
-            entries.pop(name, None)
-        else:
-            entries[name] = value
-    return entries
+    """`entries` after what the trace deleted, and what it set since: that comes last, as in Python."""
+    return {name: value for name, value in entries.items() if name not in deleted} | attributes
 
 
 class HasDict(Protocol):

@@ -86,11 +86,8 @@ class NNModuleVariable(UserObjectVariable):
         )
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
-        own = self.attributes.get(name)
-        if own is not None:
-            return None if own is DELETED else own
         held = instance_dict(self.real) or {}
-        if name in held or self.source is None:
+        if name in held or name in self.attributes or name in self.deleted or self.source is None:
             return super().stored(tx, name)
         if any(name in held.get(table, ()) for table in TABLES):
             # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.

@@ -17,7 +17,7 @@ from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, Variabl
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ObservedException
-from tracer_core.variables.instance_dicts import InstanceDictVariable
+from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import MethodVariable
 
@@ -62,10 +62,21 @@ def _stands_before_another(cls: type) -> bool:
 class UserObjectVariable(VariableTracker):
     """An object with attributes. `real` is the object itself if it comes from outside, else None.
 
-    `attributes` holds what the trace set (or `DELETED`); anything else is read from the real object when asked.
+    `attributes` holds what the trace set, `deleted` the names of what it deleted, before it may have set them again;
+    anything else is read from the real object when asked.
     """
 
-    __slots__ = ("asked_key", "attributes", "cls", "dict_shown", "given_dict", "left_behind", "part", "real")
+    __slots__ = (
+        "asked_key",
+        "attributes",
+        "cls",
+        "deleted",
+        "dict_shown",
+        "given_dict",
+        "left_behind",
+        "part",
+        "real",
+    )
     kind = "object"
     mutable = True
 
@@ -74,6 +85,7 @@ class UserObjectVariable(VariableTracker):
         self.cls = cls
         self.real = real
         self.attributes: dict[str, VariableTracker] = {}
+        self.deleted: dict[str, None] = {}
         # What it was last looked up by in a dict, for classes with a hash of their own.
         self.asked_key: AskedKey | None = None
         # For classes that inherit from a builtin type: that part of it (see `parts`).
@@ -93,7 +105,7 @@ class UserObjectVariable(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         inside = [] if self.part is None else self.part.parts()
         inside += [] if self.given_dict is None else [(".__dict__", self.given_dict)]
-        return [*inside, *((f".{name}", value) for name, value in self.attributes.items() if value is not DELETED)]
+        return [*inside, *((f".{name}", value) for name, value in self.attributes.items())]
 
     def value(self) -> Any:
         raise NotConstant(f"a {self.cls.__name__} object")
@@ -154,10 +166,8 @@ class UserObjectVariable(VariableTracker):
         if self.given_dict is not None:
             return self.given_dict.get(tx, tx.constant(name))
         own = self.attributes.get(name)
-        if own is not None:
-            return None if own is DELETED else own
-        if self.real is None:
-            return None
+        if own is not None or name in self.deleted or self.real is None:
+            return own
         held = instance_dict(self.real)
         if held is None:
             return None
@@ -222,10 +232,8 @@ class UserObjectVariable(VariableTracker):
 
     def _slot(self, tx: Tracing, name: str) -> VariableTracker | None:
         own = self.attributes.get(name)
-        if own is not None:
-            return None if own is DELETED else own
-        if self.real is None or self.source is None:
-            return None
+        if own is not None or name in self.deleted or self.real is None or self.source is None:
+            return own
         if isinstance(static_lookup(self.cls, "__getattribute__")[0], types.FunctionType):
             raise Unsupported("attribute", name=name, type=self.cls.__qualname__)
         try:
@@ -334,13 +342,12 @@ class UserObjectVariable(VariableTracker):
         tx.output.side_effects.changes(
             self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
         )
-        if value is DELETED and self.real is None:
-            del self.attributes[name]
+        if value is not DELETED:
+            self.attributes[name] = value
             return
-        # Deleting and setting again moves an attribute to the end of the instance's dict, as in Python.
-        if self.attributes.get(name) is DELETED:
-            del self.attributes[name]
-        self.attributes[name] = value
+        self.attributes.pop(name, None)
+        if self.real is not None:
+            self.deleted[name] = None
 
     # --- the instance's dict ------------------------------------------------------------------------------
 
@@ -355,12 +362,8 @@ class UserObjectVariable(VariableTracker):
             tx.guard(make.dict_keys_are(InstanceDictSource(self.source), real))
             for name, value in real.items():
                 entries[name] = tx.lazy(value, ObjectAttrSource(self.source, name))
-        for name, own in self.attributes.items():
-            if own is DELETED:
-                entries.pop(name, None)
-            elif not isinstance(static_lookup(self.cls, name)[0], types.MemberDescriptorType):
-                entries[name] = own
-        return entries
+        own = {name: value for name, value in self.attributes.items() if not self._is_slot(name)}
+        return with_changes(entries, own, self.deleted)
 
 
 _REFUSED: dict[str, Callable[[property], Any]] = {
