@@ -136,3 +136,23 @@ def test_filters_are_as_before_and_other_threads_keep_theirs():
         assert warnings.filters == before
     assert seen == [True]
     assert not torch.is_warn_always_enabled()
+
+
+def reads_a_gradient(x):
+    return x.grad is None, x * 2
+
+
+@pytest.mark.row("I12", "G1")
+def test_guards_give_no_warnings_of_their_own():
+    def lines(function):
+        leaf = torch.ones(2, requires_grad=True)
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            for x in (leaf, leaf * 1, leaf * 2, torch.ones(2), leaf):
+                function(x)
+        return [(each.filename, each.lineno) for each in given]
+
+    expected = lines(reads_a_gradient)
+    assert len(expected) == 2
+    compiled = tracer_core.compile(reads_a_gradient, backend="eager", options=OPTIONS)
+    assert [lines(compiled), lines(compiled)] == [expected, expected]

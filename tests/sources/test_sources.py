@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import types
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
 from typing import Any
@@ -232,3 +233,11 @@ def test_settings_are_read_now_and_never_rebuilt() -> None:
 def test_missing_values_raise(source: Source, value: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         source.find(scope_of(value))
+
+
+def test_gradient_that_torch_would_warn_of_is_not_read() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = GradSource(x).find(scope_of(grown * 2))
+    assert found is not None
+    assert not isinstance(found, torch.Tensor)

@@ -353,11 +353,25 @@ class OffsetSource(Step):
         return _method(load(self.of), "storage_offset")
 
 
+_WOULD_WARN = object()
+
+
+def quiet_grad(tensor: Any) -> Any:
+    """The `.grad` of a tensor. Where torch would warn of reading it: what no gradient is equal to."""
+    return tensor.grad if tensor.is_leaf or tensor.retains_grad else _WOULD_WARN
+
+
 class GradSource(AttrSource):
-    """The `.grad` of a tensor."""
+    """The `.grad` of a tensor, of whose reading torch does not warn. A guard on it refuses the others."""
 
     def __init__(self, of: Source) -> None:
         super().__init__(of, "grad")
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return quiet_grad(base)
+
+    def expr(self, base: str, const: Const) -> str:
+        return f"{const(quiet_grad)}({base})"
 
 
 class CellContentsSource(AttrSource):

@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.tensor_data import count_one_change_less
-from tracer_core.sources import AttrSource
+from tracer_core.sources import AttrSource, GradSource
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -183,7 +183,10 @@ def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
             return NONE
         raise Unsupported("attribute", name="grad", type="Tensor")
     real = tx.output.real_value(self)
-    return tx.build(real.grad, AttrSource(self.source, "grad"))
+    value = real.grad
+    if not (real.is_leaf or real.retains_grad):  # each read gives a warning, unless it is ignored
+        raise Unsupported("attribute", name="grad", type="Tensor")
+    return tx.build(value, GradSource(self.source))
 
 
 @method(TensorVariable, ".grad=")

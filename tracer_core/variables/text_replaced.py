@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -30,51 +31,33 @@ def _substituted(
     return ConstantVariable(text[:0].join([*pieces, text[done:]])), ConstantVariable(number)
 
 
-def _sub(
-    tx: Tracing,
-    pattern: VariableTracker,
-    repl: VariableTracker,
-    string: VariableTracker,
-    count: VariableTracker = _ZERO,
-    flags: VariableTracker = _ZERO,
-) -> tuple[ConstantVariable, ConstantVariable] | None:
-    """None where the replacement is a text, or something is not known."""
-    known = (pattern.realize(), string.realize(), count.realize(), flags.realize())
-    if repl.python_type() in (str, bytes) or not all_constant(known):
-        return None
-    of, text, most, how = (each.value() for each in known)
-    if not isinstance(of, (str, bytes, re.Pattern)) or not isinstance(text, (str, bytes)):
-        return None
-    try:
-        compiled = re.compile(of, how)
-    except (re.error, ValueError):
-        return None
-    return _substituted(tx, compiled, repl, text, most) if isinstance(text, type(compiled.pattern)) else None
+def _replacing(given: Callable[[ConstantVariable, ConstantVariable], VariableTracker]) -> Callable[..., Any]:
+    """A handler of `re.sub` or `re.subn`: what is `given` back of the text and the number."""
+
+    def handler(
+        tx: Tracing,
+        pattern: VariableTracker,
+        repl: VariableTracker,
+        string: VariableTracker,
+        count: VariableTracker = _ZERO,
+        flags: VariableTracker = _ZERO,
+    ) -> VariableTracker | None:
+        """None where the replacement is a text, or something is not known."""
+        known = (pattern.realize(), string.realize(), count.realize(), flags.realize())
+        if repl.python_type() in (str, bytes) or not all_constant(known):
+            return None
+        of, text, most, how = (each.value() for each in known)
+        if not isinstance(of, (str, bytes, re.Pattern)) or not isinstance(text, (str, bytes)):
+            return None
+        try:
+            compiled = re.compile(of, how)
+        except (re.error, ValueError):
+            return None
+        fits = isinstance(text, type(compiled.pattern))
+        return given(*_substituted(tx, compiled, repl, text, most)) if fits else None
+
+    return handler
 
 
-@handles(re.sub)
-@method(ConstantVariable, "sub")
-def sub(
-    tx: Tracing,
-    pattern: VariableTracker,
-    repl: VariableTracker,
-    string: VariableTracker,
-    count: VariableTracker = _ZERO,
-    flags: VariableTracker = _ZERO,
-) -> VariableTracker | None:
-    made = _sub(tx, pattern, repl, string, count, flags)
-    return None if made is None else made[0]
-
-
-@handles(re.subn)
-@method(ConstantVariable, "subn")
-def subn(
-    tx: Tracing,
-    pattern: VariableTracker,
-    repl: VariableTracker,
-    string: VariableTracker,
-    count: VariableTracker = _ZERO,
-    flags: VariableTracker = _ZERO,
-) -> VariableTracker | None:
-    made = _sub(tx, pattern, repl, string, count, flags)
-    return None if made is None else tuple_of(*made)
+for _function, _given in ((re.sub, lambda text, number: text), (re.subn, tuple_of)):
+    handles(_function)(method(ConstantVariable, _function.__name__)(_replacing(_given)))
