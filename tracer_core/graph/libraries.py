@@ -59,7 +59,7 @@ class LibraryReads:
     def __init__(self, where: Callable[[], Where]) -> None:
         self._where = where
         self.made: set[type] = set()
-        self._seen: set[tuple[int, str]] = set()
+        self._seen: set[tuple[int, str, type | None]] = set()
         self._names: dict[int, tuple[Any, dict[str, Any], Where]] = {}
         self._classes: dict[int, tuple[type, Where]] = {}
         self._derived: dict[tuple[int, int], tuple[type, type, bool, Where]] = {}
@@ -84,15 +84,15 @@ class LibraryReads:
             known = self._names[id(owner)] = (owner, {}, self._where())
         known[1].setdefault(name, value)
 
-    def lookup(self, cls: type, name: str) -> None:
-        """`name` was looked for in a class and its bases."""
-        key = (id(cls), name)
+    def lookup(self, cls: type, name: str, after: type | None = None) -> None:
+        """`name` was looked for in a class and its bases, or in those alone that come `after` one of them."""
+        key = (id(cls), name, after)
         if key in self._seen:
             return
         self._seen.add(key)
         if id(cls) not in self._classes and cls.__flags__ & (HEAP_TYPE | IMMUTABLE_TYPE) == HEAP_TYPE:
             self._classes[id(cls)] = (cls, self._where())
-        for owner in cls.__mro__:
+        for owner in cls.__mro__[0 if after is None else cls.__mro__.index(after) + 1 :]:
             found = owner.__dict__.get(name, ABSENT)
             if _watched(owner):
                 self._note(owner, name, found)
@@ -124,11 +124,11 @@ class LibraryReads:
         return found
 
 
-def note_lookup(cls: type, name: str) -> None:
+def note_lookup(cls: type, name: str, after: type | None = None) -> None:
     """As `LibraryReads.lookup`, in the attempt that runs in this thread, if one does."""
     reads = _active.reads
     if reads is not None:
-        reads.lookup(cls, name)
+        reads.lookup(cls, name, after)
 
 
 def _at(guard: Guard, where: Where) -> Guard:

@@ -130,8 +130,8 @@ class OutputGraph:
         if self.shapes.learnt_more():
             self.shapes.note(self.where())
 
-    def note_builtin(self, globals_: dict[str, Any], name: str) -> None:
-        """A builtin was reached because no global of that name hides it."""
+    def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
+        """There is no global of that name, which would hide a builtin."""
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
             self.libraries.name(module_of(globals_), name)

@@ -11,6 +11,7 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import InlineTarget
 from tracer_core.variables.sequences import TupleVariable
+from tracer_core.variables.signature_guards import guard_defaulted
 
 CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 
@@ -59,6 +60,8 @@ def bind(
 
 def _refuse(tx: Tracing, target: InlineTarget, count: int, kwargs: Mapping[str, VariableTracker]) -> None:
     """Raise the TypeError that CPython raises for such a call: it comes from calling an empty function like it."""
+    if target.function is not None and target.source is not None:
+        guard_defaulted(tx, target.function, target.source)
     empty = types.FunctionType(_empty_code(target.code), {}, target.code.co_name)
     empty.__qualname__ = target.name
     empty.__defaults__ = tuple([None] * len(target.defaults))

@@ -13,11 +13,11 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import Calls, OutputGraph, Where
-from tracer_core.guards import Guard
+from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.frame import Frame
-from tracer_core.sources import CellSource, LocalSource, Source
+from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
@@ -264,6 +264,8 @@ class Interpreter:
             for name, cell in closure.items()
         }
         for name, cell in closure.items():
+            if name not in values:
+                self.guard(make.lacks(FrameLocalsSource(), name))
             self.output.trackers_by_object[id(cell)] = cells[name]
             self.output.kept_alive.append(cell)
         locals = {

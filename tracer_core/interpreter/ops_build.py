@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterable
 from typing import Any
 
 from tracer_core.bytecode import CallShape, Instruction
@@ -14,8 +15,9 @@ from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NULL, ConstantVariable
-from tracer_core.variables.dict_methods import pairs
+from tracer_core.variables.dict_methods import Pair, pairs, pairs_of_mapping, plain_dict, take_all
 from tracer_core.variables.dicts import DictVariable, SetVariable
+from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.identity import same
 from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.listed import listed
@@ -23,9 +25,11 @@ from tracer_core.variables.membership import membership
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
+from tracer_core.variables.special_methods import class_has
 from tracer_core.variables.subscripts import set_item
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.text_methods import formatted, shown
+from tracer_core.variables.user_objects import static_lookup
 
 
 @op("BINARY_OP")
@@ -129,7 +133,7 @@ def format_value(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 def _has_own_format(value: VariableTracker) -> bool:
-    return value.python_type().__format__ is not object.__format__
+    return static_lookup(value.python_type(), "__format__")[1] is not object
 
 
 @op("LIST_APPEND")
@@ -155,7 +159,7 @@ def list_extend_op(tx: Any, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, ListVariable)
-    if items.items_or_none(tx) is None and not hasattr(items.python_type(), "__iter__"):
+    if items.items_or_none(tx) is None and not class_has(items, "__iter__"):
         tx.raise_(TypeError, f"Value after * must be an iterable, not {items.python_type_name()}")
     list_extend(tx, target, items)
 
@@ -174,9 +178,14 @@ def set_update(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("DICT_UPDATE")
 def dict_update(tx: Any, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
-    if not isinstance(items, DictVariable) and not hasattr(items.python_type(), "keys"):
-        tx.raise_(TypeError, f"'{items.python_type_name()}' object is not a mapping")
-    call_method(tx, frame.stack[-ins.arg].realize(), "update", [items], {})
+    target = frame.stack[-ins.arg].realize()
+    assert isinstance(target, DictVariable)
+    given = plain_dict(items)
+    if given is not None:
+        take_all(tx, target, given)
+        return
+    for key, value in _pairs_for(tx, items, f"'{items.python_type_name()}' object is not a mapping"):
+        target.set(tx, key, value)
 
 
 @op("DICT_MERGE")
@@ -186,12 +195,22 @@ def dict_merge(tx: Any, frame: Frame, ins: Instruction) -> None:
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, DictVariable)
     function = _called_name(frame.stack[-ins.arg - 2].realize())
-    if not isinstance(items, DictVariable) and not hasattr(items.python_type(), "keys"):
-        tx.raise_(TypeError, f"{function}() argument after ** must be a mapping, not {items.python_type_name()}")
-    for key, value in pairs(tx, items):
+    refusal = f"{function}() argument after ** must be a mapping, not {items.python_type_name()}"
+    for key, value in _pairs_for(tx, items, refusal):
         if target.get(tx, key) is not None:
             tx.raise_(TypeError, f"{function}() got multiple values for keyword argument {key.realize().value()!r}")
         target.set(tx, key, value)
+
+
+def _pairs_for(tx: Any, items: VariableTracker, refusal: str) -> Iterable[Pair]:
+    """What `**items` gives. Any AttributeError on the way counts as having no `keys`, as in CPython."""
+    try:
+        found = pairs_of_mapping(tx, items)
+    except ObservedException as raised:
+        if not issubclass(raised.tracker.cls, AttributeError):
+            raise
+        found = None
+    return tx.raise_(TypeError, refusal) if found is None else found
 
 
 def _called_name(function: VariableTracker) -> str:
@@ -229,10 +248,8 @@ def _unpacked(
     """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does. It makes a
     list of the rest from number `listed_from` on, for which it asks the iterator for an iterator."""
     tracker = tracker.realize()
-    if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not hasattr(
-        tracker.python_type(), "__iter__"
-    ):
-        if not hasattr(tracker.python_type(), "__getitem__"):
+    if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not class_has(tracker, "__iter__"):
+        if not class_has(tracker, "__getitem__"):
             tx.raise_(TypeError, f"cannot unpack non-iterable {tracker.python_type_name()} object")
     iterator = iterate(tx, tracker)
     items: list[VariableTracker] = []
@@ -282,7 +299,7 @@ def call_function_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
             if not isinstance(name, str):
                 tx.raise_(TypeError, "keywords must be strings")
             kwargs[name] = value
-    if positional.items_or_none(tx) is None and not hasattr(positional.python_type(), "__iter__"):
+    if positional.items_or_none(tx) is None and not class_has(positional, "__iter__"):
         what = f"{_called_name(function.realize())}() argument after * must be an iterable"
         tx.raise_(TypeError, f"{what}, not {positional.python_type_name()}")
     frame.push(tx.call(function, listed(tx, positional), kwargs))

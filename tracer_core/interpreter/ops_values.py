@@ -8,6 +8,7 @@ from typing import Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import module_of
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.sources import AttrSource, BuiltinSource, ConstSource, GlobalSource
@@ -151,14 +152,16 @@ def global_value(tx: Any, frame: Frame, name: str) -> VariableTracker:
     written, value = tx.output.side_effects.load_global(frame.globals, name)
     if written and value is not None:
         return value  # type: ignore[no-any-return]
-    if not written and name in frame.globals:
-        source = GlobalSource.of_function(name, frame.globals, tx.input.globals)
-        return tx.lazy(frame.globals[name], source)  # type: ignore[no-any-return]
+    if not written:
+        if name in frame.globals:
+            source = GlobalSource.of_function(name, frame.globals, tx.input.globals)
+            return tx.lazy(frame.globals[name], source)  # type: ignore[no-any-return]
+        tx.output.note_no_global(frame.globals, name)
     builtins = tx.input.builtins
-    if name not in builtins:
-        return tx.raise_(NameError, f"name '{name}' is not defined")  # type: ignore[no-any-return]
-    tx.output.note_builtin(frame.globals, name)
-    return tx.build(builtins[name], BuiltinSource(name))  # type: ignore[no-any-return]
+    if name in builtins:
+        return tx.build(builtins[name], BuiltinSource(name))  # type: ignore[no-any-return]
+    tx.output.libraries.name(module_of(builtins), name)
+    return tx.raise_(NameError, f"name '{name}' is not defined")  # type: ignore[no-any-return]
 
 
 @op("STORE_GLOBAL")
@@ -169,7 +172,10 @@ def store_global(tx: Any, frame: Frame, ins: Instruction) -> None:
 @op("DELETE_GLOBAL")
 def delete_global(tx: Any, frame: Frame, ins: Instruction) -> None:
     written, value = tx.output.side_effects.load_global(frame.globals, ins.arg)
-    if (written and value is None) or (not written and ins.arg not in frame.globals):
+    if not written and ins.arg not in frame.globals:
+        tx.output.note_no_global(frame.globals, ins.arg)
+        written = True
+    if written and value is None:
         tx.raise_(NameError, f"name '{ins.arg}' is not defined")
     tx.output.side_effects.store_global(frame.globals, ins.arg, None)
 

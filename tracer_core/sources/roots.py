@@ -91,6 +91,24 @@ class FrameGlobalsSource(Source):
 
 
 @dataclass(frozen=True, eq=False)
+class FrameLocalsSource(Source):
+    """The frame's locals and free variables by name, to guard which of its cells are empty."""
+
+    @property
+    def name(self) -> str:
+        return "variables of the frame"
+
+    def step(self, base: Any, scope: Scope) -> Any:
+        return scope.locals
+
+    def expr(self, base: str, const: Const) -> str:
+        return "L"
+
+    def rebuild(self, load: Load) -> list[Instruction]:
+        raise TypeError(f"{self.name} are only guarded, never rebuilt")
+
+
+@dataclass(frozen=True, eq=False)
 class BuiltinSource(Source):
     """A builtin that no global of the frame hides."""
 

@@ -6,7 +6,6 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import note_lookup
 from tracer_core.guards import make
 from tracer_core.guards.describe import module_name
 from tracer_core.sources import AttrSource, ConstSource, Source
@@ -47,6 +46,7 @@ class KnownVariable(VariableTracker):
         try:
             value = getattr(self.known, name)
         except AttributeError:
+            tx.guard(make.lacks_attr(ConstSource.of_object(self.known), name))
             return None
         return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
 
@@ -83,6 +83,7 @@ class ModuleVariable(KnownVariable):
                 found = getattr(self.known, name)
             except Exception as error:  # noqa: BLE001 - of the module's own __getattr__
                 tx.guard(make.lacks(AttrSource(self._place(), "__dict__"), name))
+                tx.output.libraries.name(self.known, "__getattr__")
                 raise_real(tx, error)
         return tx.build(found, AttrSource(self._place(), name))
 
@@ -273,34 +274,29 @@ class SuperVariable(VariableTracker):
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         is_class = isinstance(self.of, ClassVariable) and self.of.known is self.searched
-        mro = self.searched.__mro__
-        note_lookup(self.searched, name)
-        for owner in mro[mro.index(self.after) + 1 :]:
-            if name in owner.__dict__:
-                found = owner.__dict__[name]
-                if name == "__new__" and isinstance(found, types.BuiltinFunctionType):
-                    return BuiltinVariable(found)
-                if isinstance(self.of, UserObjectVariable):
-                    return (
-                        self.of.bind_descriptor(tx, name, found, owner)
-                        if not _is_slot_wrapper(found)
-                        else (SuperMethodVariable(self.of, owner, name))
-                    )
-                if is_class and isinstance(found, classmethod):
-                    function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
-                    return MethodVariable(function, self.of)
-                if isinstance(found, types.FunctionType):
-                    function = tx.build(found, class_attribute_source(owner, name))
-                    return function if is_class else MethodVariable(function, self.of)
-                if isinstance(found, staticmethod):
-                    held = found.__func__
-                    if isinstance(held, types.BuiltinFunctionType):
-                        return BuiltinVariable(held)
-                    return tx.build(held, class_attribute_source(owner, name))
-                if _is_slot_wrapper(found) or isinstance(found, types.BuiltinFunctionType):
-                    return SuperMethodVariable(self.of, owner, name)
-                return tx.build(found, class_attribute_source(owner, name))
-        return None
+        found, owner = static_lookup(self.searched, name, self.after)
+        if owner is None:
+            return None
+        if name == "__new__" and isinstance(found, types.BuiltinFunctionType):
+            return BuiltinVariable(found)
+        if isinstance(self.of, UserObjectVariable):
+            if _is_slot_wrapper(found):
+                return SuperMethodVariable(self.of, owner, name)
+            return self.of.bind_descriptor(tx, name, found, owner)
+        if is_class and isinstance(found, classmethod):
+            function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
+            return MethodVariable(function, self.of)
+        if isinstance(found, types.FunctionType):
+            function = tx.build(found, class_attribute_source(owner, name))
+            return function if is_class else MethodVariable(function, self.of)
+        if isinstance(found, staticmethod):
+            held = found.__func__
+            if isinstance(held, types.BuiltinFunctionType):
+                return BuiltinVariable(held)
+            return tx.build(held, class_attribute_source(owner, name))
+        if _is_slot_wrapper(found) or isinstance(found, types.BuiltinFunctionType):
+            return SuperMethodVariable(self.of, owner, name)
+        return tx.build(found, class_attribute_source(owner, name))
 
 
 class SuperMethodVariable(VariableTracker):

@@ -214,6 +214,12 @@ def pairs(
     tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair] = _pair_of
 ) -> Iterable[Pair]:
     """The (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
+    of_mapping = pairs_of_mapping(tx, other)
+    return _pairs_of_sequence(tx, other, pair_of) if of_mapping is None else of_mapping
+
+
+def pairs_of_mapping(tx: Tracing, other: VariableTracker) -> Iterable[Pair] | None:
+    """The (key, value) pairs of what has `keys`; None for anything else."""
     other = other.realize()
     given = plain_dict(other)
     if given is not None:
@@ -225,7 +231,7 @@ def pairs(
         from tracer_core.variables.subscripts import get_item
 
         return [(key, get_item(tx, other, key)) for key in unpack(tx, tx.call(keys, []))]
-    return _pairs_of_sequence(tx, other, pair_of)
+    return None
 
 
 def _pairs_of_sequence(

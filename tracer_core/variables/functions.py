@@ -90,7 +90,9 @@ class UserFunctionVariable(FunctionVariable):
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
         tx.output.libraries.walked(function)
-        defaults = [tx.lazy(value, DefaultsSource(source, i)) for i, value in enumerate(function.__defaults__ or ())]
+        # By their places from the end, as Python takes them: others may come to stand before them.
+        held = function.__defaults__ or ()
+        defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
         kwdefaults = {
             name: tx.lazy(value, KwDefaultsSource(source, name))
             for name, value in (function.__kwdefaults__ or {}).items()

@@ -7,6 +7,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import note_lookup
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
         NotConstant: the value has no hash, and there is no `tx` to say so to.
     """
     tracker = tracker.realize()
+    note_lookup(tracker.python_type(), "__hash__")
     if tracker.python_type().__hash__ is None:
         if tx is None:
             raise NotConstant(tracker.describe())

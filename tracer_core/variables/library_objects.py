@@ -35,7 +35,7 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     tuple_of,
 )
-from tracer_core.variables.special_methods import call_special, has_special, written_in_python
+from tracer_core.variables.special_methods import call_special, class_has, has_special, written_in_python
 from tracer_core.variables.user_objects import UserObjectVariable
 
 # --- types.SimpleNamespace ------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
             return BackwardsIterator(obj, lambda: known)
     elif isinstance(obj, SequenceVariable) and not isinstance(obj, SliceVariable):
         return BackwardsIterator(obj, lambda: obj.items)
-    if not hasattr(obj.python_type(), "__getitem__") or not hasattr(obj.python_type(), "__len__"):
+    if not class_has(obj, "__getitem__") or not class_has(obj, "__len__"):
         tx.raise_(TypeError, f"{obj.type_name_in_errors()!r} object is not reversible")
     return _reversed_by_index(tx, obj)
 

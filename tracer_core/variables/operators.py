@@ -16,7 +16,7 @@ from tracer_core.variables.folding import fold
 from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import answered
-from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -76,7 +76,7 @@ def _repeated(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) 
         return None
     for sequence, count in ((a, b), (b, a)):
         counts = isinstance(count, TensorVariable) or has_special(count, "__index__")
-        if counts and hasattr(sequence.python_type(), "__len__"):
+        if counts and class_has(sequence, "__len__"):
             times = tx.call(tx.constant(operator.index), [count])
             return binary(tx, symbol, *((sequence, times) if sequence is a else (times, sequence)))
     return None

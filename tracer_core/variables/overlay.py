@@ -11,7 +11,7 @@ import contextlib
 import gc
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,9 +99,10 @@ def _leave_bases(cls: type) -> bool:
     return False
 
 
-def lookup(cls: type, name: str) -> tuple[Any, type | None]:
-    """The attribute `name` as it stands in a class of the MRO after what was written, and that class."""
-    for owner in cls.__mro__:
+def lookup(searched: Iterable[type], name: str) -> tuple[Any, type | None]:
+    """The attribute `name` as it stands in the first of the classes that has it, after what was written, and that
+    class."""
+    for owner in searched:
         found = own(owner, name)
         if found is not ABSENT:
             return found, owner

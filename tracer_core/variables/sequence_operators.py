@@ -25,6 +25,7 @@ from tracer_core.variables.sequences import (
     TupleVariable,
     refuse_long,
 )
+from tracer_core.variables.special_methods import class_has
 from tracer_core.variables.tensor import SymNodeVariable
 
 
@@ -167,7 +168,7 @@ def add_tuples(tx: Tracing, a: TupleVariable, b: TupleVariable) -> VariableTrack
 
 @handles(operator.iadd, ListVariable, VariableTracker)
 def extend_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> VariableTracker | None:
-    if b.items_or_none(tx) is None and not hasattr(b.python_type(), "__iter__"):
+    if b.items_or_none(tx) is None and not class_has(b, "__iter__"):
         return None
     list_extend(tx, a, b)
     return a

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import is_constant, make
-from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ItemSource, Source
+from tracer_core.sources import AttrSource, ConstSource, DefaultsSource, InstanceDictSource, ItemSource, Source
 from tracer_core.variables.base import Tracing
 
 _SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmethod__")
@@ -45,29 +45,32 @@ def _guard_asked(tx: Tracing, function: types.FunctionType) -> Any:
     return None
 
 
+def guard_defaulted(tx: Tracing, function: types.FunctionType, source: Source) -> None:
+    """Guard which parameters of the function at `source` have defaults, whatever these are."""
+    defaults = AttrSource(source, "__defaults__")
+    count = None if function.__defaults__ is None else len(function.__defaults__)
+    tx.guard(make.is_none(defaults) if count is None else make.length(defaults, count))
+    _guard_names(tx, AttrSource(source, "__kwdefaults__"), function.__kwdefaults__)
+
+
 def _guard_parts(tx: Tracing, function: types.FunctionType) -> None:
     source = ConstSource.of_object(function)
     tx.guard(make.function_code(source, function))
-    defaults = AttrSource(source, "__defaults__")
-    if function.__defaults__ is None:
-        tx.guard(make.is_none(defaults))
-    else:
-        tx.guard(make.type_is(defaults, tuple))
-        tx.guard(make.length(defaults, len(function.__defaults__)))
-        for index, value in enumerate(function.__defaults__):
-            _guard_value(tx, ItemSource(defaults, index), value)
-    for name, held in (("__kwdefaults__", function.__kwdefaults__), ("__annotations__", function.__annotations__)):
-        _guard_dict(tx, AttrSource(source, name), held)
+    guard_defaulted(tx, function, source)
+    _guard_names(tx, AttrSource(source, "__annotations__"), function.__annotations__)
+    for index, value in enumerate(function.__defaults__ or ()):
+        _guard_value(tx, DefaultsSource(source, index), value)
+    for carrier in ("__kwdefaults__", "__annotations__"):
+        for name, value in (getattr(function, carrier) or {}).items():
+            _guard_value(tx, ItemSource(AttrSource(source, carrier), name), value)
 
 
-def _guard_dict(tx: Tracing, source: Source, held: dict[str, Any] | None) -> None:
+def _guard_names(tx: Tracing, source: Source, held: dict[str, Any] | None) -> None:
     if held is None:
         tx.guard(make.is_none(source))
-        return
-    tx.guard(make.type_is(source, dict))
-    tx.guard(make.dict_keys_are(source, held))
-    for name, value in held.items():
-        _guard_value(tx, ItemSource(source, name), value)
+    else:
+        tx.guard(make.type_is(source, dict))
+        tx.guard(make.dict_keys_are(source, held))
 
 
 def _guard_value(tx: Tracing, source: Source, value: Any) -> None:

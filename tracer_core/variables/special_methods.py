@@ -30,6 +30,11 @@ def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owne
     return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
 
 
+def class_has(tracker: VariableTracker, name: str) -> bool:
+    """Whether the class of a value has `name`, in C or in Python. If not, it may come to: that is guarded."""
+    return static_lookup(tracker.python_type(), name)[1] is not None
+
+
 def has_special(tracker: VariableTracker, name: str) -> bool:
     """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
     if isinstance(tracker, UserObjectVariable):

@@ -22,10 +22,10 @@ from tracer_core.variables.iteration import iterable_type
 from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
-from tracer_core.variables.special_methods import call_special, has_special
+from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.subscripts import get_item
 from tracer_core.variables.tensor import SymNodeVariable, settled
-from tracer_core.variables.user_objects import UserObjectVariable, own_method
+from tracer_core.variables.user_objects import UserObjectVariable, own_method, static_lookup
 
 EMPTY = ConstantVariable("")
 
@@ -77,7 +77,7 @@ def shown(tx: Tracing, tracker: VariableTracker) -> Any:
         return tracker.specialize(tx, tracker.python_type())
     if isinstance(tracker, ConstantVariable):
         return tracker.value()
-    return (ShownContainer if hasattr(tracker.python_type(), "__getitem__") else Shown)(tx, tracker)
+    return (ShownContainer if class_has(tracker, "__getitem__") else Shown)(tx, tracker)
 
 
 def _text(tx: Tracing, of: VariableTracker, special: str) -> str:
@@ -99,8 +99,8 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
 
 def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:
     """`format(value, spec)`."""
-    if has_special(value, "__format__") and value.python_type().__format__ is not object.__format__:
-        found = value.python_type().__format__
+    found, owner = static_lookup(value.python_type(), "__format__")
+    if has_special(value, "__format__") and owner is not object:
         if isinstance(found, types.FunctionType):
             return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")
         part = getattr(value, "part", None)
@@ -111,7 +111,7 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         text = text_of(tx, value, "__str__")
         if text is not None:
             return text
-    elif not isinstance(value, ConstantVariable) and value.python_type().__format__ is object.__format__:
+    elif not isinstance(value, ConstantVariable) and owner is object:
         tx.raise_(TypeError, f"unsupported format string passed to {value.type_name_in_errors()}.__format__")
     return _made(tx, lambda: format(value.value(), spec))
 

@@ -22,15 +22,17 @@ from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import MethodVariable
 
 
-def static_lookup(cls: type, name: str) -> tuple[Any, type | None]:
-    """The attribute `name` as it stands in a class of the MRO, and that class; (_, None) if there is none."""
+def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
+    """The attribute `name` as it stands in a class of the MRO (`after` one of them), and that class; (_, None) if
+    there is none."""
     mro: tuple[type, ...] | None = cls.__mro__
     if mro is None:
         raise Unsupported("class-created", what=f"{cls.__qualname__}, which is being made")
-    note_lookup(cls, name)
+    note_lookup(cls, name, after)
+    searched = mro if after is None else mro[mro.index(after) + 1 :]
     if overlay.current:
-        return overlay.lookup(cls, name)
-    for owner in mro:
+        return overlay.lookup(searched, name)
+    for owner in searched:
         if name in owner.__dict__:
             return owner.__dict__[name], owner
     return overlay.ABSENT, None
@@ -112,6 +114,8 @@ class UserObjectVariable(VariableTracker):
 
     def key(self, tx: Tracing | None) -> Any:
         cls, part = self.python_type(), self.part
+        for name in ("__hash__", "__eq__"):
+            note_lookup(cls, name)
         if part is not None and (cls.__hash__, cls.__eq__) == (
             part.python_type().__hash__,
             part.python_type().__eq__,
