@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.guards import ABSENT, Guard, OfType, make, names_of
+from tracer_core.guards.describe import module_name
 
 if TYPE_CHECKING:
     from tracer_core.graph.output import Where
@@ -138,7 +139,7 @@ def _at(guard: Guard, where: Where) -> Guard:
 
 def _label(owner: Any) -> str:
     if isinstance(owner, types.ModuleType):
-        return owner.__name__
+        return str(module_name(owner))
     if isinstance(owner, type):
         return f"{owner.__module__}.{owner.__qualname__}"
     return f"globals of {owner.get('__name__', '?')}"
