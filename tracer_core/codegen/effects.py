@@ -64,7 +64,7 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
         return [tracker.index]
     attributes = getattr(tracker, "attributes", {})
     if isinstance(tracker, ExceptionVariable) and tracker.args_set:
-        return [*tracker.args, *(value for value in attributes.values() if value is not DELETED)]
+        return [*tracker.args, *attributes.values()]
     if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
         return [*tracker.left_behind.values(), tracker.given_dict, *attributes.values()]
     return [value for value in attributes.values() if value is not DELETED]

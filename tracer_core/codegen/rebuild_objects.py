@@ -15,7 +15,6 @@ from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.tracebacks import add_traceback, set_outer_context
 from tracer_core.graph.libraries import class_in_c
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import DELETED
 from tracer_core.variables.descriptors import DescriptorVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
@@ -180,10 +179,9 @@ def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
         emitter.call_const(set_outer_context, lambda: emitter.load(tracker))
         emitter.emit("POP_TOP")
     for name, value in tracker.attributes.items():
-        if value is not DELETED:
-            emitter.load(value)
-            emitter.load(tracker)
-            emitter.emit("STORE_ATTR", name)
+        emitter.load(value)
+        emitter.load(tracker)
+        emitter.emit("STORE_ATTR", name)
     if tracker.trace:
         emitter.call_const(add_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
         emitter.emit("POP_TOP")
@@ -197,9 +195,8 @@ def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
         emitter.emit("BUILD_TUPLE", len(tracker.args))
         emitter.load(tracker)
         emitter.emit("STORE_ATTR", "args")
-    for name, value in tracker.attributes.items():
-        if value is DELETED:
-            _delete_attribute(emitter, tracker, name)
+    for name in tracker.deleted:
+        _delete_attribute(emitter, tracker, name)
     _as_raised(emitter, tracker)
 
 

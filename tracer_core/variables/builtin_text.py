@@ -12,7 +12,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import HEAP_TYPE, class_in_c
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
+from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.exceptions import ExceptionVariable, raise_real
@@ -143,6 +143,6 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
         cls for cls in obj.cls.__mro__ if not cls.__flags__ & HEAP_TYPE and cls not in (AttributeError, NameError)
     ]
     for name, value in obj.attributes.items():
-        if value is not DELETED and any(name in vars(cls) for cls in in_c) and not name.startswith("__"):
+        if any(name in vars(cls) for cls in in_c) and not name.startswith("__"):
             setattr(made, name, value.realize().value())
     return made

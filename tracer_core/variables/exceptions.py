@@ -17,9 +17,10 @@ from tracer_core.variables.sequences import TupleVariable
 
 class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
-    `at_start` has those of them that an exception from outside came with."""
+    `at_start` has those of them that an exception from outside came with, `deleted` the names of what was deleted,
+    before it may have been set again."""
 
-    __slots__ = ("args", "args_set", "at_start", "attributes", "cls", "made_of", "raised_alone", "trace")
+    __slots__ = ("args", "args_set", "at_start", "attributes", "cls", "deleted", "made_of", "raised_alone", "trace")
     kind = "exception"
     mutable = True
 
@@ -32,6 +33,7 @@ class ExceptionVariable(VariableTracker):
         # What the `__init__` in C was given, which may keep more of it than `args`; None if it was not called.
         self.made_of: list[VariableTracker] | None = args
         self.attributes: dict[str, VariableTracker] = {}
+        self.deleted: dict[str, None] = {}
         self.at_start: dict[str, VariableTracker] = {}
         # The frames it passed while tracing, as its traceback has them: (code, line), the innermost first.
         self.trace: list[tuple[types.CodeType, int | None]] = []
@@ -52,8 +54,7 @@ class ExceptionVariable(VariableTracker):
         if name == "__traceback__":
             return self._traceback(tx)
         if name in self.attributes:
-            value = self.attributes[name]
-            return None if value is DELETED else value
+            return self.attributes[name]
         if name == "__dict__":
             return InstanceDictVariable(self, self)
         if name in self.at_start:
@@ -132,7 +133,7 @@ class ExceptionVariable(VariableTracker):
         elif name == "__traceback__":
             self._set_traceback(value.realize())
         else:
-            self.attributes[name] = value
+            self._store(name, value)
         if name == "__cause__":
             self.attributes["__suppress_context__"] = tx.constant(True)
         return True
@@ -166,8 +167,7 @@ class ExceptionVariable(VariableTracker):
     # --- the exception's dict -----------------------------------------------------------------------------
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
-        value = self.attributes.get(name)
-        return None if value is None or value is DELETED or self._in_a_slot(name) else value
+        return None if self._in_a_slot(name) else self.attributes.get(name)
 
     def _in_a_slot(self, name: str) -> bool:
         """Whether the attribute is none of the exception's `__dict__`."""
@@ -178,7 +178,14 @@ class ExceptionVariable(VariableTracker):
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
         tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
-        self.attributes[name] = value
+        self._store(name, value)
+
+    def _store(self, name: str, value: VariableTracker) -> None:
+        if value is DELETED:
+            del self.attributes[name]
+            self.deleted[name] = None
+        else:
+            self.attributes[name] = value
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
         return {name: value for name, value in self.attributes.items() if self.stored(tx, name) is not None}

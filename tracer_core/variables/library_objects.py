@@ -18,7 +18,7 @@ from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method, callable_type
-from tracer_core.variables.constant import DELETED, ConstantVariable
+from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions import FunctionVariable
@@ -171,9 +171,9 @@ def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> Var
     if note.python_type() is not str:
         tx.raise_(TypeError, f"note must be a str, not '{note.type_name_in_errors()}'")
     notes = self.attributes.get("__notes__")
-    if notes is not None and notes is not DELETED and not issubclass(notes.realize().python_type(), list):
+    if notes is not None and not issubclass(notes.realize().python_type(), list):
         tx.raise_(TypeError, "Cannot add note: __notes__ is not a list")
-    if notes is None or notes is DELETED:
+    if notes is None:
         self.set_attribute(tx, "__notes__", ListVariable([note]))
     else:
         call_method(tx, notes.realize(), "append", [note], {})

@@ -130,6 +130,36 @@ def attributes_of_functions_again(x):
     return helper(helper.a), seen, list(vars(helper))
 
 
+class Wrong(Exception):
+    a = "of the class"
+
+
+def wrong():
+    error = Wrong(1)
+    error.a, error.b = 1, 2
+    return error
+
+
+@program(
+    "O7 I10",
+    lambda: [(t(2), wrong())],
+    then=lambda r: (r, list(vars(r[-1]))),
+    differs="torch_differs",
+    why="torch.compile gives another order of the attributes",
+)
+def attributes_of_exceptions_again(x, error):
+    del error.a
+    between = error.a
+    error.c = x
+    error.a = 9
+    error.gone = 1
+    del error.gone
+    torch._dynamo.graph_break()
+    del error.b
+    error.b = x + 1
+    return error.c * error.a, between, list(vars(error)), error
+
+
 class Members(nn.Module):
     def __init__(self):
         super().__init__()
