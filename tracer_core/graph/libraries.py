@@ -125,6 +125,21 @@ class LibraryReads:
         return found
 
 
+_TYPES = (type, complex, float, int, str, bytes, list, dict, set)
+SPECIAL_METHODS = frozenset(name for cls in _TYPES for name in dir(cls) if name.startswith("__")).union(
+    f"__{name}__" for name in "bytes fspath length_hint next matmul rmatmul imatmul getattr missing".split()
+)
+"""What Python asks the class of a value for, whatever is done with the value."""
+
+
+def note_special_methods(cls: type) -> None:
+    """Objects of a class are handed to Python itself, which does not say what it looks for: if the class is the
+    program's, all special methods count as looked for."""
+    if may_change(cls):
+        for name in SPECIAL_METHODS:
+            note_lookup(cls, name)
+
+
 def note_lookup(cls: type, name: str, after: type | None = None) -> None:
     """As `LibraryReads.lookup`, in the attempt that runs in this thread, if one does."""
     reads = _active.reads

@@ -63,13 +63,23 @@ def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) ->
     return None
 
 
+def _from_hook(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
+    """What a `__getattr__` of the program's class gives, if it has one. (Classes have asked their own.)"""
+    hook, owner = static_lookup(obj.python_type(), "__getattr__")
+    if isinstance(obj, ClassVariable) or owner is None or not may_change(owner):
+        return None
+    return tx.call(
+        MethodVariable(tx.build(hook, class_attribute_source(owner, "__getattr__")), obj), [tx.constant(name)]
+    )
+
+
 def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
     cls = obj.python_type()
     if name == "__class__":
         return tx.constant(cls)
     found, owner = static_lookup(cls, name)
     if owner is None:
-        return None
+        return _from_hook(tx, obj, name)
     handler = method_for(type(obj), f".{name}")
     if handler is not None:
         return handler(tx, obj)

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.libraries import note_special_methods
 from tracer_core.guards import make
 from tracer_core.guards.describe import module_name
 from tracer_core.sources import AttrSource, ConstSource, Source
@@ -126,6 +127,10 @@ class ClassVariable(KnownVariable):
 
     __slots__ = ()
     kind = "class"
+
+    def __init__(self, known: Any, source: Source | None = None) -> None:
+        super().__init__(known, source)
+        note_special_methods(type(known))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__" and self.known in overlay.made:

@@ -7,7 +7,7 @@ import operator
 import types
 from collections.abc import Iterable
 
-from tracer_core.graph.libraries import may_change
+from tracer_core.graph.libraries import may_change, note_special_methods
 from tracer_core.guards import is_constant, make
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -21,6 +21,10 @@ class EnumMemberVariable(ConstantVariable):
 
     __slots__ = ()
     kind = "enum member"
+
+    def __init__(self, value: enum.Enum, source: Source | None = None) -> None:
+        super().__init__(value, source)
+        note_special_methods(type(value))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What the member itself holds, and `enum.property`; None for what its class has otherwise, or nobody."""
@@ -36,24 +40,25 @@ class EnumMemberVariable(ConstantVariable):
         tx.guard(make.lacks(InstanceDictSource(source), name))
         return None
 
-    def own_method(self, name: str) -> types.FunctionType | None:
-        """The function that a class of the program defines under this name, and not the library's."""
-        found, owner = static_lookup(self.python_type(), name)
-        if owner is None or not may_change(owner) or not isinstance(found, types.FunctionType):
-            return None
-        return found
-
     def truth(self, tx: Tracing) -> bool | None:
         """None where the program's class has a say."""
-        own = self.own_method("__bool__") or self.own_method("__len__")
+        own = program_method(self.python_type(), "__bool__") or program_method(self.python_type(), "__len__")
         return None if own is not None else bool(self.value())
+
+
+def program_method(cls: type, name: str) -> types.FunctionType | None:
+    """The function that a class of the program defines under this name, and not the library's."""
+    found, owner = static_lookup(cls, name)
+    if owner is None or not may_change(owner) or not isinstance(found, types.FunctionType):
+        return None
+    return found
 
 
 @handles(operator.invert, EnumMemberVariable)
 def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
     """`~flag`, which the library writes down in the member when it is first asked: that is nobody else's to see."""
     flag = member.value()
-    if not isinstance(flag, enum.Flag) or member.own_method("__invert__") is not None:
+    if not isinstance(flag, enum.Flag) or program_method(type(flag), "__invert__") is not None:
         return None
     note_read(tx, [member])
     return tx.constant(~flag)

@@ -64,10 +64,9 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         if items is not None:
             return over_sequence(SequenceVariable(items))
     # A class by its metaclass, a member of an enum by its class.
-    missing = f"{tracker.type_name_in_errors()!r} object is not iterable"
     if written_in_python(tracker, "__iter__"):
-        return call_special(tx, tracker, "__iter__", [], missing)
-    return tx.raise_(TypeError, missing)  # type: ignore[no-any-return]
+        return call_special(tx, tracker, "__iter__", [], "")
+    return _iterate_by_index(tx, tracker)
 
 
 def iterable_type(tracker: VariableTracker) -> bool:
@@ -97,6 +96,10 @@ def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker
     found, owner = static_lookup(tracker.cls, "__iter__")
     if owner is not None and found is not None:
         return call_special(tx, tracker, "__iter__", [], "")
+    return _iterate_by_index(tx, tracker)
+
+
+def _iterate_by_index(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if has_special(tracker, "__getitem__"):
         from tracer_core.variables.stand_ins import call_stand_in
 
@@ -109,11 +112,9 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
     iterator = iterator.realize()
     if isinstance(iterator, IteratorVariable):
         return iterator.next(tx)
-    if isinstance(iterator, UserObjectVariable):
+    if has_special(iterator, "__next__"):
         try:
-            return call_special(
-                tx, iterator, "__next__", [], f"{iterator.type_name_in_errors()!r} object is not an iterator"
-            )
+            return call_special(tx, iterator, "__next__", [], "")
         except ObservedException as error:
             if issubclass(error.tracker.cls, StopIteration):
                 return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tracer_core.variables.base import Args, Tracing, VariableTracker
+from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.enum_members import EnumMemberVariable
+from tracer_core.variables.enum_members import EnumMemberVariable, program_method
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sequences import SequenceVariable
@@ -39,8 +40,8 @@ def has_special(tracker: VariableTracker, name: str) -> bool:
     """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
     if isinstance(tracker, UserObjectVariable):
         return static_lookup(tracker.cls, name)[1] is not None
-    if isinstance(tracker, EnumMemberVariable):
-        return tracker.own_method(name) is not None
+    if isinstance(tracker, (EnumMemberVariable, ClassVariable)):
+        return program_method(tracker.python_type(), name) is not None
     return isinstance(tracker, _HAVE_METHODS) and written_in_python(tracker, name)
 
 

@@ -9,7 +9,6 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.conversions import convert_by
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
-from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable, numbers_in
 from tracer_core.variables.special_methods import call_special, has_special
@@ -26,8 +25,7 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
     if isinstance(tracker, TensorVariable):
         raise Unsupported("tensor-branch", what=tracker.describe())
     for name in ("__bool__", "__len__"):
-        owner = static_lookup(tracker.python_type(), name)[1]
-        if owner is not None and isinstance(tracker, (UserObjectVariable, EnumMemberVariable)):
+        if has_special(tracker, name):
             result = call_special(tx, tracker, name, [], "")
             if name == "__bool__" and result.python_type() is not bool:
                 tx.raise_(TypeError, f"__bool__ should return bool, returned {result.type_name_in_errors()}")
