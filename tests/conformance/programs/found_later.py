@@ -1,6 +1,7 @@
 """What a lookup did not find is there at a later call."""
 
 import builtins
+import enum
 
 from tests.conformance.program import program, t
 
@@ -303,3 +304,57 @@ def _equals_nothing():
 @program("G1 I11", _between(_equals, _equals_nothing))
 def a_key_comes_to_equal_a_number(x):
     return x * {3: 5}.get(keyed, 1)
+
+
+class Meta(type):
+    pass
+
+
+class Named(metaclass=Meta):
+    pass
+
+
+class Mode(enum.Enum):
+    FAST = 1
+
+
+def _tried(run, *args):
+    try:
+        return run(*args)
+    except (TypeError, AttributeError) as error:
+        return str(error)
+
+
+@program("G1 I9", _sets(Meta, "__add__", lambda cls, other: other))
+def a_metaclass_gains_an_operator(x):
+    return x * 2, _tried(lambda: Named + 1)
+
+
+@program("G1 I9", _sets(Meta, "__bool__", lambda cls: False))
+def a_metaclass_gains_a_truth(x):
+    return x * 2 if Named else x * 3
+
+
+@program("G1 I9", _sets(Meta, "__getitem__", lambda cls, index: index))
+def a_metaclass_gains_items(x):
+    return x * 2, _tried(lambda: [item for item, _ in zip(Named, range(2))])
+
+
+@program("G1 I9", _sets(Meta, "__next__", lambda cls: 5))
+def a_metaclass_gains_next(x):
+    return x * 2, _tried(next, Named)
+
+
+@program("G1 I9", _sets(Mode, "__index__", lambda self: 7))
+def a_member_of_an_enum_becomes_a_number(x):
+    return x * 2, _tried(int, Mode.FAST), _tried(lambda: "a" * Mode.FAST)
+
+
+@program(
+    "G1 I9",
+    _sets(Mode, "__getattr__", lambda self, name: name),
+    differs="torch_differs",
+    why="torch keeps what it found first",
+)
+def a_member_of_an_enum_answers_by_code(x):
+    return x * 2, _tried(lambda: Mode.FAST.missing)
