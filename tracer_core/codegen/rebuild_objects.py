@@ -165,12 +165,16 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
         emitter.call_const(owner.__init__, lambda: emitter.load(tracker), *push_args)
         emitter.emit("POP_TOP")
     if tracker.args != args:
-        for arg in tracker.args:
-            emitter.load(arg)
-        emitter.emit("BUILD_TUPLE", len(tracker.args))
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", "args")
+        _set_args(emitter, tracker)
     _as_raised(emitter, tracker)
+
+
+def _set_args(emitter: Emitter, tracker: ExceptionVariable) -> None:
+    for arg in tracker.args:
+        emitter.load(arg)
+    emitter.emit("BUILD_TUPLE", len(tracker.args))
+    emitter.load(tracker)
+    emitter.emit("STORE_ATTR", "args")
 
 
 def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
@@ -190,11 +194,7 @@ def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
 def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
     """What the trace did to an exception that was there before it."""
     if tracker.args_set:
-        for arg in tracker.args:
-            emitter.load(arg)
-        emitter.emit("BUILD_TUPLE", len(tracker.args))
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", "args")
+        _set_args(emitter, tracker)
     for name in tracker.deleted:
         _delete_attribute(emitter, tracker, name)
     _as_raised(emitter, tracker)

@@ -83,11 +83,10 @@ def compile(
     Raises:
         TypeError, ValueError: for what cannot be compiled, and for unknown back ends and options.
     """
-    with disabled():
-        config = make_config(backend=backend, dynamic=dynamic, fullgraph=fullgraph, mode=mode, options=options)
-        if fn is None:
-            return functools.partial(_compile, config=config, disable=disable)
-        return _compile(fn, config=config, disable=disable)
+    config = make_config(backend=backend, dynamic=dynamic, fullgraph=fullgraph, mode=mode, options=options)
+    if fn is None:
+        return functools.partial(_compile, config=config, disable=disable)
+    return _compile(fn, config=config, disable=disable)
 
 
 def make_config(
@@ -110,20 +109,25 @@ def make_config(
         raise TypeError(f"options= must be a dict of option names and values, not {type(options).__name__}")
     with disabled():
         ours, theirs = backends.split_options(backend, options or {}, mode)
-    which = backend if isinstance(backend, str) else ById(backend)
-    key = (which, dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
-    config = _shared.get(key)
-    if config is None:
-        function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
-        if backend in ("eager", backends.eager):
-            ours["graph_runs_as_it_is"] = True
-        config = _shared[key] = Config(function, dynamic, bool(fullgraph), ours)
+        which = backend if isinstance(backend, str) else ById(backend)
+        key = (which, dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
+        config = _shared.get(key)
+        if config is None:
+            function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
+            if backend in ("eager", backends.eager):
+                ours["graph_runs_as_it_is"] = True
+            config = _shared[key] = Config(function, dynamic, bool(fullgraph), ours)
     return config
 
 
 def _compile(fn: Any, *, config: Config, disable: bool) -> Any:
+    with disabled():
+        return _compiled(fn, config, disable)
+
+
+def _compiled(fn: Any, config: Config, disable: bool) -> Any:
     if isinstance(fn, classmethod | staticmethod):
-        return type(fn)(_compile(fn.__func__, config=config, disable=disable))
+        return type(fn)(_compiled(fn.__func__, config, disable))
     fn = original(fn)
     if disable:
         return fn

@@ -61,6 +61,7 @@ class LibraryReads:
         self._where = where
         self.made: set[type] = set()
         self._seen: set[tuple[int, str, type | None]] = set()
+        self._asked_for_all: set[int] = set()
         self._names: dict[int, tuple[Any, dict[str, Any], Where]] = {}
         self._classes: dict[int, tuple[type, Where]] = {}
         self._derived: dict[tuple[int, int], tuple[type, type, bool, Where]] = {}
@@ -84,6 +85,13 @@ class LibraryReads:
         if known is None:
             known = self._names[id(owner)] = (owner, {}, self._where())
         known[1].setdefault(name, value)
+
+    def special_methods(self, cls: type) -> None:
+        """Every special method counts as looked for in a class, if it is the program's."""
+        if id(cls) not in self._asked_for_all and may_change(cls):
+            for name in SPECIAL_METHODS:
+                self.lookup(cls, name)
+        self._asked_for_all.add(id(cls))
 
     def lookup(self, cls: type, name: str, after: type | None = None) -> None:
         """`name` was looked for in a class and its bases, or in those alone that come `after` one of them."""
@@ -135,9 +143,9 @@ SPECIAL_METHODS = frozenset(name for cls in _TYPES for name in dir(cls) if name.
 def note_special_methods(cls: type) -> None:
     """Objects of a class are handed to Python itself, which does not say what it looks for: if the class is the
     program's, all special methods count as looked for."""
-    if may_change(cls):
-        for name in SPECIAL_METHODS:
-            note_lookup(cls, name)
+    reads = _active.reads
+    if reads is not None:
+        reads.special_methods(cls)
 
 
 def note_lookup(cls: type, name: str, after: type | None = None) -> None:

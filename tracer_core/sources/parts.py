@@ -8,6 +8,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import torch
+
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.sources.base import Const, Load, Scope, Source, Step
 
@@ -356,9 +358,14 @@ class OffsetSource(Step):
 _WOULD_WARN = object()
 
 
-def quiet_grad(tensor: Any) -> Any:
+def keeps_grad(tensor: torch.Tensor) -> bool:
+    """Whether torch gives the `.grad` of a tensor without a warning."""
+    return tensor.is_leaf or tensor.retains_grad
+
+
+def quiet_grad(tensor: torch.Tensor) -> Any:
     """The `.grad` of a tensor. Where torch would warn of reading it: what no gradient is equal to."""
-    return tensor.grad if tensor.is_leaf or tensor.retains_grad else _WOULD_WARN
+    return tensor.grad if keeps_grad(tensor) else _WOULD_WARN
 
 
 class GradSource(AttrSource):

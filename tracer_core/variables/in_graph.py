@@ -114,7 +114,7 @@ def call_in_graph(
     # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
     done = _done_now(tx, node, args) if left_out else None
-    return done or wrap(tx, node, fake)
+    return wrap(tx, node, fake) if done is None else done
 
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:

@@ -202,8 +202,6 @@ def repeat_in_place(tx: Tracing, a: ListVariable, b: VariableTracker) -> Variabl
     if not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
-    if _exactly_tuple(a) and (count == 1 or not a.items):
-        return a
     refuse_long(len(a.items) * count)
     a.changes(tx, "it is repeated")
     a.items *= count
@@ -229,8 +227,6 @@ def repeat_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableT
     if not issubclass(b.python_type(), int):
         return None
     count = index_value(tx, b, "")
-    if _exactly_tuple(a) and (count == 1 or not a.items):
-        return a
     refuse_long(len(a.items) * count)
     return DequeVariable(_last(a.items * count, a.maxlen), a.maxlen)
 

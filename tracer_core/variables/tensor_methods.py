@@ -10,6 +10,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.tensor_data import count_one_change_less
 from tracer_core.sources import AttrSource, GradSource
+from tracer_core.sources.parts import keeps_grad
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -184,7 +185,7 @@ def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
         raise Unsupported("attribute", name="grad", type="Tensor")
     real = tx.output.real_value(self)
     value = real.grad
-    if not (real.is_leaf or real.retains_grad):  # each read gives a warning, unless it is ignored
+    if not keeps_grad(real):  # each read gives a warning, unless it is ignored
         raise Unsupported("attribute", name="grad", type="Tensor")
     return tx.build(value, GradSource(self.source))
 

@@ -10,6 +10,7 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.guards.kinds.containers import is_filled
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import function_tracker, pin
@@ -102,20 +103,12 @@ def _reads_what_changed(tx: Tracing, function: Any) -> bool:
     code, effects = getattr(function, "__code__", None), tx.output.side_effects
     if code is None:
         return False
-    cells = [cell for cell in function.__closure__ or () if _is_filled(cell)]
+    cells = [cell for cell in function.__closure__ or () if is_filled(cell)]
     names = [name for name in code.co_names if name in function.__globals__]
     held = [*(cell.cell_contents for cell in cells), *(function.__globals__[name] for name in names)]
     met = (tx.output.trackers_by_object.get(id(each)) for each in (*(function.__closure__ or ()), *held))
     wrote = any((id(function.__globals__), name) in effects.globals_ for name in code.co_names)
     return wrote or any(tracker in effects.changed for tracker in met if tracker is not None)
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
 
 
 def _has_nodes(tracker: VariableTracker) -> bool:

@@ -183,7 +183,8 @@ class LacksAttr(HasAttr):
     there = False
 
 
-def _is_filled(cell: Any) -> bool:
+def is_filled(cell: Any) -> bool:
+    """Whether a cell holds something."""
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:
@@ -196,10 +197,10 @@ class Cell(Kind):
     """A cell object is filled, or is empty: `expected` says whether it is filled."""
 
     def holds(self, value: Any, expected: bool) -> bool:
-        return _is_filled(value) is expected
+        return is_filled(value) is expected
 
     def condition(self, value: str, expected: bool, const: Const) -> str:
-        return f"{const(_is_filled)}({value}) is {expected}"
+        return f"{const(is_filled)}({value}) is {expected}"
 
     def text(self, name: str, expected: bool) -> str:
         return f"{name} is {'a filled' if expected else 'an empty'} cell"
