@@ -29,6 +29,12 @@ class Unsupported(TracewalkError):
         self.instruction: Any = None
         super().__init__(self.message)
 
+    def placed(self, file: str, line: int, function: str) -> Unsupported:
+        """Itself as the user is to see it: with the line that causes it and what to try."""
+        hints = "".join(f"\n  Try: {hint}" for hint in self.reason.hints)
+        self.args = (f'{self.message}\n  File "{file}", line {line}, in {function}{hints}',)
+        return self.with_traceback(None)
+
 
 class InternalError(TracewalkError):
     """The engine itself failed; the user's program is not to blame."""

@@ -26,7 +26,7 @@ _reason(
     "tensor-branch",
     "The code branches on the value of a tensor ({what}).",
     "The value is known only when the graph has run, so which branch to trace cannot be decided.",
-    "Use torch.where or torch.cond to keep both outcomes in the graph.",
+    "Use torch.where to keep both outcomes in the graph.",
     "Compute the condition from shapes or plain Python numbers, if that is what is meant.",
 )
 
@@ -179,9 +179,9 @@ _reason(
 )
 _reason(
     "functorch-tensor",
-    "{source} is wrapped by a torch.func transform.",
-    "The transform was started outside the compiled function.",
-    "Move the transform into the compiled function, or compile inside it.",
+    "{source} was created inside a torch.func transform that has ended.",
+    "It is still wrapped for the transform, and a graph holds plain tensors alone.",
+    "Let the function that is transformed return the tensor (with has_aux=True beside the result).",
 )
 _reason(
     "lost-by-back-ends",
@@ -199,15 +199,77 @@ _reason(
 )
 _reason(
     "autograd-function",
-    "The code uses a torch.autograd.Function ({cls}).",
-    "Its forward and backward are not traced yet.",
-    "Leave the call outside the compiled function.",
+    "The code calls {cls}.apply, of a torch.autograd.Function, which is not traced yet.",
+    "Its forward and backward are called by autograd. The call runs as plain Python, between two graphs.",
+    "Write the operation with torch's own functions, if their derivatives are what is meant.",
+    "Call it outside the compiled function.",
 )
 _reason(
     "autograd-call",
-    "The code calls .{name}() on a tensor.",
+    "The code calls {name}.",
     "It works on the autograd graph of real tensors, which does not exist while tracing.",
     "Call it after the compiled function has returned.",
+)
+_reason(
+    "backward-hooks",
+    "The code calls a {cls} module that has backward hooks, which are not traced.",
+    "They are part of the autograd graph of real tensors, which does not exist while tracing.",
+    "Compile the module's forward instead of what calls the module: hooks then run around the compiled code.",
+    "Remove the hooks if they are no longer needed: the handle that registering returned has remove().",
+)
+_reason(
+    "saved-tensors-hooks",
+    "The code {does} a with block of {name}, which is not traced.",
+    "It has functions called on each tensor that autograd saves for the backward pass. Graphs inside the block do so.",
+    "Enter the block outside the compiled function, around its call.",
+)
+_reason(
+    "hook-registered",
+    "The code registers a hook ({name}).",
+    "It returns a handle that removes the hook at any time, and holds what the hook is registered on weakly.",
+    "Register hooks before the compiled function runs.",
+)
+_reason(
+    "checkpoint",
+    "The code calls {name}, which is not traced yet.",
+    "Checkpointing runs a function again in the backward pass. The call runs as plain Python, between two graphs.",
+    "Compile the function that is checkpointed, and call torch.utils.checkpoint outside compiled code.",
+)
+_reason(
+    "function-transform",
+    "The code calls {name}, which is not traced yet.",
+    "A transform runs the function it is given on tensors that it has wrapped. The call runs as plain Python, with all "
+    "that it calls, between two graphs.",
+    "Instead of vmap, write the function for a whole batch: operations that broadcast are traced.",
+    "For derivatives, compile the function alone, and call torch.autograd.grad on its result, outside compiled code.",
+)
+_reason(
+    "inside-transform",
+    "{function} is called inside {transform}, so it runs as plain Python.",
+    "The tensors there are wrapped for the transform, and a graph holds plain tensors alone.",
+    "Instead of vmap, write the function for a whole batch, and compile that.",
+    "For derivatives, call torch.autograd.grad on the result of the compiled function.",
+)
+_reason(
+    "control-flow-operator",
+    "The code calls {name}, which is not traced yet.",
+    "It calls functions that it is given, as often as the data says. The call runs as plain Python, between two graphs.",
+    "Use torch.where instead of a condition, where both outcomes may be computed.",
+    "Use a Python loop, where the number of rounds is known while tracing: its rounds become part of the graph.",
+)
+_reason(
+    "flex-attention",
+    "The code calls {name}, which is not traced yet.",
+    "It calls functions that it is given, to mask or change scores. The call runs as plain Python, between two graphs.",
+    "Use torch.nn.functional.scaled_dot_product_attention, where scores are only masked.",
+    "Create masks before the compiled function runs.",
+)
+_reason(
+    "higher-order-operator",
+    "The code calls {name}, which is not traced yet.",
+    "It is an operator on functions or graphs. The call runs as plain Python, between two graphs.",
+    "Call the function that it is given, if that computes the same.",
+    "Call it outside the compiled function.",
 )
 _reason(
     "torch-check",

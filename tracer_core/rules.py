@@ -3,6 +3,7 @@
 - `inline`: walk its Python code;
 - `graph`: a node in the graph;
 - `fold`: call it now, on constants;
+- `higher-order`: what a handler does; without one a break by its own name (`higher_order_table`);
 - `skip`: leave the call to Python, with the reason.
 """
 
@@ -27,16 +28,19 @@ from typing import Any
 import torch
 import torch.overrides
 
+from tracer_core.higher_order_table import higher_order, undecorated
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    action: str  # inline | graph | fold | skip
+    action: str  # inline | graph | fold | higher-order | skip
     why: str = ""
 
 
 INLINE = Rule("inline")
 GRAPH = Rule("graph")
 FOLD = Rule("fold")
+HIGHER_ORDER = Rule("higher-order")
 
 # Modules whose Python functions are not walked, by prefix, and why.
 SKIPPED_MODULES: dict[str, str] = {
@@ -253,7 +257,11 @@ def _decide(function: Any) -> Rule:
         return FOLD
     if is_graph_function(function):
         return GRAPH
+    if higher_order(function) is not None:
+        return HIGHER_ORDER
     if isinstance(function, types.FunctionType):
+        if undecorated(function) is not function:
+            return Rule("skip", "torch marks it as not to be compiled")
         marker = getattr(function, "_torchdynamo_disable", False) or getattr(function, "_tracewalk_disable", False)
         if marker:
             said = getattr(function, "_torchdynamo_disable_msg", None)

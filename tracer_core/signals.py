@@ -85,7 +85,7 @@ def handlers_part(error: BaseException) -> TracebackType | None:
     trace = None if error.__traceback__ is None else error.__traceback__.tb_next
     if trace is None:
         return None
-    handlers = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    handlers = {code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
     while trace is not None and trace.tb_frame.f_code not in handlers and not _is_interruption(trace.tb_frame):
         trace = trace.tb_next
     return trace
@@ -105,7 +105,7 @@ def _is_interruption(frame: FrameType) -> bool:
     return sum(each is caller for each in held) > 1 and any(isinstance(each, int) for each in held)
 
 
-def _code_of(handler: Any) -> CodeType | None:
+def code_of(handler: Any) -> CodeType | None:
     """The code that runs first when `handler` is called, where it is Python's."""
     if not callable(handler):
         return None

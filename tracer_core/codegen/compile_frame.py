@@ -125,11 +125,7 @@ def _placed(failure: MustRestart) -> Unsupported:
     error = failure.unsupported
     code, span = failure.frame.code, failure.instruction.span
     line = code.co_firstlineno if span is None or span.line is None else span.line
-    hints = "".join(f"\n  Try: {hint}" for hint in error.reason.hints)
-    error.args = (
-        f'{error.message}\n  File "{shown_file(code.co_filename)}", line {line}, in {code.co_qualname}{hints}',
-    )
-    return error.with_traceback(None)
+    return error.placed(shown_file(code.co_filename), line, code.co_qualname)
 
 
 @contextlib.contextmanager

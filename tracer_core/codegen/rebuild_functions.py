@@ -14,6 +14,7 @@ from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.transforms import TransformedFunctionVariable
 
 
 @rebuilds(CellVariable)
@@ -93,6 +94,15 @@ def _super_method(emitter: Emitter, tracker: SuperMethodVariable) -> None:
         emitter.call_const(tracker.found.__get__, lambda: emitter.const(None), lambda: emitter.load(tracker.self_))
     else:
         emitter.call_const(tracker.found.__get__, lambda: emitter.load(tracker.self_))
+
+
+@rebuilds(TransformedFunctionVariable)
+def _transformed(emitter: Emitter, tracker: TransformedFunctionVariable) -> None:
+    emitter.emit("PUSH_NULL")
+    emitter.const(tracker.transform)
+    for value in (tracker.function, *tracker.args, *tracker.keywords.values()):
+        emitter.load(value)
+    emitter.emit("CALL", CallShape(1 + len(tracker.args) + len(tracker.keywords), tuple(tracker.keywords)))
 
 
 @rebuilds(PartialVariable)

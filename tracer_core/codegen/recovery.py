@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ import torch.fx
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
-from tracer_core.signals import handlers_part, is_from_outside
+from tracer_core.signals import code_of, handlers_part, is_from_outside
 
 _DRAWS = (
     "rand",
@@ -164,8 +165,20 @@ def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instr
 def _is_of_the_graph(error: BaseException) -> bool:
     """Whether the graph is to blame for what was raised while it ran. What is not its own leaves the frame without a
     word of the graph."""
-    if not is_from_outside(error):
+    part = hooks_part(error)
+    if part is None and not is_from_outside(error):
         return True
     if error.__traceback__ is not None:
-        error.__traceback__.tb_next = handlers_part(error)
+        error.__traceback__.tb_next = part or handlers_part(error)
     return False
+
+
+def hooks_part(error: BaseException) -> TracebackType | None:
+    """The part of the traceback of `error` that begins in the hook for tensors that autograd saves, None where none
+    does. So ends what checkpointing computes again, once it has all that it needs."""
+    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
+    pack = None if hooks is None else code_of(hooks[0])
+    trace = error.__traceback__ if pack is not None else None
+    while trace is not None and trace.tb_frame.f_code is not pack:
+        trace = trace.tb_next
+    return trace

@@ -152,6 +152,8 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
 
     @warned.passed_by
     def switched(*args: Any, **kwargs: Any) -> Any:
+        if torch.compiler.is_dynamo_compiling():
+            return fn(*args, **kwargs)  # torch's compiler traces this, and what it calls is for it
         if is_tracing():
             return fn(*args, **kwargs)
         if hook is not None:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
+from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.rules import is_ours, why_skip, why_skip_here
+from tracer_core.frame_eval.rules import is_ours, refusal_now, why_skip, why_skip_here
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
@@ -90,6 +91,9 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     skipped = why_skip(code, frame.f_globals) or why_skip_here(code)
     if skipped is not None:
         return _leave(code, skipped)
+    refused = refusal_now(code, frame.f_locals)
+    if refused is not None:
+        return _refuse(hook, code, refused)
     state = states.get(hook)
     if state is None:
         remember(code)
@@ -125,6 +129,13 @@ def _idle(code: CodeType, state: CodeState) -> c_frame.FrameResult:
     state.idle += 1
     message = REASONS["no-tensor-work"].sentence.format(name=code.co_qualname)
     return _leave(code, SkippedFrame("no-tensor-work", message, forever=state.idle > _IDLE_LIMIT))
+
+
+def _refuse(hook: Hook, code: CodeType, refused: Unsupported) -> c_frame.FrameResult:
+    """Leave a frame to Python that might be traced at another time."""
+    if hook.config.fullgraph:
+        raise refused.placed(shown_file(code.co_filename), code.co_firstlineno, code.co_qualname)
+    return _leave(code, SkippedFrame(refused.reason_id, refused.message, forever=False))
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:

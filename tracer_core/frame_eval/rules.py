@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import importlib.util
 import inspect
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import CodeType, FrameType
 from typing import Any
 
+import torch
+
+from tracer_core.errors import Unsupported
 from tracer_core.frame_input import SkippedFrame
 from tracer_core.reasons import REASONS
+from tracer_core.sources.parts import instance_dict
 
 UNTRACED_PACKAGES = (
     *("torch", "functorch", "triton", "numpy", "scipy", "sympy", "pandas", "networkx", "numba", "matplotlib"),
@@ -39,6 +43,8 @@ UNTRACED_PACKAGES = (
 TRACED_PARTS = ("torch.nn.modules", "torch.optim")
 """Parts of these packages that are traced all the same: a graph may start at a module's `__call__` or `forward`, or
 at an optimizer's `step`."""
+_CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")
+"""What of `torch.nn.Module` itself is traced on its own; the rest sets, registers and looks up members."""
 
 
 def _folder(package: str) -> str | None:
@@ -60,6 +66,7 @@ _SITE = tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("pure
 _LIBRARY = tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("stdlib", "platstdlib")})
 _UNTRACED = _folders(UNTRACED_PACKAGES)
 _TRACED = _folders(TRACED_PARTS)
+_MODULE_FILE = os.path.realpath(torch.nn.modules.module.__file__)
 
 
 def _skipped(reason_id: str, **details: Any) -> SkippedFrame:
@@ -93,12 +100,12 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     if path.startswith("<frozen "):
         skipped = _skipped("frame-library", function=code.co_name, file=path)
         # What an import runs is done once, and is not what anyone wants to see.
-        return dataclasses.replace(skipped, recursive=path.startswith("<frozen importlib"))
+        return replace(skipped, recursive=path.startswith("<frozen importlib"))
     path = _written_in(code, globals)
     if path.startswith("<"):
         return None
     path = os.path.realpath(path)
-    if path.startswith(_TRACED):
+    if path.startswith(_TRACED) and (path != _MODULE_FILE or code.co_qualname.startswith(_CALLING_A_MODULE)):
         return None
     if path.startswith(_UNTRACED) or (path.startswith(_LIBRARY) and not path.startswith(_SITE)):
         return _skipped("frame-library", function=code.co_name, file=code.co_filename)
@@ -115,9 +122,42 @@ def why_skip_here(code: CodeType) -> SkippedFrame | None:
         caller = caller.f_back
     if caller is None or caller.f_code.co_name != "nonrecursive_disable_wrapper":
         return None
-    skipped = _skipped("frame-disabled", function=code.co_name)
-    skipped.forever = False
-    return skipped
+    return replace(_skipped("frame-disabled", function=code.co_name), forever=False)
+
+
+def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
+    """Why a frame of `code` that starts now cannot be traced, though others may be: by torch's state, and by what it
+    was given."""
+    top = torch._C._functorch.peek_interpreter_stack()
+    if top is not None:
+        transform = _TRANSFORMS.get(top.key().name, "a transform of torch.func")
+        return Unsupported("inside-transform", function=code.co_qualname, transform=transform)
+    if code in _CALLS_MODULES and _has_backward_hooks(f_locals.get("self")):
+        # Its forward, which is called between the hooks, is traced on its own.
+        return Unsupported("backward-hooks", cls=type(f_locals["self"]).__qualname__)
+    return None
+
+
+_CALLS_MODULES = (torch.nn.Module._wrapped_call_impl.__code__, torch.nn.Module._call_impl.__code__)
+
+
+def _has_backward_hooks(module: Any) -> bool:
+    held = instance_dict(module) or {}
+    shared = torch.nn.modules.module
+    return bool(
+        held.get("_backward_hooks")
+        or held.get("_backward_pre_hooks")
+        or shared._global_backward_hooks
+        or shared._global_backward_pre_hooks
+    )
+
+
+_TRANSFORMS = {
+    "Vmap": "torch.func.vmap",
+    "Grad": "torch.func.grad, or another transform that differentiates",
+    "Jvp": "torch.func.jvp, or another transform that differentiates forwards",
+    "Functionalize": "torch.func.functionalize",
+}
 
 
 def is_ours(globals: dict[str, Any]) -> bool:

@@ -115,7 +115,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
         return SkippedFunctionVariable(value, rule.why, source)
     if isinstance(value, types.FunctionType) and getattr(value, "_dynamo_marked_constant", False):
         return ConstantFunctionVariable(UserFunctionVariable(value, source))
-    if isinstance(value, types.FunctionType) and rule.action != "fold":
+    if isinstance(value, types.FunctionType) and rule.action == "inline":
         return UserFunctionVariable(value, source)
     return BuiltinVariable(value, source)
 

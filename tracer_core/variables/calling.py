@@ -15,6 +15,7 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import class_in_c
+from tracer_core.higher_order_table import higher_order, written
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
@@ -78,6 +79,9 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
         if result is not None:
             return result.realize()
     known = function.known
+    entry = higher_order(known)
+    if entry is not None:
+        raise Unsupported(entry.reason_id, name=written(known))
     why = rules.decide(known).why or "it is not known what it does to these values"
     raise Unsupported("skipped-function", what=name_of(known), why=why)
 

@@ -259,7 +259,7 @@ def _runs_autograd(name: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker:
-        raise Unsupported("autograd-call", name=name)
+        raise Unsupported("autograd-call", name=f".{name}() of a tensor")
 
     return handler
 

@@ -1,0 +1,154 @@
+"""Transforms of `torch.func`, such as `vmap`: the functions that they return, up to the call that is not traced."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import torch
+from torch._higher_order_ops.invoke_subgraph import invoke_subgraph_placeholder
+from torch._ops import HigherOrderOperator
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils.hooks import RemovableHandle
+
+from tracer_core.errors import Unsupported
+from tracer_core.higher_order_table import higher_order, written
+from tracer_core.sources import Source
+from tracer_core.variables.base import Args, ByIdentity, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.build_callables import pin
+from tracer_core.variables.builder import VariableBuilder
+from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable
+from tracer_core.variables.functions import FunctionVariable, name_of
+from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.nn_module import NNModuleVariable
+from tracer_core.variables.partials import PartialVariable
+from tracer_core.variables.registry import builds, handles
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+class TransformedFunctionVariable(VariableTracker):
+    """What `transform(function, *args, **keywords)` returned in the trace. Generated code calls `transform` again."""
+
+    __slots__ = ("args", "function", "keywords", "transform")
+    kind = "transformed function"
+    mutable = True
+
+    def __init__(self, transform: Any, function: VariableTracker, args: Args, keywords: Kwargs) -> None:
+        super().__init__()
+        self.transform = transform
+        self.function = function
+        self.args = args
+        self.keywords = keywords
+
+    def python_type(self) -> type:
+        return types.FunctionType
+
+    def describe(self) -> str:
+        entry = higher_order(self.transform)
+        assert entry is not None
+        return f"{entry.name}({_short(self.function)})"
+
+    def key(self, tx: Tracing | None) -> Any:
+        return ByIdentity(self)
+
+    def truth(self, tx: Tracing) -> bool:
+        return True
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        positional = [(f"argument {i}", arg) for i, arg in enumerate(self.args, 1)]
+        return [("function", self.function), *positional, *self.keywords.items()]
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        raise Unsupported("attribute", name=name, type=f"function returned by {name_of(self.transform)}")
+
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
+        raise Unsupported("function-transform", name=self.describe())
+
+
+_TRANSFORMED = (
+    FunctionVariable, MethodVariable, PartialVariable, KnownVariable, NNModuleVariable, TransformedFunctionVariable,
+)  # fmt: skip
+
+
+def _short(function: VariableTracker) -> str:
+    """The function's name in the name of what it was transformed into."""
+    function = function.realize()
+    if isinstance(function, TransformedFunctionVariable):
+        return function.describe()
+    if isinstance(function, MethodVariable) and isinstance(function.self_.realize(), ClassVariable):
+        return f"{function.self_.realize().value().__qualname__}.{_short(function.function)}"
+    if function.is_constant():
+        return written(function.value())
+    words = function.describe().removeprefix("function ")
+    return words.rpartition(".")[2]
+
+
+def _register(transform: Any) -> None:
+    @handles(transform)
+    def returned(tx: Tracing, func: VariableTracker, /, *args: VariableTracker, **keywords: VariableTracker) -> Any:
+        function = func.realize()
+        if not isinstance(function, _TRANSFORMED) or not all_constant([*args, *keywords.values()]):
+            return None
+        values = {name: value.value() for name, value in keywords.items()}
+        try:
+            transform(_placeholder, *(arg.value() for arg in args), **values)
+        except Exception:  # noqa: BLE001 - plain Python raises it, at the user's line
+            return None
+        return TransformedFunctionVariable(transform, function, list(args), keywords)
+
+    returned.__qualname__ = f"transforms.{transform.__name__}"
+
+
+def _placeholder() -> None:
+    """What a transform is tried on."""
+
+
+for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize"):
+    _register(getattr(torch.func, _name))
+
+
+@handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
+def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    raise Unsupported("autograd-function", cls=cls.known.__qualname__)
+
+
+@handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)
+@handles(torch.nn.Module._get_backward_pre_hooks, NNModuleVariable)
+def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
+    """A module's call asks for them where there are some."""
+    raise Unsupported("backward-hooks", cls=module.cls.__qualname__)
+
+
+@handles(RemovableHandle)
+def registered(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    """Functions that register hooks return such a handle."""
+    raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
+
+
+@handles(invoke_subgraph_placeholder)
+def nested_compile_region(
+    tx: Tracing, func: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    """Without torch's compiler, it calls the function."""
+    return tx.call(func, list(args), kwargs)
+
+
+@handles(saved_tensors_hooks.__enter__, UserObjectVariable)
+def enter(tx: Tracing, manager: UserObjectVariable) -> VariableTracker:
+    raise Unsupported("saved-tensors-hooks", does="enters", name=_manager(manager))
+
+
+@handles(saved_tensors_hooks.__exit__, UserObjectVariable)
+def leave(tx: Tracing, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
+    raise Unsupported("saved-tensors-hooks", does="leaves", name=_manager(manager))
+
+
+def _manager(manager: UserObjectVariable) -> str:
+    ours = manager.cls.__module__ != saved_tensors_hooks.__module__
+    return manager.cls.__qualname__ if ours else f"torch.autograd.graph.{manager.cls.__qualname__}"
+
+
+@builds(HigherOrderOperator, subclasses=True)
+def _operator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    pin(build, value, source)
+    return BuiltinVariable(value, source)
