@@ -82,11 +82,7 @@ for _module, _name, _public in (
 _add("higher-order-operator", f"{_HOPS}.strict_mode", "strict_mode", _HOPS)
 _add("higher-order-operator", f"{_HOPS}._invoke_quant", "InvokeQuant.__call__", _HOPS)
 _add("higher-order-operator", "torch._library.triton", "wrap_triton", "torch.library")
-_add(
-    "flex-attention",
-    "torch.nn.attention.flex_attention",
-    "flex_attention create_block_mask create_mask create_nested_block_mask",
-)
+_add("flex-attention", "torch.nn.attention.flex_attention", "flex_attention create_block_mask create_mask")
 
 _CONTROL_FLOW = frozenset(
     {"cond", "while_loop", "while_loop_stack_output", "map_impl", "scan", "associative_scan", "foreach_map"}

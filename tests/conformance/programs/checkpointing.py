@@ -116,7 +116,7 @@ def checkpoint_that_keeps_some_results(x):
     return checkpoint(block, x + 1, use_reentrant=False, context_fn=contexts) * 2
 
 
-@program("H7", G, then=backward)
+@program("H7", G, then=backward, differs="torch_differs", why="torch leaves its generator in another state")
 def checkpoint_that_draws(x):
     torch.manual_seed(5)
     y = checkpoint(lambda a: torch.nn.functional.dropout(a, 0.5), x + 1, use_reentrant=False)
