@@ -199,7 +199,7 @@ _reason(
 )
 _reason(
     "autograd-function",
-    "The code calls {cls}.apply, of a torch.autograd.Function, which is not traced yet.",
+    "The code calls {name}, of a torch.autograd.Function, which is not traced yet.",
     "Its forward and backward are called by autograd. The call runs as plain Python, between two graphs.",
     "Write the operation with torch's own functions, if their derivatives are what is meant.",
     "Call it outside the compiled function.",
@@ -220,7 +220,7 @@ _reason(
 _reason(
     "saved-tensors-hooks",
     "The code {does} a with block of {name}, which is not traced.",
-    "It has functions called on each tensor that autograd saves for the backward pass. Graphs inside the block do so.",
+    "It has functions called on each tensor that autograd saves for the backward pass.",
     "Enter the block outside the compiled function, around its call.",
 )
 _reason(
@@ -238,8 +238,8 @@ _reason(
 _reason(
     "function-transform",
     "The code calls {name}, which is not traced yet.",
-    "A transform runs the function it is given on tensors that it has wrapped. The call runs as plain Python, with all "
-    "that it calls, between two graphs.",
+    "A transform runs the function it is given on tensors that it has wrapped. The call runs as plain Python, with "
+    "all that it calls, between two graphs.",
     "Instead of vmap, write the function for a whole batch: operations that broadcast are traced.",
     "For derivatives, compile the function alone, and call torch.autograd.grad on its result, outside compiled code.",
 )
@@ -253,14 +253,16 @@ _reason(
 _reason(
     "control-flow-operator",
     "The code calls {name}, which is not traced yet.",
-    "It calls functions that it is given, as often as the data says. The call runs as plain Python, between two graphs.",
+    "It calls functions that it is given, as often as the data says. The call runs as plain Python, between two "
+    "graphs.",
     "Use torch.where instead of a condition, where both outcomes may be computed.",
     "Use a Python loop, where the number of rounds is known while tracing: its rounds become part of the graph.",
 )
 _reason(
     "flex-attention",
     "The code calls {name}, which is not traced yet.",
-    "It calls functions that it is given, to mask or change scores. The call runs as plain Python, between two graphs.",
+    "It calls functions that it is given, to mask or change scores. The call runs as plain Python, between two "
+    "graphs.",
     "Use torch.nn.functional.scaled_dot_product_attention, where scores are only masked.",
     "Create masks before the compiled function runs.",
 )

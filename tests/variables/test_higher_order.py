@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 import torch
 import torch._higher_order_ops as higher_order_ops
+from torch._higher_order_ops import associative_scan, scan, strict_mode
+from torch._higher_order_ops import map as map_rows
+from torch.autograd.graph import register_multi_grad_hook
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 
@@ -62,7 +65,11 @@ class Holder(torch.nn.Module):
         return row * 2
 
 
-FULL, OLD, PRE = Hooked("register_full_backward_hook"), Hooked("register_backward_hook"), Hooked("register_forward_hook")
+FULL, OLD, PRE = (
+    Hooked("register_full_backward_hook"),
+    Hooked("register_backward_hook"),
+    Hooked("register_forward_hook"),
+)
 PRE.register_full_backward_pre_hook(lambda *given: None)
 HOLDER = Holder()
 OUTSIDE = torch.func.jacrev(torch.sin)
@@ -108,20 +115,26 @@ CASES = [
     Case("torch.autograd.backward", A, lambda y: torch.autograd.backward(total(y), retain_graph=True), 3),
     Case(".backward() of a tensor", A, lambda y: total(y).backward(), 3),
     Case(".register_hook() of a tensor", A, lambda y: y.register_hook(print)),
-    Case("torch.autograd.graph.register_multi_grad_hook", A, lambda y: torch.autograd.graph.register_multi_grad_hook([y], print)),
+    Case("torch.autograd.graph.register_multi_grad_hook", A,
+         lambda y: register_multi_grad_hook([y], print)),
     Case("Double.apply", "autograd-function", lambda y: Double.apply(y), 3),
     Case("torch.utils.checkpoint.checkpoint", "checkpoint", lambda y: checkpoint(square, y, use_reentrant=False)),
     Case("torch.utils.checkpoint.checkpoint", "checkpoint", lambda y: checkpoint(square, y, use_reentrant=True)),
-    Case("torch.utils.checkpoint.checkpoint_sequential", "checkpoint", lambda y: checkpoint_sequential(SEQUENCE, 2, y, use_reentrant=False), 3),
+    Case("torch.utils.checkpoint.checkpoint_sequential", "checkpoint",
+         lambda y: checkpoint_sequential(SEQUENCE, 2, y, use_reentrant=False), 3),
     Case("torch.cond", C, lambda y: torch.cond(y.sum() > 0, square, torch.sin, (y,)), 3),
-    Case("torch.while_loop", C, lambda y: torch.while_loop(lambda a: a.sum() < 9, lambda a: (a + 1,), (y.detach(),)), 3),
-    Case("torch._higher_order_ops.map", C, lambda y: higher_order_ops.map(square, y)),
-    Case("torch._higher_order_ops.scan", C, lambda y: higher_order_ops.scan(lambda a, b: (a + b, a * b), y[0], y), 3),
-    Case("torch._higher_order_ops.associative_scan", C, lambda y: higher_order_ops.associative_scan(torch.add, y.detach(), 0, combine_mode="generic"), 3),
-    Case("torch._higher_order_ops.strict_mode", H, lambda y: higher_order_ops.strict_mode(square, (y,))),
+    Case("torch.while_loop", C,
+         lambda y: torch.while_loop(lambda a: a.sum() < 9, lambda a: (a + 1,), (y.detach(),)), 3),
+    Case("torch._higher_order_ops.map", C, lambda y: map_rows(square, y)),
+    Case("torch._higher_order_ops.scan", C, lambda y: scan(lambda a, b: (a + b, a * b), y[0], y), 3),
+    Case("torch._higher_order_ops.associative_scan", C,
+         lambda y: associative_scan(torch.add, y.detach(), 0, combine_mode="generic"), 3),
+    Case("torch._higher_order_ops.strict_mode", H, lambda y: strict_mode(square, (y,))),
     Case("torch.ops.higher_order.wrap", H, lambda y: torch.ops.higher_order.wrap(square, y)),
-    Case("torch.nn.attention.flex_attention.flex_attention", "flex-attention", lambda y: flex_attention(QUERY, QUERY, QUERY, block_mask=MASK)),
-    Case("torch.nn.attention.flex_attention.create_block_mask", "flex-attention", lambda y: create_block_mask(lambda b, h, i, j: i >= j, 1, 1, 2, 2, device="cpu").kv_num_blocks),
+    Case("torch.nn.attention.flex_attention.flex_attention", "flex-attention",
+         lambda y: flex_attention(QUERY, QUERY, QUERY, block_mask=MASK)),
+    Case("torch.nn.attention.flex_attention.create_block_mask", "flex-attention",
+         lambda y: create_block_mask(lambda b, h, i, j: i >= j, 1, 1, 2, 2, device="cpu").kv_num_blocks),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: FULL(y), 3),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: OLD(y), 3),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: PRE(y), 3),

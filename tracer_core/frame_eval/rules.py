@@ -138,7 +138,12 @@ def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | No
     return None
 
 
-_CALLS_MODULES = (torch.nn.Module._wrapped_call_impl.__code__, torch.nn.Module._call_impl.__code__)
+_CALL = torch.nn.Module._call_impl.__code__
+_CALLS_MODULES = {
+    torch.nn.Module._wrapped_call_impl.__code__,
+    _CALL,
+    *(const for const in _CALL.co_consts if isinstance(const, CodeType)),
+}
 
 
 def _has_backward_hooks(module: Any) -> bool:

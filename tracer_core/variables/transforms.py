@@ -109,7 +109,7 @@ for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "
 
 @handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
 def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    raise Unsupported("autograd-function", cls=cls.known.__qualname__)
+    raise Unsupported("autograd-function", name=f"{cls.known.__qualname__}.apply")
 
 
 @handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)

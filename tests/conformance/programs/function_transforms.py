@@ -173,7 +173,13 @@ def vmap_is_returned(x):
     return f, x * 2
 
 
-@program("F12", lambda: [t(2, 3)], then=lambda f: f(t(2, 3)), differs="torch_differs", why="torch's function has another name")
+@program(
+    "F12",
+    lambda: [t(2, 3)],
+    then=lambda f: f(t(2, 3)),
+    differs="torch_differs",
+    why="torch's function has another name",
+)
 def vmap_is_all_that_is_returned(x):
     y = x * 2
     return vmap(lambda row: row + y[0])
