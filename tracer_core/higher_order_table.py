@@ -91,7 +91,12 @@ def higher_order(function: Any) -> HigherOrder | None:
     if not isinstance(function, types.FunctionType):
         return None
     plain = undecorated(function)
-    return _FUNCTIONS.get(f"{plain.__globals__.get('__name__')}.{plain.__code__.co_qualname}")
+    return defined_as(plain.__globals__.get("__name__"), plain.__code__)
+
+
+def defined_as(module: Any, code: types.CodeType) -> HigherOrder | None:
+    """The entry of the Python function with this code, defined in the module of this name."""
+    return _FUNCTIONS.get(f"{module}.{code.co_qualname}") if type(module) is str else None
 
 
 def undecorated(function: types.FunctionType) -> types.FunctionType:

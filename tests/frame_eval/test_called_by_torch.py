@@ -97,6 +97,35 @@ def test_a_full_graph_is_refused_inside_a_transform() -> None:
 
 
 @pytest.mark.row("F12")
+@pytest.mark.parametrize("transform", ["vmap", "grad", "jacrev", "jacfwd", "hessian", "functionalize"])
+def test_a_transformed_function_that_is_compiled_runs_as_plain_python_and_says_so(transform: str) -> None:
+    transformed = getattr(torch.func, transform)(total)
+    skips: list[tuple[str, str]] = []
+
+    class Skips(Observer):
+        def on_skip(self, code: Any, reason_id: str, message: str) -> None:
+            skips.append((reason_id, message))
+
+    with observing(Skips()):
+        result = tracer_core.compile(transformed, backend="eager")(X)
+    assert str(result) == str(transformed(X))
+    name = "jacfwd" if transform == "hessian" else transform
+    said = f"The code calls torch.func.{name}, which is not traced yet."
+    assert skips == [("function-transform", said)]
+    with pytest.raises(Unsupported, match=said):
+        tracer_core.compile(transformed, backend="eager", fullgraph=True)(X)
+
+
+@pytest.mark.row("F12")
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_functions_that_are_differentiated_twice_do_not_go_through_a_back_end(backend: str) -> None:
+    def program(x):
+        return functional.hessian(total, x * 1) * 2, functional.hvp(total, x, v=x)
+
+    assert str(tracer_core.compile(program, backend=backend)(X[0])) == str(program(X[0]))
+
+
+@pytest.mark.row("F12")
 def test_a_tensor_that_a_transform_left_behind_is_named() -> None:
     kept = []
 

@@ -152,9 +152,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
 
     @warned.passed_by
     def switched(*args: Any, **kwargs: Any) -> Any:
-        if torch.compiler.is_dynamo_compiling():
-            return fn(*args, **kwargs)  # torch's compiler traces this, and what it calls is for it
-        if is_tracing():
+        if _torch_traces() or is_tracing():
             return fn(*args, **kwargs)
         if hook is not None:
             prepare()
@@ -169,6 +167,12 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
     return switched
 
 
+def _torch_traces() -> bool:
+    """Whether torch's own compiler traces the call: then it is the function's code that it shall see."""
+    return torch.compiler.is_dynamo_compiling()
+
+
+c_frame.mark(_torch_traces.__code__, c_frame.SKIP_ALL)
 _SWITCHED_CODE = _switched(len, None).__code__
 
 

@@ -20,7 +20,7 @@ from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.rules import is_ours, refusal_now, why_skip, why_skip_here
+from tracer_core.frame_eval.rules import is_ours, refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
@@ -88,12 +88,15 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     if is_ours(frame.f_globals):
         leave_to_python(code, recursive=False)
         return c_frame.FrameResult(None, True, c_frame.SKIP)
+    refused = transform_called(code, frame.f_globals)
+    if refused is not None:
+        return _refuse(hook, code, refused, recursive=True)
     skipped = why_skip(code, frame.f_globals) or why_skip_here(code)
     if skipped is not None:
         return _leave(code, skipped)
     refused = refusal_now(code, frame.f_locals)
     if refused is not None:
-        return _refuse(hook, code, refused)
+        return _refuse(hook, code, refused, recursive=False)
     state = states.get(hook)
     if state is None:
         remember(code)
@@ -131,11 +134,11 @@ def _idle(code: CodeType, state: CodeState) -> c_frame.FrameResult:
     return _leave(code, SkippedFrame("no-tensor-work", message, forever=state.idle > _IDLE_LIMIT))
 
 
-def _refuse(hook: Hook, code: CodeType, refused: Unsupported) -> c_frame.FrameResult:
-    """Leave a frame to Python that might be traced at another time."""
+def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool) -> c_frame.FrameResult:
+    """Leave a frame to Python, with what it calls if `recursive`, but not its code for ever."""
     if hook.config.fullgraph:
         raise refused.placed(shown_file(code.co_filename), code.co_firstlineno, code.co_qualname)
-    return _leave(code, SkippedFrame(refused.reason_id, refused.message, forever=False))
+    return _leave(code, SkippedFrame(refused.reason_id, refused.message, recursive, forever=False))
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:

@@ -17,6 +17,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import SkippedFrame
+from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
 from tracer_core.sources.parts import instance_dict
 
@@ -123,6 +124,15 @@ def why_skip_here(code: CodeType) -> SkippedFrame | None:
     if caller is None or caller.f_code.co_name != "nonrecursive_disable_wrapper":
         return None
     return replace(_skipped("frame-disabled", function=code.co_name), forever=False)
+
+
+def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | None:
+    """Why neither a frame of `code` is traced, nor what it calls, if it is of a transform of functions: it calls them
+    on wrapped tensors, or differentiates them more often than back ends can."""
+    entry = defined_as(globals.get("__name__"), code)
+    if entry is None or entry.reason_id != "function-transform":
+        return None
+    return Unsupported(entry.reason_id, name=entry.name)
 
 
 def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
