@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.graph.numpy_calls import array_of, scalar_of
+from tracer_core.graph.numpy_calls import array_of, based_array_of, owned_array_of, scalar_of, view_of
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
+
+
+def _made_by(tracker: ArrayVariable) -> Callable[[torch.Tensor], Any]:
+    base = tracker.shadow.base
+    if tracker.seen_by_tensors or isinstance(base, torch.Tensor):
+        return array_of
+    return owned_array_of if base is None else based_array_of
 
 
 @rebuilds(ArrayVariable)
 def _array(emitter: Emitter, tracker: ArrayVariable) -> None:
-    emitter.call_const(array_of, lambda: emitter.load(tracker.tensor))
+    """As NumPy has it: a view of the array that it is a view of, or the owner of its memory. Where tensors see that
+    memory, it is theirs."""
+    owner = tracker.owner
+    if owner is not None:
+        emitter.call_const(
+            view_of,
+            lambda: emitter.load(owner),
+            lambda: emitter.load(owner.tensor),
+            lambda: emitter.load(tracker.tensor),
+        )
+    else:
+        emitter.call_const(_made_by(tracker), lambda: emitter.load(tracker.tensor))
     emitter.keep(tracker)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tracer_core.variables.arrays import ArrayVariable
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
@@ -84,7 +85,13 @@ def _exception_needs(tracker: ExceptionVariable) -> list[VariableTracker]:
     return [*tracker.args, *given, *tracker.attributes.values()]
 
 
+def _array_needs(tracker: ArrayVariable) -> list[VariableTracker]:
+    owner = tracker.owner
+    return [tracker.tensor] if owner is None else [tracker.tensor, owner, owner.tensor]
+
+
 _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
+    ArrayVariable: _array_needs,
     NestedFunctionVariable: _nested_needs,
     UserObjectVariable: _object_needs,
     ExceptionVariable: _exception_needs,

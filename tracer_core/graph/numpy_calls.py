@@ -28,12 +28,35 @@ def tensor_of(array: Any) -> torch.Tensor:
     Raises:
         TypeError, ValueError: torch has no tensors like it.
     """
-    return torch.from_numpy(array if array.flags.writeable else array.copy())
+    return torch.from_numpy(array if array.flags.writeable else array.copy(order="K"))
 
 
 def array_of(tensor: torch.Tensor) -> Any:
     """The memory of `tensor` as an array."""
     return tensor.numpy()
+
+
+def owned_array_of(tensor: torch.Tensor) -> Any:
+    """An array with the values and the layout of `tensor` that owns its memory, as those that NumPy creates do: it
+    has no base, and can be resized."""
+    return tensor.numpy().copy(order="K")
+
+
+def based_array_of(tensor: torch.Tensor) -> Any:
+    """The same as a view of an array that nobody else has, as NumPy gives where it reshapes a copy."""
+    return owned_array_of(tensor)[...]
+
+
+def view_of(owner: Any, memory: torch.Tensor, tensor: torch.Tensor) -> Any:
+    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`."""
+    view, root = tensor.numpy(), owner
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    flat = root.transpose(sorted(range(root.ndim), key=lambda dim: -root.strides[dim]))
+    start = owner.ctypes.data - root.ctypes.data + tensor.data_ptr() - memory.data_ptr() if view.size else 0
+    if not flat.flags.c_contiguous:  # it is memory of others, which `owner` and `tensor` share
+        return view
+    return np.ndarray(view.shape, view.dtype, flat, start, view.strides)
 
 
 def scalar_of(tensor: torch.Tensor) -> Any:

@@ -203,6 +203,7 @@ for _name in ("lshift", "rshift", "contains"):
     handles(getattr(operator, _name), VariableTracker, NumpyVariable)(_refused(_name))
 for _builtin in (divmod, round, pow, str, repr, hash, format, sum, min, max, sorted, iter, complex, bytes):
     handles(_builtin, NumpyVariable)(_refused(_builtin.__name__))
+method(NumpyVariable, "__iter__")(_refused("iter"))
 
 
 @handles(len, ArrayVariable)
@@ -257,6 +258,7 @@ def _shared(name: str) -> Callable[..., VariableTracker | None]:
     def handler(tx: Tracing, array: NumpyVariable, **kwargs: VariableTracker) -> VariableTracker | None:
         if not isinstance(array, ArrayVariable) or not array.shadow.flags.writeable:
             raise Unsupported("numpy-function", name=f"torch.{name}")
+        (array.owner or array).seen_by_tensors = True
         return call_in_graph(tx, "call_function", torch.as_tensor, [array.tensor], kwargs)
 
     return handler

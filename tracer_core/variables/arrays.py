@@ -55,9 +55,20 @@ class NumpyVariable(VariableTracker):
 
 
 class ArrayVariable(NumpyVariable):
-    __slots__ = ()
+    """An array. `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or
+    where that is no array of the trace. `seen_by_tensors` says of one that is nobody's view that a tensor created in
+    the trace shares its memory."""
+
+    __slots__ = ("owner", "seen_by_tensors")
     kind = "array"
     mutable = True
+
+    def __init__(
+        self, tensor: TensorVariable, shadow: Any, source: Source | None = None, owner: ArrayVariable | None = None
+    ) -> None:
+        super().__init__(tensor, shadow, source)
+        self.owner = owner
+        self.seen_by_tensors = False
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         """Its rows, which are views. (Single items are copies made when they are asked for: not known now.)"""
@@ -119,7 +130,7 @@ def _why_no_tensor(value: Any) -> str:
 def shadow_like(value: Any) -> Any:
     """An array of zeros laid out as `value` is."""
     if value.size == 0 or value.flags.c_contiguous or not value.flags.writeable:
-        shadow = np.zeros(value.shape, value.dtype)
+        shadow = np.zeros_like(value)  # (one that may not be written to is copied, and its copy has no gaps)
     else:
         reach = sum((n - 1) * step for n, step in zip(value.shape, value.strides, strict=True))
         memory = np.zeros(reach // value.itemsize + 1, value.dtype)
@@ -236,7 +247,7 @@ def _adopt(
         assert isinstance(copied, TensorVariable)
         return NumpyScalarVariable(copied, shadow)
     _check_memory(name, fake, shadow, given)
-    return ArrayVariable(result, shadow)
+    return ArrayVariable(result, shadow, owner=_owner_among(given, shadow))
 
 
 def _shares(fake: torch.Tensor, given: Sequence[NumpyVariable]) -> bool:
@@ -252,6 +263,12 @@ def _owner(array: Any) -> int:
     while isinstance(getattr(array, "base", None), np.ndarray):
         array = array.base
     return id(array)
+
+
+def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> ArrayVariable | None:
+    """The array that one laid out as `shadow` is a view of."""
+    arrays = (each for each in given if isinstance(each, ArrayVariable) and _owner(each.shadow) == _owner(shadow))
+    return next((each.owner or each for each in arrays), None)
 
 
 def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | None:

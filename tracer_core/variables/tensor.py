@@ -135,13 +135,23 @@ def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
         return tracker
     if isinstance(fake, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return wrap_number(tx, fake, node)
-    if fake is None or isinstance(fake, (bool, int, float, complex, str, torch.dtype, torch.device)):
+    if isinstance(fake, _PLAIN) and _is_answered_by_fakes(node.target):
         return ConstantVariable(fake)
     if isinstance(fake, (tuple, list)):
         from tracer_core.variables.sequences import from_result
 
         return from_result(tx, fake, lambda i, item: wrap(tx, _item_node(tx, node, i, item), item))
     raise Unsupported("graph-result", what=str(node.target), type=type(fake).__name__)
+
+
+_PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))
+
+
+def _is_answered_by_fakes(target: Any) -> bool:
+    """Whether what `target` gives for a fake, where that is no tensor, is what it gives for the real one. Of the
+    methods of tensors, those are that torch has as operators: they answer from sizes, types and flags. What is bound
+    in Python alone (`const_data_ptr`, `storage_type`) reads memory, of which a fake has none."""
+    return not isinstance(target, str) or hasattr(torch.ops.aten, target)
 
 
 def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch.fx.Node:

@@ -35,19 +35,24 @@ for _name in (
     method(TensorVariable, f".{_name}")(_answer(_name))
 
 
-def _guarded_answer(name: str) -> Any:
-    """What the guard on a tensor does not look at: under a guard of its own on the real one's as the frame starts."""
-
-    def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
-        if self.source is not None:
-            tx.build(getattr(tx.output.real_value(self), name), AttrSource(self.source, name))
-        return ConstantVariable(getattr(self.fake, name))
-
-    return handler
+def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
+    """What the guard on a tensor does not look at: the real one's as the frame starts, under a guard of its own."""
+    if self.source is None:
+        return getattr(self.fake, name)
+    real = getattr(tx.output.real_value(self), name)
+    tx.build(real, AttrSource(self.source, name))
+    return real
 
 
-for _name in ("is_leaf", "retains_grad"):
-    method(TensorVariable, f".{_name}")(_guarded_answer(_name))
+@method(TensorVariable, ".is_leaf")
+def is_leaf(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    _real_answer(tx, self, "is_leaf")
+    return ConstantVariable(self.fake.is_leaf)  # writes in the trace may have given it a history
+
+
+@method(TensorVariable, ".retains_grad")
+def retains_grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return ConstantVariable(_real_answer(tx, self, "retains_grad"))  # nothing that is traced changes it
 
 
 @method(TensorVariable, "is_inference", "_is_view")
