@@ -120,17 +120,18 @@ def _why_no_tensor(value: Any) -> str:
         return f"it is a {type(value).__qualname__}, a subclass of ndarray"
     if value.dtype not in DTYPES or not value.dtype.isnative:
         return f"its dtype is {value.dtype}"
-    if any(
-        n > 1 and (step <= 0 or step % value.itemsize) for n, step in zip(value.shape, value.strides, strict=True)
-    ):
-        return "its strides are negative, zero, or no whole number of items"
+    steps = [step for n, step in zip(value.shape, value.strides, strict=True) if n > 1]
+    if any(step < 0 or step % value.itemsize for step in steps):
+        return "its strides are negative, or no whole number of items"
+    if 0 in steps and value.flags.writeable:
+        return "several of its items are one in memory, and it may be written to"
     return "" if value.flags.aligned else "its memory is not aligned"
 
 
 def shadow_like(value: Any) -> Any:
     """An array of zeros laid out as `value` is."""
-    if value.size == 0 or value.flags.c_contiguous or not value.flags.writeable:
-        shadow = np.zeros_like(value)  # (one that may not be written to is copied, and its copy has no gaps)
+    if value.size == 0 or value.flags.c_contiguous:
+        shadow = np.zeros(value.shape, value.dtype)
     else:
         reach = sum((n - 1) * step for n, step in zip(value.shape, value.strides, strict=True))
         memory = np.zeros(reach // value.itemsize + 1, value.dtype)
@@ -288,8 +289,6 @@ def _check_memory(name: str, fake: torch.Tensor, shadow: Any, given: Sequence[Nu
         as_numpy = isinstance(each, ArrayVariable) and _owner(each.shadow) == _owner(shadow)
         if as_numpy != (_memory(fake) == _memory(each.tensor.fake)):
             raise Unsupported("numpy-differs", name=name, what="a view" if as_numpy else "a copy")
-    if not shadow.flags.writeable:
-        raise Unsupported("numpy-differs", name=name, what="an array that may not be written to")
     steps = zip(shadow.shape, shadow.strides, _hints(fake.stride()), strict=True)
     if shadow.size and any(n > 1 and step != own * shadow.itemsize for n, step, own in steps):
         raise Unsupported("numpy-differs", name=name, what="another order in memory")
