@@ -13,7 +13,8 @@ What an observer may read of the engine's objects:
   `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker), `parent` (the frame that
   inlined it, or None), `depth` (0 for the root)
 - instruction (`bytecode.Instruction`)
-- guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`)
+- guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
+  (None or a `where.Where`) is the place that asked for it, however late it is told
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.bytecode import Instruction
+    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
 
 
@@ -91,9 +93,12 @@ class Observer:
     def on_side_effect(self, kind: str, tracker: Any, message: str) -> None:
         """A change to something that outlives the trace was noted, to be replayed by the generated code."""
 
-    def on_break(self, unsupported: Any, frame: Any, instruction: Instruction) -> None:
+    def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
         """The root frame's graph ends here; `unsupported` says why. It is told twice: where it is found, with the
         innermost inlined `frame` (all frames are still there), and in the walk that stops for it, with the root."""
+
+    def on_notice(self, notice: Unsupported) -> None:
+        """Something that a person asked for and the program prevents, though the graph goes on."""
 
     # --- results ----------------------------------------------------------------------------------------
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:

@@ -87,6 +87,7 @@ class Guard:
     source: Source
     kind: str
     text: str
+    where = None
 
 
 class VariableTracker:

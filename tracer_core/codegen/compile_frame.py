@@ -24,7 +24,6 @@ from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import starts_at
 from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import FloatsMustBeConstants, Unsupported
-from tracer_core.files import shown_file
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
@@ -92,8 +91,9 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         if not isinstance(outcome, MustRestart):
             return outcome
         failure = outcome
-        if input.config.fullgraph:
-            raise _placed(failure)
+        # (A failure found at the end has its place once a walk has stopped there.)
+        if input.config.fullgraph and failure.unsupported.where is not None:
+            raise failure.unsupported.placed()
     raise RuntimeError(
         f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
     )
@@ -118,14 +118,6 @@ def _without_traces(failure: MustRestart) -> None:
 def _left(unsupported: Unsupported) -> SkippedFrame:
     """The whole frame is left to Python, for this reason."""
     return SkippedFrame(unsupported.reason_id, unsupported.message)
-
-
-def _placed(failure: MustRestart) -> Unsupported:
-    """The failure as the user is to see it: with the line that causes it and what to try."""
-    error = failure.unsupported
-    code, span = failure.frame.code, failure.instruction.span
-    line = code.co_firstlineno if span is None or span.line is None else span.line
-    return error.placed(shown_file(code.co_filename), line, code.co_qualname)
 
 
 @contextlib.contextmanager
@@ -166,6 +158,7 @@ class _Attempt:
         """Drop what the walk has seen. Its trackers and frames know each other in circles, and would hold the
         program's objects until Python's collector comes by: longer than the program does."""
         interpreter = self.interpreter
+        interpreter.output.shapes.close()
         for each in (interpreter.output, interpreter.build_value, interpreter):
             vars(each).clear()
         if self.failure is not None:
@@ -187,6 +180,9 @@ class _Attempt:
             else:
                 outcome, message = "compiled", ""
             return result
+        except Unsupported as error:
+            outcome, message = "skipped", error.message
+            raise
         except BaseException as error:
             message = f"{type(error).__name__}: {error}"
             raise
@@ -197,8 +193,7 @@ class _Attempt:
 
     def _end_before(self, step: int, reason: Unsupported) -> MustRestart:
         """Walk once more, with the end of the graph before the root frame's instruction number `step`."""
-        root = self.interpreter.root
-        return MustRestart(step, reason, root, root.decoded.instructions[0])
+        return MustRestart(step, reason)
 
     def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
         """The whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which holds
@@ -254,19 +249,18 @@ class _Attempt:
                 # Python can make it: end the graph before that. (A context manager's lives as long as its block;
                 # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
                 return self._end_before(error.tracker.made_at, unsupported)
-            if self.observer is not None:
-                position = root.pc if value is None else root.pc - 1
-                self.observer.on_break(unsupported, root, root.decoded.instructions[position])
+            interpreter.breaks(unsupported, root, root.pc if value is None else root.pc - 1)
             return _left(unsupported)
 
     def _stopped(self) -> None:
         """Tell the observer, while the root frame is there, that this walk ends for what an earlier one found."""
         assert self.failure is not None
+        root = self.interpreter.root
         if self.observer is not None:
-            root = self.interpreter.root
-            instruction = root.decoded.instructions[root.pc]
-            self.observer.on_step_start(root, instruction)
-            self.observer.on_break(self.failure.unsupported, root, instruction)
+            self.observer.on_step_start(root, root.decoded.instructions[root.pc])
+        self.interpreter.breaks(self.failure.unsupported, root, root.pc)
+        if self.input.config.fullgraph:
+            raise self.failure.unsupported.placed()
 
     def _cannot_check(self) -> MustRestart | None:
         """What to do where a check on data could not be undone should it fail: end the graph before it."""
@@ -366,9 +360,8 @@ class _Attempt:
         if graph is not None:
             if self.observer is not None:
                 self.observer.on_graph(graph.module, graph.name)
-            graph.compile()
             # Back ends fix numbers, too, and count on it that these are guarded.
-            end.output.note_shape_guards()
+            graph.compile()
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)
@@ -383,7 +376,8 @@ class _Attempt:
         for cls in changed:
             sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
             if len(sources) > 1:
-                output.guard(make.not_duplicate(sources))
+                at = next(at for t, at in output.side_effects.changed_at.items() if t.python_type() is cls)
+                output.guard(make.not_duplicate(sources).asked_at(at))
         moved = [t for t in output.side_effects.changed if isinstance(t, OutsideIterator)]
         for iterator in moved:
             self._guard_apart(end, iterator)
@@ -399,7 +393,8 @@ class _Attempt:
             elif not iterator.looks_into(end.output.real_value(other)):
                 others.append(other.source)
         if others:
-            end.output.guard(make.apart(iterator.at, others))
+            at = end.output.side_effects.changed_at[iterator]
+            end.output.guard(make.apart(iterator.at, others).asked_at(at))
 
     def _guards(self, end: FrameEnd) -> list[Guard]:
         self._guard_distinct(end)
@@ -407,9 +402,10 @@ class _Attempt:
             for guard in tracked.history_guards():
                 end.output.guard(guard)
         found = list(end.output.guards.values())
+        settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
         libraries = end.output.libraries.guards()
         if self.observer is not None:
-            for guard in (*self.settings, *shapes, *libraries):
+            for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)
-        return [*self.settings, *found, *shapes, *libraries]
+        return [*settings, *found, *shapes, *libraries]

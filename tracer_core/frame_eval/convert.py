@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
-from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
@@ -26,6 +25,7 @@ from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
 from tracer_core.reasons import REASONS
 from tracer_core.signals import Marking, is_from_outside
+from tracer_core.where import Where
 
 if TYPE_CHECKING:
     from tracer_core.frame_eval.hook import Hook
@@ -137,7 +137,8 @@ def _idle(code: CodeType, state: CodeState) -> c_frame.FrameResult:
 def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool) -> c_frame.FrameResult:
     """Leave a frame to Python, with what it calls if `recursive`, but not its code for ever."""
     if hook.config.fullgraph:
-        raise refused.placed(shown_file(code.co_filename), code.co_firstlineno, code.co_qualname)
+        refused.where = Where.of(0, [(code, code.co_firstlineno)])
+        raise refused.placed()
     return _leave(code, SkippedFrame(refused.reason_id, refused.message, recursive, forever=False))
 
 

@@ -7,7 +7,6 @@ import importlib.util
 import inspect
 import os
 import sys
-import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import CodeType, FrameType
@@ -16,6 +15,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.files import LIBRARY_FOLDERS, SITE_FOLDERS
 from tracer_core.frame_input import SkippedFrame
 from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
@@ -62,9 +62,6 @@ def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(folder for folder in map(_folder, packages) if folder is not None)
 
 
-_PATHS = sysconfig.get_paths()
-_SITE = tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("purelib", "platlib")})
-_LIBRARY = tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in ("stdlib", "platstdlib")})
 _UNTRACED = _folders(UNTRACED_PACKAGES)
 _TRACED = _folders(TRACED_PARTS)
 _MODULE_FILE = os.path.realpath(torch.nn.modules.module.__file__)
@@ -108,7 +105,7 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     path = os.path.realpath(path)
     if path.startswith(_TRACED) and (path != _MODULE_FILE or code.co_qualname.startswith(_CALLING_A_MODULE)):
         return None
-    if path.startswith(_UNTRACED) or (path.startswith(_LIBRARY) and not path.startswith(_SITE)):
+    if path.startswith(_UNTRACED) or (path.startswith(LIBRARY_FOLDERS) and not path.startswith(SITE_FOLDERS)):
         return _skipped("frame-library", function=code.co_name, file=code.co_filename)
     return None
 

@@ -13,6 +13,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from tracer_core.guards import Guard, make
 from tracer_core.sources import AttrSource, ById, ConvertedSource, SizeSource, Source, StrideSource
+from tracer_core.where import Where
 
 
 class _NamedForTorch(TorchSource):
@@ -55,6 +56,11 @@ class TrackedFake:
     is_leaf: bool
     base_is_leaf: bool | None
     creation: int
+    # Where the program first looked at it, its dimensions that a person marked as dynamic, and those that were to be
+    # symbols but have a size of 0 or 1.
+    where: Where
+    marked: frozenset[int]
+    special: tuple[int, ...]
 
     @property
     def mutated(self) -> bool:
@@ -67,24 +73,43 @@ class TrackedFake:
         if not (self.mutated and self.requires_grad):
             return []
         base = AttrSource(self.source, "_base")
-        is_leaf = make.constant(AttrSource(self.source, "is_leaf"), self.is_leaf)
+        guards = [make.constant(AttrSource(self.source, "is_leaf"), self.is_leaf)]
         if self.base_is_leaf is None:
-            return [is_leaf, make.is_none(base)]
-        base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
-        creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
-        return [is_leaf, make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
+            guards.append(make.is_none(base))
+        else:
+            base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
+            creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
+            guards += [make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
+        return [guard.asked_at(self.where) for guard in guards]
 
 
 @dataclass(slots=True)
 class SymbolBinding:
     """A symbol, and every source known to give its value (the first is the one it is read from). The code made is
-    for values from `least` on, whatever was learnt of it."""
+    for values from `least` on, whatever was learnt of it. `where` it was created, what is known of its `range`, and
+    where each bound was asked for, and that it has but one value (None: nowhere)."""
 
     name: str
     value: torch.SymInt | torch.SymFloat
     hint: int | float
+    where: Where
+    range: Any
     sources: list[Source] = field(default_factory=list)
     least: int | None = None
+    lower: Where | None = None
+    upper: Where | None = None
+    fixed: Where | None = None
+
+    def learn(self, env: ShapeEnv, where: Where) -> None:
+        """What the environment knows of it now and did not when this was last called, was asked for there."""
+        symbol = self.value.node._expr
+        now = env.var_to_range[symbol]
+        if now is not self.range:
+            self.lower = where if now.lower != self.range.lower else self.lower
+            self.upper = where if now.upper != self.range.upper else self.upper
+            self.range = now
+        if self.fixed is None and env.replace(symbol).is_number:
+            self.fixed = where
 
 
 def creation_of(view: torch.Tensor) -> int:
@@ -132,13 +157,15 @@ class Fakes:
         history: per source name, the sizes (or the number) seen before; belongs to the code and outlives the
             attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
         dynamic: True makes every size symbolic, False none, None those that varied.
+        where: says what is running.
     """
 
-    def __init__(self, history: dict[str, Any], dynamic: bool | None) -> None:
+    def __init__(self, history: dict[str, Any], dynamic: bool | None, where: Callable[[], Where]) -> None:
         self.shape_env = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
         self.history = history
         self.dynamic = dynamic
+        self.where = where
         self.symbols: dict[str, SymbolBinding] = {}
         self.tracked: list[TrackedFake] = []
         # Symbols of numbers that only the running program knows.
@@ -173,6 +200,9 @@ class Fakes:
             is_leaf,
             base_is_leaf,
             creation_of(real) if base_is_leaf is not None else 0,
+            self.where(),
+            frozenset(getattr(real, "_dynamo_dynamic_indices", ())),
+            tuple(dim for dim, want in enumerate(wants) if want and isinstance(sizes[dim], int)),
         )
         self.tracked.append(tracked)
         return tracked
@@ -190,7 +220,7 @@ class Fakes:
         if binding is None:
             made = self.shape_env.create_symintnode(expr, hint=value, source=named)
             assert isinstance(made, torch.SymInt)
-            binding = self.symbols[name] = SymbolBinding(name, made, value)
+            binding = self._bind(made, value)
         binding.sources.append(source)
         assert isinstance(binding.value, torch.SymInt)
         if may_be_one:
@@ -204,8 +234,14 @@ class Fakes:
         create = self.shape_env.create_symfloatnode if isinstance(value, float) else self.shape_env.create_symintnode
         made = create(expr, hint=value, source=named)
         assert isinstance(made, (torch.SymInt, torch.SymFloat))
-        self.symbols[str(expr)] = SymbolBinding(str(expr), made, value, [source])
+        self._bind(made, value).sources.append(source)
         return made
+
+    def _bind(self, made: torch.SymInt | torch.SymFloat, hint: int | float) -> SymbolBinding:
+        symbol = made.node._expr
+        range_ = self.shape_env.var_to_range[symbol]
+        binding = self.symbols[str(symbol)] = SymbolBinding(str(symbol), made, hint, self.where(), range_)
+        return binding
 
     def unknown(self, cls: type) -> Any:
         """A symbol for a bool, int or float of which only the running program knows anything: no guard can be made

@@ -14,13 +14,11 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer_core.guards import ABSENT, Guard, OfType, make, names_of
 from tracer_core.guards.describe import module_name
-
-if TYPE_CHECKING:
-    from tracer_core.graph.output import Where
+from tracer_core.where import Where
 
 HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
 """Flags of CPython's classes: made at run time, and refusing new attributes."""
@@ -123,13 +121,16 @@ class LibraryReads:
 
     def guards(self) -> list[Guard]:
         """What must hold for all of it to be as it was."""
-        found = [_at(make.names(owner, _label(owner), names), where) for owner, names, where in self._names.values()]
+        read = self._names.values()
+        found = [make.names(owner, _label(owner), names).asked_at(where) for owner, names, where in read]
         bases = {id(base) for cls, _ in self._classes.values() for base in cls.__mro__[1:]}
-        found += [_at(make.bases(cls), where) for key, (cls, where) in self._classes.items() if key not in bases]
-        found += [_at(make.derives(cls, base, answer), where) for cls, base, answer, where in self._derived.values()]
+        found += [make.bases(cls).asked_at(where) for key, (cls, where) in self._classes.items() if key not in bases]
+        found += [
+            make.derives(cls, base, answer).asked_at(where) for cls, base, answer, where in self._derived.values()
+        ]
         if self._walked:
             codes = {function: code for function, (code, _) in self._walked.items()}
-            found.append(_at(make.library_codes(codes), next(iter(self._walked.values()))[1]))
+            found.append(make.library_codes(codes).asked_at(next(iter(self._walked.values()))[1]))
         return found
 
 
@@ -153,11 +154,6 @@ def note_lookup(cls: type, name: str, after: type | None = None) -> None:
     reads = _active.reads
     if reads is not None:
         reads.lookup(cls, name, after)
-
-
-def _at(guard: Guard, where: Where) -> Guard:
-    guard.step, guard.code, guard.line = where.step, where.code, where.line
-    return guard
 
 
 def _label(owner: Any) -> str:

@@ -32,6 +32,7 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.warned import WarningAlways
+from tracer_core.where import Where
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -50,16 +51,7 @@ class GraphArg:
     fake: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The step that asks for something: used to say who installed a guard."""
-
-    step: int
-    code: CodeType | None
-    line: int | None
-
-
-Calls = tuple[tuple[CodeType, int | None], ...]
+Calls = tuple[tuple[CodeType, int], ...]
 """Calls of the program that are running, each as its code and line, the innermost first."""
 
 
@@ -69,7 +61,7 @@ class OutputGraph:
     Args:
         frame: the frame being traced.
         observer: told of nodes, guards, symbols and side effects, or None.
-        where: says which step is running.
+        where: says what is running.
         calls: says what calls of the program are.
     """
 
@@ -83,11 +75,11 @@ class OutputGraph:
         # Where in the program each operation comes from.
         self.places: dict[torch.fx.Node, Calls] = {}
         self.graph = torch.fx.Graph()
-        self.fakes = Fakes(frame.history, frame.config.dynamic)
+        self.fakes = Fakes(frame.history, frame.config.dynamic, where)
         self.inputs: list[GraphArg] = []
         self.guards: dict[Any, Guard] = {}
-        self.side_effects = SideEffects(self._on_side_effect)
-        self.shapes = ShapeGuards(self.fakes)
+        self.side_effects = SideEffects(self._on_side_effect, where)
+        self.shapes = ShapeGuards(self.fakes, where)
         self.trackers_by_object: dict[int, VariableTracker] = {}
         # What was written to classes; how lookups find it; and which tracker each placeholder there stands for.
         self.class_writes: dict[type, Any] = {}
@@ -119,16 +111,9 @@ class OutputGraph:
         key = guard.key
         if key in self.guards:
             return
-        where = self.where()
-        guard.step, guard.code, guard.line = where.step, where.code, where.line
-        self.guards[key] = guard
+        self.guards[key] = guard.asked_at(guard.where or self.where())
         if self.observer is not None:
             self.observer.on_guard(guard)
-
-    def note_shape_guards(self) -> None:
-        """Pick up what the shape environment learnt since the last call, and where it was asked."""
-        if self.shapes.learnt_more():
-            self.shapes.note(self.where())
 
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
         """There is no global of that name, which would hide a builtin."""
@@ -266,9 +251,7 @@ class OutputGraph:
         """`function` on fake values. Raises what the operation raises."""
         # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
         with self.fakes.mode, WarningAlways(), self.fakes.shape_env.ignore_fresh_unbacked_symbols():
-            result = function(*args, **kwargs)
-        self.note_shape_guards()
-        return result
+            return function(*args, **kwargs)
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> torch.fx.Node:
         if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
@@ -290,9 +273,7 @@ class OutputGraph:
         asked = conditions(node)
         if asked is None or any(self._is_of_unknown(each) for each in asked):
             return False
-        holds = all(statically_known_true(each) or bool(each) for each in asked)
-        self.note_shape_guards()
-        return holds
+        return all(statically_known_true(each) or bool(each) for each in asked)
 
     def _is_of_unknown(self, condition: Any) -> bool:
         """Whether it is of a number of which nothing can be guarded."""

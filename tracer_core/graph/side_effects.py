@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tracer_core.graph.fakes import version_of
+from tracer_core.where import Where
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -42,11 +43,13 @@ class ReplayedCall:
 
 
 class SideEffects:
-    """`changed`: trackers to write back, by kind of change. `globals_`: (id of the dict, name) -> tracker or None
-    for deleted, with the dict itself."""
+    """`changed`: trackers to write back, by kind of change, and `changed_at` where they were first changed.
+    `globals_`: (id of the dict, name) -> tracker or None for deleted, with the dict itself."""
 
-    def __init__(self, on_change: Callable[[str, VariableTracker, str], None]) -> None:
+    def __init__(self, on_change: Callable[[str, VariableTracker, str], None], where: Callable[[], Where]) -> None:
         self._on_change = on_change
+        self._where = where
+        self.changed_at: dict[VariableTracker, Where] = {}
         self.changed: dict[VariableTracker, str] = {}
         # How often anything that outlives the trace was changed.
         self.count = 0
@@ -58,6 +61,7 @@ class SideEffects:
         self.count += tracker.source is not None
         if tracker.source is not None and tracker not in self.changed:
             self.changed[tracker] = kind
+            self.changed_at[tracker] = self._where()
         self._on_change(kind, tracker, message)
 
     def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:

@@ -127,11 +127,12 @@ def tensor(
     value: torch.Tensor,
     sizes: Sizes | None,
     strides: Sizes | None,
+    special: tuple[int, ...] = (),
 ) -> Guard:
     """The value is a tensor like `value`: class, dtype, device, layout, requires_grad, dispatch keys, and the given
     sizes and strides, where None stands for any; `strides=None` looks at no strides, `sizes=None` not even at
-    the number of dimensions."""
-    return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides))
+    the number of dimensions. The sizes of the `special` dimensions are there only because they are 0 or 1."""
+    return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides, special))
 
 
 def static_tensor(source: Source, value: torch.Tensor) -> Guard:
@@ -140,10 +141,10 @@ def static_tensor(source: Source, value: torch.Tensor) -> Guard:
     return tensor(source, value, tuple(value.shape), tuple(value.stride()) if strided else None)
 
 
-def shape(expression: str, sources: Sequence[Source]) -> Guard:
+def shape(expression: str, sources: Sequence[Source], why: str = "") -> Guard:
     """A Python expression over sources holds: `shape("{0} % 8 == 0", [SizeSource(x, 0)])`. It may use builtins and
-    `math`."""
-    return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources)))
+    `math`. `why` says why it must, where no line of the program does."""
+    return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources), why))
 
 
 def duplicate(source: Source, other: Source) -> Guard:

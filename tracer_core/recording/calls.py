@@ -25,8 +25,16 @@ class CallTable:
         self._last_of[code] = call
         return call
 
-    def check(self, code: int, version: int, failed: Any, seen: str) -> None:
-        """A version was tried at the code's last call."""
+    def check(
+        self,
+        code: int,
+        version: int,
+        failed: Any,
+        seen: str,
+        place: schema.Place | None = None,
+        library: schema.Place | None = None,
+    ) -> None:
+        """A version was tried at the code's last call. The guard that failed was asked for at `place`."""
         call = self._last_of.get(code) or self.start(code)
         known = self._guards.get(id(failed)) if failed is not None else None
         call.checks.append(
@@ -36,6 +44,8 @@ class CallTable:
                 failed=known[1] if known is not None else None,
                 text=attempt_text(lambda: failed.text, "?") if failed is not None else "",
                 seen=clean(seen, 500),
+                place=place,
+                library=library,
             )
         )
         if failed is None:

@@ -13,7 +13,7 @@ import sys
 import time
 from array import array
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.bytecode import Instruction
+    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
+    from tracer_core.where import Place, Where
+
+T = TypeVar("T", int, int | None)
 
 
 class Recorder(Stepping):
@@ -46,6 +50,7 @@ class Recorder(Stepping):
         self._compilations: list[schema.Compilation] = []
         self._guards: list[schema.Guard] = []
         self._breaks: list[schema.Break] = []
+        self._notices: list[schema.Notice] = []
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
@@ -60,7 +65,9 @@ class Recorder(Stepping):
         self._calls.start(self._codes.entry(code).record.id)
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
-        self._calls.check(self._codes.entry(code).record.id, version, failed, seen)
+        where = failed.where if failed is not None else None
+        place, library = (None, None) if where is None else (self._at(where.place), self._at(where.library))
+        self._calls.check(self._codes.entry(code).record.id, version, failed, seen, place, library)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         if reason_id == "frame-library" and self._calls.records:
@@ -82,7 +89,7 @@ class Recorder(Stepping):
             during_step=self._step(),
         )
         self._compilations.append(record)
-        self._stack.append(Work(record, self._calls.compile(record)))
+        self._stack.append(Work(record, self._calls.compile(record), len(self._ended)))
         self._work, self._current = self._stack[-1], None
 
     def on_attempt_start(self, frame: Any, number: int) -> None:
@@ -121,6 +128,8 @@ class Recorder(Stepping):
             work.call.outcome = outcome
         self._stack.pop()
         self._work = self._stack[-1] if self._stack else None
+        if self._work is not None:
+            self._work.between.append((work.begun, len(self._ended) - work.begun))
         self._current = self._work.current if self._work is not None else None
         if self._current is not None:
             self._current.inner_end = len(self._ended) - 1
@@ -132,7 +141,7 @@ class Recorder(Stepping):
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
-        code, line = self._place()
+        code, line, library = self._asked_at(guard.where, *self._place())
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
@@ -141,9 +150,10 @@ class Recorder(Stepping):
             source=path[-1] if path else "",
             path=path,
             text=attempt_text(lambda: guard.text, guard.kind),
-            step=self._step(),
+            step=self._step_of(guard.where),
             code=code,
             line=line,
+            library=library,
         )
         self._guards.append(record)
         self._calls.know_guard(guard, record)
@@ -165,7 +175,7 @@ class Recorder(Stepping):
             )
         )
 
-    def on_break(self, unsupported: Any, frame: Any, instruction: Instruction) -> None:
+    def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
         work = self._work
         if work is None:
             return
@@ -173,6 +183,8 @@ class Recorder(Stepping):
         entry.use(frame.program)
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
+        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
+        code, line, library = self._asked_at(unsupported.where, *here)
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,
@@ -181,12 +193,13 @@ class Recorder(Stepping):
             explanation=clean(unsupported.reason.explanation, 1000),
             hints=[clean(hint, 1000) for hint in unsupported.reason.hints],
             step=step,
-            code=entry.record.id,
-            line=line_of(entry.record.instructions, entry.number(instruction)),
+            code=code,
+            line=line,
             root_code=root.id,
             root_line=self._line_at(root_step) if root_step is not None else None,
             action="",
             resumes=[],
+            library=library,
         )
         same = _same_break(work.breaks, record)
         if same is not None:
@@ -194,6 +207,22 @@ class Recorder(Stepping):
             return
         self._breaks.append(record)
         work.breaks.append(record)
+
+    def on_notice(self, notice: Unsupported) -> None:
+        code, line, library = self._asked_at(notice.where, *self._place())
+        record = schema.Notice(
+            id=len(self._notices),
+            attempt=self._attempt_id(),
+            reason_id=clean(notice.reason_id),
+            message=clean(notice.message, 1000),
+            explanation=clean(notice.reason.explanation, 1000),
+            hints=[clean(hint, 1000) for hint in notice.reason.hints],
+            step=self._step_of(notice.where),
+            code=code,
+            line=line,
+            library=library,
+        )
+        self._notices.append(record)
 
     # --- results ------------------------------------------------------------------------------------------
 
@@ -258,6 +287,7 @@ class Recorder(Stepping):
             nodes=self._graphs.nodes,
             guards=self._guards,
             breaks=self._breaks,
+            notices=self._notices,
             calls=self._calls.records,
             symbols=self._symbols,
             side_effects=self._effects,
@@ -282,6 +312,22 @@ class Recorder(Stepping):
         step = watched.step if watched is not None and watched.step >= 0 else self._step()
         root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
         return self._attempt_id(), step, root_step
+
+    def _asked_at(self, where: Where | None, code: T, line: int | None) -> tuple[T, int | None, schema.Place | None]:
+        """The program's code and line, and the library's line below; where nobody says where, the given ones."""
+        place = None if where is None else self._at(where.place)
+        if where is None or place is None:
+            return code, line, None
+        return place.code, place.line, self._at(where.library)
+
+    def _at(self, place: Place | None) -> schema.Place | None:
+        """The place as data; None for none, and for one in code that is gone."""
+        code = None if place is None else place.code
+        return None if place is None or code is None else schema.Place(self._codes.entry(code).record.id, place.line)
+
+    def _step_of(self, where: Where | None) -> int | None:
+        work = self._work
+        return self._step() if where is None or work is None else work.step_number(where.step)
 
     def _attempt_id(self) -> int:
         work = self._work

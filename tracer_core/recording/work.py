@@ -87,7 +87,11 @@ class Work:
 
     record: schema.Compilation
     call: schema.Call | None
+    begun: int
+    """How many steps there were in the recording when it started."""
     attempt: schema.Attempt | None = None
+    between: list[tuple[int, int]] = field(default_factory=list)
+    """Steps among the attempt's that are another compilation's: the first, and how many."""
     frames: dict[int, Watched] = field(default_factory=dict)
     current: Watched | None = None
     root: Watched | None = None
@@ -105,12 +109,23 @@ class Work:
         self.frames = {}
         self.current = self.root = None
         self.cut_off = None
+        self.between = []
         self.attempt_started = time.perf_counter()
 
     def remember(self, watched: Watched) -> None:
         """Keep where a frame that ended was."""
         if self.root is not None and watched.step >= 0:
             self.past[watched.frame.uid] = (watched.record.attempt, watched.step, self.root.step)
+
+    def step_number(self, number: int) -> int | None:
+        """The step in the recording that is the attempt's own `number`."""
+        if self.attempt is None:
+            return None
+        step = self.attempt.first_step + number
+        for first, count in self.between:
+            if first <= step:
+                step += count
+        return step
 
     def step(self) -> int | None:
         """The step being done, or None before the attempt's first one."""

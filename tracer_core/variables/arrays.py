@@ -75,7 +75,6 @@ class ArrayVariable(NumpyVariable):
         if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
             return super().items_or_none(tx)
         count = int(self.tensor.fake.shape[0])
-        tx.output.note_shape_guards()
         indices = [ConstantVariable(i) for i in range(count)]
         rows = zip(indices, self.shadow, strict=True)
         return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
@@ -105,7 +104,7 @@ def _array(build: Any, value: Any, source: Source) -> VariableTracker:
     tracked = tx.output.fakes.tensor(real, at)
     sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
     strides = tuple(n if isinstance(n, int) else None for n in tracked.strides)
-    tx.guard(make.tensor(at, real, sizes, strides))
+    tx.guard(make.tensor(at, real, sizes, strides, tracked.special))
     node = tx.output.add_input(at, graph_name(source), tracked.fake)
     tensor = TensorVariable(node, tracked.fake, at)
     tx.output.tensors_by_fake[id(tracked.fake)] = tensor

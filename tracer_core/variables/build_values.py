@@ -89,7 +89,7 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
     tracked = tx.output.fakes.tensor(value, source)
     sizes = [n if isinstance(n, int) else None for n in tracked.sizes]
     strides = [n if isinstance(n, int) else None for n in tracked.strides]
-    tx.guard(make.tensor(source, value, tuple(sizes), tuple(strides)))
+    tx.guard(make.tensor(source, value, tuple(sizes), tuple(strides), tracked.special))
     node = tx.output.add_input(source, graph_name(source), tracked.fake)
     tracker = TensorVariable(node, tracked.fake, source)
     tx.output.tensors_by_fake[id(tracked.fake)] = tracker

@@ -72,7 +72,6 @@ def refuse_writes(
         with tx.output.fakes.mode:
             others = [each for each in tensors if each is not tensor]
             refused = overlap_refused(writes.part(tensor, operands), others)
-        tx.output.note_shape_guards()
         if refused:
             raise Unsupported("operation-fails", what=name, error="RuntimeError: it writes over what it reads")
 

@@ -101,9 +101,7 @@ class SymNodeVariable(InGraphVariable):
                 raise Unsupported("random-number", what=what)
             what = self.source.name if self.source is not None else "a number that the graph computes"
             raise Unsupported("data-dependent-number", what=what)
-        result = to(self._fake)
-        tx.output.note_shape_guards()
-        return result
+        return to(self._fake)
 
 
 def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:

@@ -117,9 +117,7 @@ for _name in ("is_floating_point", "is_complex", "is_signed", "element_size", "g
 def is_contiguous(
     tx: Tracing, self: TensorVariable, memory_format: VariableTracker = ConstantVariable(torch.contiguous_format)
 ) -> VariableTracker:
-    answer = bool(self.fake.is_contiguous(memory_format=memory_format.realize().value()))
-    tx.output.note_shape_guards()
-    return ConstantVariable(answer)
+    return ConstantVariable(bool(self.fake.is_contiguous(memory_format=memory_format.realize().value())))
 
 
 @method(TensorVariable, "type")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tracer_core.guards.guard import Const, Relation, kind
@@ -17,14 +17,17 @@ EXPRESSION_NAMES: dict[str, Any] = {"math": math}
 
 @dataclass(frozen=True, slots=True)
 class ShapeExpression:
-    """`expression` is Python with `{0}`, `{1}`, ... for the values at `sources`; true where the guard holds."""
+    """`expression` is Python with `{0}`, `{1}`, ... for the values at `sources`; true where the guard holds. `why` is
+    for people."""
 
     expression: str
     sources: tuple[Source, ...]
+    why: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
-        return self.expression.format(*(source.name for source in self.sources))
+        text = self.expression.format(*(source.name for source in self.sources))
+        return f"{text} ({self.why})" if self.why else text
 
     def value(self, values: Sequence[Any]) -> Any:
         names = [f"v{i}" for i in range(len(values))]
