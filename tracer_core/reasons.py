@@ -40,6 +40,15 @@ _reason(
     "Raise the limit with options={'cache_size_limit': n}.",
 )
 _reason(
+    "marked-size-fixed",
+    "{source} is marked with mark_dynamic, but the program fixes it to {size}.",
+    "The graph does not break here, but its code is for this size alone, and each other one is compiled anew. A size "
+    "is fixed where it is compared with a number, where only a plain number will do, and by tensors of fixed sizes.",
+    "Change the line so that it does not depend on what the size is.",
+    "Mark it with torch._dynamo.maybe_mark_dynamic, or not at all, if it may be fixed.",
+    "Compile with options={'strict_mark_dynamic': True} to have this raised, as torch.compile does.",
+)
+_reason(
     "frame-library",
     "{function} belongs to Python or to an installed library ({file}), whose functions are not traced on their own.",
     "Only your own code, and torch's modules, can be where a graph starts.",

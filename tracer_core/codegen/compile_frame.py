@@ -19,6 +19,7 @@ from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
 from tracer_core.codegen.graph_call import GraphCall, finish_graph
 from tracer_core.codegen.listing import python_listing
+from tracer_core.codegen.marks import tell_fixed
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import starts_at
@@ -362,6 +363,7 @@ class _Attempt:
                 self.observer.on_graph(graph.module, graph.name)
             # Back ends fix numbers, too, and count on it that these are guarded.
             graph.compile()
+        tell_fixed(end.output)
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)
