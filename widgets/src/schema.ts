@@ -78,6 +78,7 @@ export interface Meta {
   instruction: string;
   label: string;
   nodes: Node[];
+  notices: Notice[];
   raised: Raised[];
   side_effects: SideEffect[];
   steps: number;
@@ -101,7 +102,8 @@ export interface Attempt {
   outcome: string;
 }
 /**
- * A place where the graph ended early, or a frame was given up.
+ * A place where the graph ended early, or a frame was given up. `code` and `line` are the innermost of the
+ *     program, `library` the innermost of what it calls, where that is a library's.
  */
 export interface Break {
   action: string;
@@ -111,6 +113,7 @@ export interface Break {
   final_step: number | null;
   hints: string[];
   id: number;
+  library: Place | null;
   line: number | null;
   message: string;
   reason_id: string;
@@ -118,6 +121,13 @@ export interface Break {
   root_code: number;
   root_line: number | null;
   step: number | null;
+}
+/**
+ * A line of a code.
+ */
+export interface Place {
+  code: number;
+  line: number | null;
 }
 /**
  * A frame of a known code started.
@@ -137,6 +147,8 @@ export interface Call {
  */
 export interface Check {
   failed: number | null;
+  library: Place | null;
+  place: Place | null;
   reused: boolean;
   seen: string;
   text: string;
@@ -219,13 +231,15 @@ export interface Graph {
 }
 /**
  * Something that must still hold to reuse a version. `path` is the chain of source names from the root to
- *     `source`, so that guards can be shown as a tree.
+ *     `source`, so that guards can be shown as a tree. `code` and `line` are the program's that asked for it, `library`
+ *     the innermost line of what it calls, where that is a library's.
  */
 export interface Guard {
   attempt: number;
   code: number | null;
   id: number;
   kind: string;
+  library: Place | null;
   line: number | null;
   path: string[];
   source: string;
@@ -263,6 +277,22 @@ export interface FakeMeta {
   shape: string[];
   stride: string[];
   type: string;
+}
+/**
+ * Something that a person asked for and the program prevents, though the graph goes on. `code`, `line` and
+ *     `library` as those of a break.
+ */
+export interface Notice {
+  attempt: number;
+  code: number | null;
+  explanation: string;
+  hints: string[];
+  id: number;
+  library: Place | null;
+  line: number | null;
+  message: string;
+  reason_id: string;
+  step: number | null;
 }
 /**
  * A step that raised a Python exception in the traced program.
