@@ -14,8 +14,9 @@ import tracer_core
 from tests.recording.programs_in_files import PACKAGES, USERS, module, recorded
 from tracer_core.errors import Unsupported
 from tracer_core.observer import observing
-from tracer_core.recording import Trace, schema
+from tracer_core.recording import Trace, file, schema
 from tracer_core.recording.recorder import Recorder
+from tracer_core.recording.tables import rows
 
 LIBRARY = """\
 def prints(x):
@@ -62,27 +63,24 @@ BOUNDS = st.lists(st.tuples(st.sampled_from(["<", "<=", ">", ">="]), st.integers
 @given(bounds=BOUNDS, size=st.integers(2, 40))
 def test_each_bound_is_blamed_on_the_line_that_made_it_tightest(bounds: list[tuple[str, int]], size: int) -> None:
     lines = ["def f(x):", *(f"    x = x + (1 if x.size(0) {op} {n} else 2)" for op, n in bounds), "    return x\n"]
-    expected: dict[str, tuple[int, int]] = {}
+    lower, upper = (2, 0), (2**62, 0)
     for line, (op, n) in enumerate(bounds, 2):
         holds = {"<": size < n, "<=": size <= n, ">": size > n, ">=": size >= n}[op]
         if holds == (op in (">", ">=")):
-            value = n + 1 if op in (">", "<=") else n
-            if value > expected.get("lower", (2, 0))[0]:
-                expected["lower"] = (value, line)
+            lower = max(lower, (n + 1 if op in (">", "<=") else n, line), key=lambda bound: bound[0])
         else:
-            value = n if op in (">", "<=") else n - 1
-            if value < expected.get("upper", (2**62, 0))[0]:
-                expected["upper"] = (value, line)
+            upper = min(upper, (n if op in (">", "<=") else n - 1, line), key=lambda bound: bound[0])
+    if lower[0] == upper[0]:
+        expected = {"==": max(lower, upper)}
+    else:
+        expected = {name: bound for name, bound in ((">=", lower), ("<=", upper)) if bound[1]}
     tracer_core.reset()
     trace = recorded(module("\n".join(lines))["f"], *sizes(50, size))
     found = {}
     for text, line in shape_guards(trace, 2).items():
-        lower = re.fullmatch(r"(\d+) <= L\['x'\].size\(0\)", text)
-        upper = re.fullmatch(r"L\['x'\].size\(0\) <= (\d+)", text)
-        if lower is not None:
-            found["lower"] = (int(lower[1]), line)
-        if upper is not None:
-            found["upper"] = (int(upper[1]), line)
+        if "always compiled on their own" not in text:
+            value, name, _ = sorted(text.split(), key=lambda word: (not word.isdigit(), word[0] == "L"))
+            found[">=" if text.startswith(value) else name] = (int(value), line)
     assert found == expected
 
 
@@ -340,3 +338,68 @@ def test_a_guard_of_a_version_from_before_the_recording_has_its_line_too() -> No
     (check,) = trace.calls[0].checks
     assert check.failed is None and check.place is not None and check.place.line == 2
     assert "asked for at model.py:2, in f" in str(trace)
+
+
+FOUND_LATE = {
+    "a print that would show what was changed later": """\
+def f(x):
+    y = x + 1
+    print(y)
+    return y.add_(1)
+""",
+    "a class that leaves": """\
+def f(x):
+    y = x + 1
+    class Made:
+        value = 3
+    return y, Made
+""",
+}
+
+
+@pytest.mark.parametrize("name", FOUND_LATE)
+def test_what_is_found_late_is_raised_with_the_line_that_causes_it(name: str) -> None:
+    f = module(FOUND_LATE[name])["f"]
+    tracer_core.reset()
+    options = {"replay_prints": True}
+    with pytest.raises(Unsupported) as raised:
+        tracer_core.compile(f, backend="eager", fullgraph=True, options=options)(torch.ones(2))
+    assert f'\n  File "{USERS}", line 3, in f\n  Try: ' in str(raised.value)
+
+
+@pytest.fixture(scope="module")
+def everything() -> Trace:
+    """A recording with a break and a failed guard in a library, and a notice."""
+    tracer_core.reset()
+    library = module(LIBRARY, PACKAGES)
+    program = """\
+def f(x):
+    y = prints(x)
+    y = y * 2 if fits(x) else y
+    return y + torch.ones(8, 3)
+"""
+    calls = [(torch.ones(8, 3),), (torch.ones(8, 3),)]
+    torch._dynamo.mark_dynamic(calls[0][0], 0)
+    with pytest.warns(RuntimeWarning, match="fixes it to 8"):
+        return recorded(module(program, prints=library["prints"], fits=library["fits"])["f"], *calls)
+
+
+def test_places_and_notices_are_kept_in_the_file(everything: Trace) -> None:
+    assert everything.notices
+    assert any(one.library for one in everything.breaks) and any(one.library for one in everything.guards)
+    again = file.unpack(file.pack(everything.data), "f.trace")
+    assert again == everything.data
+    assert str(Trace(again)) == str(everything)
+
+
+def test_tables_have_both_lines(everything: Trace) -> None:
+    (found, *_) = rows(everything, "breaks")
+    assert (found["file"], found["line"], found["library"]) == (USERS, 2, "layers.py:2, in prints")
+    (notice,) = rows(everything, "notices")
+    assert (notice["file"], notice["line"], notice["library"]) == (USERS, 4, None)
+    seen = {(row["source"], row["file"], row["line"], row["library"]) for row in rows(everything, "guards")}
+    assert ("L['x']", USERS, 3, "layers.py:7, in fits") in seen
+
+
+def test_steps_are_found_by_what_a_notice_says(everything: Trace) -> None:
+    assert {step.line for step in everything.find(text="fixes it to 8")} == {4}

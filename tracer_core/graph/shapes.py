@@ -92,6 +92,9 @@ def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
     if isinstance(binding.value, torch.SymFloat):
         return
     lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
+    if lower == upper:
+        yield make.shape(f"{{0}} == {lower}", [source]).asked_at(binding.fixed or binding.where)
+        return
     low = int(lower) if lower.is_Integer else binding.least
     if low is not None and binding.least is not None:
         low = max(low, binding.least)

@@ -53,6 +53,8 @@ def _head(trace: Trace) -> str:
         count(len(trace.guards), "guard"),
         count(len(trace.calls), "call"),
     ]
+    if trace.notices:
+        facts.append(count(len(trace.notices), "notice"))
     if restarted:
         facts.append(count(restarted, "restart"))
     return f"{name}: {outcome(trace)}\n  {', '.join(facts)}"

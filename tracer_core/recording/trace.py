@@ -186,8 +186,8 @@ class Trace:
         return self.find(file=file, line=line)
 
     def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
-        """A table of `steps`, `calls`, `checks`, `guards`, `breaks`, `nodes`, `frames`, `attempts`, `compilations`,
-        `symbols` or `side_effects`. Needs pandas.
+        """A table of `steps`, `calls`, `checks`, `guards`, `breaks`, `notices`, `nodes`, `frames`, `attempts`,
+        `compilations`, `symbols` or `side_effects`. Needs pandas.
 
         Raises:
             ImportError: pandas is not installed.
