@@ -403,3 +403,19 @@ def test_tables_have_both_lines(everything: Trace) -> None:
 
 def test_steps_are_found_by_what_a_notice_says(everything: Trace) -> None:
     assert {step.line for step in everything.find(text="fixes it to 8")} == {4}
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_the_limit_names_the_line_of_the_guard_that_failed(fullgraph: bool) -> None:
+    f = module("def f(x, n):\n    y = x + 1\n    if n == 'a':\n        y = y * 2\n    return y\n")["f"]
+    tracer_core.reset()
+    compiled = tracer_core.compile(f, backend="eager", fullgraph=fullgraph, options={"cache_size_limit": 1})
+    compiled(torch.ones(2), "a")
+    said = pytest.raises(Unsupported) if fullgraph else pytest.warns(RuntimeWarning)
+    with said as found:
+        compiled(torch.ones(2), "b")
+    message = str(found.value if isinstance(found, pytest.ExceptionInfo) else found[0].message)
+    assert message.splitlines()[1:3] == [
+        f'  File "{USERS}", line 3, in f',
+        "  Try: See in the failed guards what varies from call to call, and pass it as a tensor or keep it the same.",
+    ]

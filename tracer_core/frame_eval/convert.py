@@ -258,11 +258,12 @@ def _at_limit(hook: Hook, code: CodeType, state: CodeState, f_locals: Any) -> c_
         limit=limit,
         failure="its code is gone" if failure is None else failure.difference,
     )
+    unsupported.where = None if failure is None else failure.guard.where
     if hook.config.fullgraph:
-        raise unsupported
+        raise unsupported.placed()
     state.stopped = ("cache-limit", unsupported.message)
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, "cache-limit", unsupported.message)
-    warnings.warn(unsupported.message, RuntimeWarning, stacklevel=2)
+    warnings.warn(str(unsupported.placed()), RuntimeWarning, stacklevel=2)
     return c_frame.run_plainly()
