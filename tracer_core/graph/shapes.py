@@ -88,12 +88,10 @@ class ShapeGuards:
         for tracked in self.fakes.tracked:
             for dim, stride in enumerate(tracked.strides):
                 if isinstance(stride, torch.SymInt):
-                    printer = _SourcePrinter(self.fakes.symbols)
-                    text = printer.doprint(stride.node.expr)
-                    own = len(printer.sources)
-                    guards.append(
-                        _shape_guard(f"{{{own}}} == {text}", [*printer.sources, StrideSource(tracked.source, dim)])
-                    )
+                    printer, own = _SourcePrinter(self.fakes.symbols), StrideSource(tracked.source, dim)
+                    text, at = printer.doprint(stride.node.expr), len(printer.sources)
+                    if (text, printer.sources) != ("{0}", [own]):
+                        guards.append(_shape_guard(f"{{{at}}} == {text}", [*printer.sources, own]))
         return guards
 
 
