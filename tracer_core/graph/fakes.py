@@ -11,6 +11,7 @@ from torch._guards import Source as TorchSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
+from tracer_core.errors import TraceAgain
 from tracer_core.graph.memory import Number, idle_dims, storage_of
 from tracer_core.graph.seen import Over, Seen, inside_out, note, relative
 from tracer_core.guards import Guard, make
@@ -111,8 +112,9 @@ class Fakes:
     Args:
         history: per source name, the sizes (or the number) seen before; belongs to the code and outlives the
             attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
-        dynamic: True makes every size symbolic, False none, None those that varied.
-        lays_out: whether the back end builds on all strides, also on those of dimensions with one element.
+        dynamic: False makes no size symbolic, None those that varied, True all but those of tensors of modules that
+            did not.
+        lays_out: whether the back end builds on all strides, also those that say nothing of where elements lie.
     """
 
     def __init__(self, history: dict[str, Any], dynamic: bool | None, lays_out: bool = True) -> None:
@@ -120,16 +122,16 @@ class Fakes:
         self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
         self.history = history
         self.dynamic = dynamic
-        self.needs_all_strides = lays_out or _STRIDES_ASKED in history
+        self.needs_all_strides = lays_out or bool(dynamic) or _STRIDES_ASKED in history
         self.symbols: dict[str, SymbolBinding] = {}
         self.tracked: list[TrackedFake] = []
         # Symbols of numbers that only the running program knows.
         self.unknowns: set[Any] = set()
 
-    def tensor(self, real: torch.Tensor, source: Source) -> TrackedFake:
-        """A fake for `real`, found at `source`."""
+    def tensor(self, real: torch.Tensor, source: Source, *, settled: bool = False) -> TrackedFake:
+        """A fake for `real`, found at `source`. With `settled`, `dynamic=True` does not count."""
         seen = note(self.history, source.name, real.shape, real.stride())
-        wants = self._dynamic_dims(real, seen)
+        wants = self._dynamic_dims(real, seen, settled)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
         sizes = [
             self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
@@ -225,25 +227,29 @@ class Fakes:
         self.needs_all_strides = self.history[_STRIDES_ASKED] = True
         return guards
 
-    def offsets_below(self, fake: torch.Tensor) -> list[Guard]:
-        """Guards on where the inputs that `fake` is a view of start in their memory, as far as that is a number."""
-        guards = []
-        for tracked in self.tracked:
-            offset = tracked.fake.storage_offset()
-            if isinstance(offset, int) and storage_of(tracked.fake) == storage_of(fake):
-                at = OffsetSource(tracked.source)
-                self.history.setdefault(at.name, offset)
-                guards.append(make.constant(at, offset))
-        return guards
+    def offset_of(self, fake: torch.Tensor) -> Number:
+        """Where a tensor starts in its memory.
 
-    def _dynamic_dims(self, real: torch.Tensor, seen: Seen | None) -> list[bool]:
+        Raises:
+            TraceAgain: it depends on where an input starts, which is a number so far.
+        """
+        below = [OffsetSource(each.source).name for each in self.tracked if storage_of(each.fake) == storage_of(fake)]
+        asked = dict.fromkeys(name for name in below if name not in self.history)
+        if asked:
+            self.history.update(asked)
+            raise TraceAgain("The program asks where a tensor starts in its memory.")
+        return fake.storage_offset()
+
+    def _dynamic_dims(self, real: torch.Tensor, seen: Seen | None, settled: bool) -> list[bool]:
+        if self.dynamic is False:
+            varied = [False] * real.dim()
+        elif seen is None or (self.dynamic and not settled):
+            varied = [True] * real.dim()
+        else:
+            varied = [n is None for n in seen.sizes]
         marked = {dim for marks in _MARKS for dim in getattr(real, marks, ())}
         static = getattr(real, "_dynamo_static_indices", ())
-        varied = [True] * real.dim() if seen is None else [n is None for n in seen.sizes]
-        return [
-            dim not in static and (dim in marked or self.dynamic is True or (self.dynamic is None and varied[dim]))
-            for dim in range(real.dim())
-        ]
+        return [dim not in static and (dim in marked or varied[dim]) for dim in range(real.dim())]
 
     def _strides(
         self,
@@ -284,14 +290,13 @@ class Fakes:
         return fake
 
     def _offset(self, real: torch.Tensor, source: Source) -> Number:
-        """Where a tensor starts in its memory: a number that nobody guards, unless the program asks for it; a symbol
-        where it did and got different ones."""
+        """Where a tensor starts in its memory: a symbol where the program asks for it, else a number, not guarded."""
         offset, at = int(real.storage_offset()), OffsetSource(source)
-        if (self.dynamic or at.name in self.history) and self.wants_symbol(offset, at):
-            symbol = self.number(offset, at)
-            assert isinstance(symbol, torch.SymInt)
-            return symbol
-        return offset
+        if at.name not in self.history:
+            return offset
+        symbol = self.number(offset, at)
+        assert isinstance(symbol, torch.SymInt)
+        return symbol
 
 
 def _like(real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:

@@ -154,11 +154,16 @@ class OutputGraph:
         cells = dict(zip(frame.code.co_freevars, frame.closure, strict=True))
         return source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
+    def is_of_module(self, source: Source) -> bool:
+        """Whether what is found at `source` is reached through a module."""
+        return any(isinstance(self.value_at(step), torch.nn.Module) for step in source.path()[:-1])
+
     # --- inputs -----------------------------------------------------------------------------------------
 
     def add_tensor(self, source: Source, name: str, real: torch.Tensor) -> tuple[torch.fx.Node, torch.Tensor]:
         """A placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
-        tracked = self.fakes.tensor(real, source)
+        settled = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
+        tracked = self.fakes.tensor(real, source, settled=settled)
         sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
         strides = tuple(
             n if isinstance(n, int) and dim not in tracked.idle else None for dim, n in enumerate(tracked.strides)

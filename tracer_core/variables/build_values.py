@@ -69,9 +69,7 @@ def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) ->
     ):
         return False
     output = build.tx.output
-    return output.fakes.wants_symbol(value, source) and not any(
-        isinstance(output.value_at(step), torch.nn.Module) for step in path[:-1]
-    )
+    return output.fakes.wants_symbol(value, source) and not output.is_of_module(source)
 
 
 @builds(torch.Tensor, subclasses=True)

@@ -128,9 +128,7 @@ def is_contiguous(
 
 @method(TensorVariable, "storage_offset")
 def storage_offset(tx: Tracing, self: TensorVariable) -> VariableTracker:
-    for guard in tx.output.fakes.offsets_below(self.fake):
-        tx.guard(guard)
-    return wrap_number(tx, self.fake.storage_offset())
+    return wrap_number(tx, tx.output.fakes.offset_of(self.fake))
 
 
 @method(TensorVariable, "type")
