@@ -137,10 +137,14 @@ class Fakes:
             self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
             for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
         ]
-        idle = [] if self.needs_all_strides else idle_dims(sizes)
-        strides = self._strides(real, source, sizes, seen, idle)
-        with self.mode, torch.inference_mode(real.is_inference()):
-            fake = _like(real, self._laid_out(real, sizes, strides, self._offset(real, source)))
+        varied = seen.varying_strides if seen is not None and self.dynamic is None else []
+        loose = list(range(real.dim())) if any(wants) else varied
+        strides = self._strides(real, source, sizes, varied, loose)
+        idle = [] if loose or self.needs_all_strides else idle_dims(real)
+        offset = self._offset(real, source)
+        # What it takes to make the fake says nothing of the program.
+        with self.mode, torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
+            fake = _like(real, sizes, strides, offset)
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
         base_is_leaf = real._base.is_leaf if real._base is not None else None
@@ -256,38 +260,23 @@ class Fakes:
         real: torch.Tensor,
         source: Source,
         sizes: list[Number],
-        seen: Seen | None,
-        idle: Collection[int],
+        varied: Collection[int],
+        loose: Collection[int],
     ) -> list[Number]:
-        """Strides in terms of `sizes` where the real ones are products of the real sizes. Others are numbers, or
-        symbols of their own where they varied, or sizes do."""
+        """Strides in terms of sizes and other strides where the real ones are products of these, but for those that
+        varied. What is left are symbols, where `loose`, and numbers."""
         numbers = real.stride()
         strides: list[Number] = list(numbers)
-        symbols = [dim for dim, n in enumerate(sizes) if isinstance(n, torch.SymInt)]
-        varied = seen.varying_strides if seen is not None and self.dynamic is None else []
-        if not symbols and not varied:
+        if not loose:
             return strides
-        products = relative(real.shape, numbers, symbols)
+        products = relative(real.shape, numbers, over_one=True)
         for dim in inside_out(real.shape, numbers):
             product = products[dim]
-            if dim in idle:
-                continue
             if isinstance(product, Over) and dim not in varied:
                 strides[dim] = sizes[product.dim] * strides[product.dim]
-            elif symbols or dim in varied:
+            elif dim in loose:
                 strides[dim] = self.symbol(numbers[dim], StrideSource(source, dim))
         return strides
-
-    def _laid_out(
-        self, real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number
-    ) -> torch.Tensor:
-        """A fake that lies in memory as it is said here."""
-        with torch.no_grad():
-            fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
-            if isinstance(offset, torch.SymInt) or offset != 0:
-                with self.shape_env.suppress_guards():  # of how large its memory must be
-                    fake.set_(fake.untyped_storage(), offset, sizes, strides)
-        return fake
 
     def _offset(self, real: torch.Tensor, source: Source) -> Number:
         """Where a tensor starts in its memory: a symbol where the program asks for it, else a number, not guarded."""
@@ -299,9 +288,12 @@ class Fakes:
         return symbol
 
 
-def _like(real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
-    """`fake` as a tensor that answers as `real` does, also to what autograd asks before it is changed in place."""
+def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number) -> torch.Tensor:
+    """An empty tensor that answers as `real` does, also to what autograd asks before it is changed in place."""
     with torch.no_grad():
+        fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
+        if isinstance(offset, torch.SymInt) or offset != 0:
+            fake.set_(fake.untyped_storage(), offset, sizes, strides)
         if real.is_conj():
             fake = torch._conj(fake)
         if real.is_neg():

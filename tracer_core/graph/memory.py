@@ -9,10 +9,9 @@ import torch
 Number = int | torch.SymInt
 
 
-def idle_dims(sizes: Sequence[Number]) -> list[int]:
-    """Dimensions whose strides say nothing of where elements lie."""
-    numbers = [n if isinstance(n, int) else None for n in sizes]
-    return [dim for dim, n in enumerate(numbers) if n == 1 or 0 in numbers]
+def idle_dims(tensor: torch.Tensor) -> list[int]:
+    """The dimensions whose strides say nothing of where elements lie."""
+    return [dim for dim, n in enumerate(tensor.shape) if n == 1 or 0 in tensor.shape]
 
 
 def symbols_of(fake: torch.Tensor) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequ
     Returns:
         What it was like in all calls, or None where not even the number of dimensions was the same.
     """
-    now = Seen(list(sizes), list(relative(sizes, strides)))
+    now = Seen(list(sizes), list(relative(sizes, strides, over_one=False)))
     before = history.setdefault(name, now)
     if not isinstance(before, Seen) or len(before.sizes) != len(sizes):
         history[name] = None
@@ -49,17 +49,14 @@ def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequ
     return before
 
 
-def relative(sizes: Sequence[int], strides: Sequence[int], symbols: Collection[int] = ()) -> list[Stride]:
-    """Each stride as that over another dimension, where it is one, so that it is the same while sizes vary.
-
-    Args:
-        symbols: dimensions whose sizes are symbols. Others of size 1 lead nowhere.
-    """
+def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) -> list[Stride]:
+    """Each stride as that over another dimension, where it is one, so that it is the same while sizes vary. That over
+    a dimension of size 1 counts where `over_one`."""
     result: list[Stride] = list(strides)
     over: dict[int, Over] = {}
     for dim in inside_out(sizes, strides):
         result[dim] = over.get(strides[dim], strides[dim])
-        if strides[dim] != 0 and (sizes[dim] != 1 or dim in symbols):
+        if strides[dim] != 0 and (over_one or sizes[dim] != 1):
             over.setdefault(sizes[dim] * strides[dim], Over(dim))
     return result
 
