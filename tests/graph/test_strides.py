@@ -196,6 +196,18 @@ def test_dynamic(dynamic: bool, made: list[int]) -> None:
         assert counts(function, calls, expected=expected, dynamic=dynamic) == made
 
 
+@pytest.mark.row("B8")
+def test_shapes_of_other_lengths_are_told_apart_without_their_sizes() -> None:
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.shape == y.shape else x * 2
+
+    def make() -> list[tuple[torch.Tensor, torch.Tensor]]:
+        return [(numbers(n), numbers(m, 3)) for n, m in ((2, 2), (4, 4), (5, 6), (7, 7))]
+
+    expected = [outcome(function, args) for args in make()]
+    assert counts(function, make, expected=expected) == [1, 1, 0, 0]
+
+
 @pytest.mark.row("B8", "B11")
 def test_tensors_of_modules_keep_their_sizes_with_dynamic() -> None:
     linear = torch.nn.Linear(4, 3)
