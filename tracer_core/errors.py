@@ -48,10 +48,12 @@ class BackendError(TracewalkError):
     """The back end failed on a graph; neither the user's program nor the engine is to blame."""
 
 
-class FloatsMustBeConstants(TracewalkError):
-    """The back end cannot take this graph's floats as symbols; the frame is walked again with them as constants."""
+class TraceAgain(TracewalkError):
+    """The frame is traced again from its start, with what was learnt in the history of its code."""
 
-    names: tuple[str, ...] = ()
+
+class FloatsMustBeConstants(TraceAgain):
+    """The back end cannot take this graph's floats as symbols; next time they are constants."""
 
 
 class NumpyWarns(TracewalkError):

@@ -80,6 +80,7 @@ def answers(x: torch.Tensor) -> list[Any]:
         x._is_view(),
         x.is_conj(),
         x.is_neg(),
+        x.storage_offset(),
     ]
     asked += [x.is_inference(), x.is_contiguous(), x.dim(), x.numel(), type(x).__name__ == "Parameter"]
     for grad_mode in (True, False):

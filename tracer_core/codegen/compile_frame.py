@@ -24,11 +24,10 @@ from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import starts_at
 from tracer_core.codegen.unseen import fakes_unseen
-from tracer_core.errors import FloatsMustBeConstants, Unsupported
+from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
-from tracer_core.graph.fakes import CONSTANT
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.depth import room_to_recurse
@@ -84,8 +83,7 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         attempt = _Attempt(input, number, failure)
         try:
             outcome = attempt.run()
-        except FloatsMustBeConstants as wanted:
-            input.history.update(dict.fromkeys(wanted.names, CONSTANT))
+        except TraceAgain:
             attempt.let_go()
             continue
         attempt.let_go()
@@ -185,6 +183,8 @@ class _Attempt:
             outcome, message = "skipped", error.message
             raise
         except BaseException as error:
+            if isinstance(error, TraceAgain):
+                outcome = "restarted"
             message = f"{type(error).__name__}: {error}"
             raise
         finally:

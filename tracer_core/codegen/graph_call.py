@@ -18,6 +18,7 @@ from tracer_core.codegen.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
+from tracer_core.graph.fakes import CONSTANT
 from tracer_core.graph.numpy_warnings import WOULD_WARN
 from tracer_core.graph.output import OutputGraph
 from tracer_core.signals import handlers_part
@@ -60,10 +61,10 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
     try:
         with tracing(TracingContext(output.fakes.mode)):
             compiled = backend(module, examples)
-    except FloatsMustBeConstants as wanted:
+    except FloatsMustBeConstants:
         sources = [each.source.of for each in output.inputs if isinstance(each.source, FloatTensorSource)]
-        wanted.names = tuple(source.name for source in sources)
-        if wanted.names:
+        if sources:
+            output.frame.history.update({source.name: CONSTANT for source in sources})
             raise
         # Its floats come of sizes or of other numbers, which stay what they are.
         compiled = module.forward

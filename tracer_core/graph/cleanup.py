@@ -9,6 +9,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.output import NUMBERS, SYMBOLIC, OutputGraph
 from tracer_core.sources import NumberTensorSource
 
@@ -76,13 +77,11 @@ def _drop_grad_switches(output: OutputGraph) -> None:
 
 
 def _drop_inputs(output: OutputGraph) -> None:
-    """Inputs that nobody reads; a symbol stays while the size of a tensor has it."""
+    """Inputs that nobody reads; a symbol stays while it says how a tensor lies in memory."""
     needed: set[str] = set()
     for argument in output.inputs:
         if argument.node.users and isinstance(argument.fake, torch.Tensor):
-            for size in (*argument.fake.shape, *argument.fake.stride()):
-                if isinstance(size, torch.SymInt):
-                    needed |= {str(symbol) for symbol in size.node.expr.free_symbols}
+            needed.update(symbols_of(argument.fake))
     kept = []
     for argument in output.inputs:
         is_symbol = isinstance(argument.fake, torch.SymInt)

@@ -16,6 +16,7 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.draws import Draw
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.libraries import LibraryReads, module_of
+from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import conditions
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import SideEffects
@@ -75,7 +76,7 @@ class OutputGraph:
         # Where in the program each operation comes from.
         self.places: dict[torch.fx.Node, Calls] = {}
         self.graph = torch.fx.Graph()
-        self.fakes = Fakes(frame.history, frame.config.dynamic, where)
+        self.fakes = Fakes(frame.history, frame.config.dynamic, where, lays_out=not self.runs_as_it_is)
         self.inputs: list[GraphArg] = []
         self.guards: dict[Any, Guard] = {}
         self.side_effects = SideEffects(self._on_side_effect, where)
@@ -138,15 +139,35 @@ class OutputGraph:
         cells = dict(zip(frame.code.co_freevars, frame.closure, strict=True))
         return source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
+    def is_of_module(self, source: Source) -> bool:
+        """Whether what is found at `source` is reached through a module."""
+        return any(isinstance(self.value_at(step), torch.nn.Module) for step in source.path()[:-1])
+
     # --- inputs -----------------------------------------------------------------------------------------
 
+    def add_tensor(self, source: Source, name: str, real: torch.Tensor) -> tuple[torch.fx.Node, torch.Tensor]:
+        """A placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
+        settled = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
+        tracked = self.fakes.tensor(real, source, settled=settled)
+        sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
+        strides = tuple(
+            n if isinstance(n, int) and dim not in tracked.idle else None for dim, n in enumerate(tracked.strides)
+        )
+        self.guard(make.tensor(source, real, sizes, strides, tracked.special))
+        return self.add_input(source, name, tracked.fake), tracked.fake
+
     def add_input(self, source: Source, name: str, fake: Any) -> torch.fx.Node:
-        """A placeholder for the value at `source`; symbols its sizes use come first."""
+        """A placeholder for the value at `source`; symbols that say how it lies in memory come first."""
         if isinstance(fake, torch.Tensor):
-            for size in (*fake.shape, *(fake.stride() if fake.layout is torch.strided else ())):
-                if isinstance(size, torch.SymInt):
-                    self._bind_symbols(size)
+            for symbol in symbols_of(fake):
+                self._symbol_input(symbol)
         return self._placeholder(source, name, fake)
+
+    def ask_strides(self) -> None:
+        """The program looks at strides: also those that say nothing of where elements lie are guarded."""
+        if not self.fakes.needs_all_strides:
+            for guard in self.fakes.all_strides():
+                self.guard(guard)
 
     def symbol_node(self, value: torch.SymInt | torch.SymFloat) -> torch.fx.Node:
         """The node for a symbolic number: an input for a plain symbol, else its arithmetic as nodes."""
@@ -188,10 +209,6 @@ class OutputGraph:
         placeholder = self._placeholder(source, name, carrier)
         self._carried += 1
         return self.add_node("call_method", "item", (placeholder,), {}, value)
-
-    def _bind_symbols(self, value: torch.SymInt) -> None:
-        for symbol in sorted(value.node.expr.free_symbols, key=str):
-            self._symbol_input(str(symbol))
 
     def _symbol_input(self, name: str) -> torch.fx.Node:
         node = self._symbol_nodes.get(name)

@@ -79,11 +79,11 @@ class ShapeGuards:
         for tracked in self.fakes.tracked:
             for dim, stride in enumerate(tracked.strides):
                 if isinstance(stride, torch.SymInt):
-                    printer = _SourcePrinter(self.fakes.symbols)
-                    text = printer.doprint(stride.node.expr)
-                    own = len(printer.sources)
-                    sources = [*printer.sources, StrideSource(tracked.source, dim)]
-                    guards.append(make.shape(f"{{{own}}} == {text}", sources).asked_at(tracked.where))
+                    printer, own = _SourcePrinter(self.fakes.symbols), StrideSource(tracked.source, dim)
+                    text, at = printer.doprint(stride.node.expr), len(printer.sources)
+                    if (text, printer.sources) != ("{0}", [own]):
+                        guard = make.shape(f"{{{at}}} == {text}", [*printer.sources, own])
+                        guards.append(guard.asked_at(tracked.where))
         return guards
 
 

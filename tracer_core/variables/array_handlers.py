@@ -23,7 +23,13 @@ from tracer_core.variables.array_rules import (
     OPERATORS,
     ROUNDED,
 )
-from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, NumpyVariable, shadow_of_fake
+from tracer_core.variables.arrays import (
+    ArrayVariable,
+    NumpyScalarVariable,
+    NumpyVariable,
+    guard_order,
+    shadow_of_fake,
+)
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.classes import BuiltinVariable
@@ -265,6 +271,7 @@ def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
         raise Unsupported("tensor-data", name="numpy", what=self.describe())
     same = call_in_graph(tx, "call_method", "view_as", [self, self], {})
     assert isinstance(same, TensorVariable)
+    guard_order(tx, same.fake)
     return ArrayVariable(same, shadow_of_fake(same.fake))
 
 

@@ -100,6 +100,9 @@ def call_in_graph(
         if op == "call_function" and name.endswith("_") and any(pair[1] == [] for pair in pairs):
             # Functionalization refuses lists that are written to and empty.
             raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
+    if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
+        # Whether a tensor has a format already, and is given back as it is, all strides say.
+        tx.output.ask_strides()
     device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)

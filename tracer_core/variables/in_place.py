@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.fakes import overlap_refused, version_of
+from tracer_core.graph.fakes import version_of
+from tracer_core.graph.memory import overlap_refused
 from tracer_core.variables.base import Tracing
 
 Part = Callable[[torch.Tensor, list[Any]], torch.Tensor]
