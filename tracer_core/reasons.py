@@ -120,6 +120,12 @@ _reason(
     "Make a new tensor (unsqueeze, t, reshape, ...) instead of changing one in place.",
 )
 _reason(
+    "shared-history",
+    "The code writes in place to a tensor that another argument is a view of, and the write needs gradients.",
+    "Both require gradients from then on, but inputs of a graph are looked at one by one.",
+    "Pass one of the two and make the view inside, or write under torch.no_grad().",
+)
+_reason(
     "tensor-index",
     "A tensor ({what}) is used where Python needs a number known while tracing.",
     "Its value is known only when the graph has run.",

@@ -9,11 +9,11 @@ import logging
 import sys
 import weakref
 from collections.abc import Iterator
-from types import CellType
 
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
 from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_go
+from tracer_core.codegen.distinct import guard_distinct, history_that_spreads
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
@@ -36,9 +36,7 @@ from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.with_blocks import leave_blocks
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.outside_iterators import OutsideIterator
 from tracer_core.warned import Noticing
 
 load_handlers()
@@ -223,10 +221,14 @@ class _Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
-        stale = next((call for call in interpreter.output.side_effects.calls if call.stale), None)
+        output = interpreter.output
+        stale = next((call for call in output.side_effects.calls if output.shows_other_data(call)), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
             return self._end_before(stale.root_step, Unsupported("print"))
+        shared = history_that_spreads(output)
+        if shared is not None:
+            return _left(shared)
         state = interpreter.output.state
         left_open = next((entered for entered in state.entered if not entered.may_stay), None)
         if left_open is not None:
@@ -369,38 +371,9 @@ class _Attempt:
             self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
-    def _guard_distinct(self, end: FrameEnd) -> None:
-        """Objects that were changed, and others of their type, must be different ones again."""
-        output = end.output
-        # (Cells cannot be guarded; a frame's own are different by how its code is made.)
-        changed = {tracker.python_type() for tracker in output.side_effects.changed} - {CellType}
-        known = [t for t in dict.fromkeys(output.trackers_by_object.values()) if t.mutable]
-        for cls in changed:
-            sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
-            if len(sources) > 1:
-                at = next(at for t, at in output.side_effects.changed_at.items() if t.python_type() is cls)
-                output.guard(make.not_duplicate(sources).asked_at(at))
-        moved = [t for t in output.side_effects.changed if isinstance(t, OutsideIterator)]
-        for iterator in moved:
-            self._guard_apart(end, iterator)
-
-    def _guard_apart(self, end: FrameEnd, iterator: OutsideIterator) -> None:
-        """An iterator that moved must again share nothing with others, nor look into what was changed."""
-        others = []
-        for other in end.output.side_effects.changed:
-            if other.source is None or other is iterator or isinstance(other, CellVariable):
-                continue
-            if isinstance(other, OutsideIterator):
-                others.append(other.source)
-            elif not iterator.looks_into(end.output.real_value(other)):
-                others.append(other.source)
-        if others:
-            at = end.output.side_effects.changed_at[iterator]
-            end.output.guard(make.apart(iterator.at, others).asked_at(at))
-
     def _guards(self, end: FrameEnd) -> list[Guard]:
-        self._guard_distinct(end)
-        for tracked in end.output.fakes.tracked:
+        guard_distinct(end.output)
+        for tracked in end.output.fakes.inputs.values():
             for guard in tracked.history_guards():
                 end.output.guard(guard)
         found = list(end.output.guards.values())

@@ -78,7 +78,7 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         raise BackendError(f"the back end {name} failed: {type(error).__name__}: {error}") from error
     if not callable(compiled):
         raise BackendError(f"the back end returned {type(compiled).__name__}, which cannot be called")
-    if any(tracked.mutated for tracked in output.fakes.tracked):
+    if any(tracked.mutated for tracked in output.fakes.inputs.values()):
         return _unless_shared(compiled, module)
     return compiled
 

@@ -30,7 +30,7 @@ def tell_fixed(output: OutputGraph) -> None:
 
 
 def _fixed(output: OutputGraph) -> Iterator[Unsupported]:
-    for tracked in output.fakes.tracked:
+    for tracked in output.fakes.inputs.values():
         for dim, size in enumerate(tracked.sizes):
             if dim in tracked.marked and isinstance(size, torch.SymInt):
                 binding = output.fakes.symbols[str(size.node._expr)]

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 from torch._guards import Source as TorchSource
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from tracer_core.errors import TraceAgain
 from tracer_core.graph.memory import Number, idle_dims, storage_of
+from tracer_core.graph.operations import ObservingFakeMode, Operations, share_storage
 from tracer_core.graph.seen import Over, Seen, inside_out, note, relative
 from tracer_core.guards import Guard, make
 from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource, SizeSource, Source, StrideSource
@@ -51,15 +51,16 @@ _MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_un
 @dataclass(slots=True)
 class TrackedFake:
     """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, of which
-    dimensions the strides are not guarded, the fake's version counter when it was made, and what autograd knew of the
-    real one then."""
+    dimensions the strides are not guarded, when the fake was created (by the clock of `operations`), and what
+    autograd knew of the real one then."""
 
     fake: torch.Tensor
     source: Source
     sizes: list[Number]
     strides: list[Number]
     idle: list[int]
-    version: int | None
+    operations: Operations
+    created: int
     requires_grad: bool
     is_leaf: bool
     base_is_leaf: bool | None
@@ -72,8 +73,14 @@ class TrackedFake:
 
     @property
     def mutated(self) -> bool:
-        """Whether the trace changed the tensor's data in place, as far as can be told."""
-        return self.version is None or version_of(self.fake) != self.version
+        """Whether the trace wrote to the tensor's memory."""
+        return self.operations.last_write(self.fake) > self.created
+
+    @property
+    def reshaped(self) -> bool:
+        """Whether the trace made the tensor another one than it was, in more than its data."""
+        lost_history = self.requires_grad and not self.fake.requires_grad
+        return lost_history or [*self.fake.shape] != self.sizes or [*self.fake.stride()] != self.strides
 
     def history_guards(self) -> list[Guard]:
         """What autograd asks before a change in place: whether the tensor, and what it is a view of, are leaves, and
@@ -126,6 +133,11 @@ def creation_of(view: torch.Tensor) -> int:
     return int(creation)
 
 
+def base_of(tensor: torch.Tensor) -> torch.Tensor:
+    """What a view is a view of; other tensors themselves."""
+    return tensor if tensor._base is None else tensor._base
+
+
 def version_of(fake: torch.Tensor) -> int | None:
     """The counter of in-place changes; inference tensors have none."""
     return None if fake.is_inference() else fake._version
@@ -147,13 +159,15 @@ class Fakes:
         self, history: dict[str, Any], dynamic: bool | None, where: Callable[[], Where], lays_out: bool = True
     ) -> None:
         self.shape_env = ShapeEnv()
-        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
+        self.operations = Operations()
+        self.mode = ObservingFakeMode(self.operations, shape_env=self.shape_env, allow_non_fake_inputs=True)
         self.history = history
         self.dynamic = dynamic
         self.where = where
         self.needs_all_strides = lays_out or bool(dynamic) or _STRIDES_ASKED in history
         self.symbols: dict[str, SymbolBinding] = {}
-        self.tracked: list[TrackedFake] = []
+        # By the ids of the fakes.
+        self.inputs: dict[int, TrackedFake] = {}
         # Symbols of numbers that only the running program knows.
         self.unknowns: set[Any] = set()
 
@@ -184,7 +198,8 @@ class Fakes:
             sizes,
             strides,
             idle,
-            version_of(fake),
+            self.operations,
+            self.operations.clock,
             requires_grad,
             is_leaf,
             base_is_leaf,
@@ -193,8 +208,15 @@ class Fakes:
             frozenset(getattr(real, "_dynamo_dynamic_indices", ())),
             tuple(dim for dim, want in enumerate(wants) if want and isinstance(sizes[dim], int)),
         )
-        self.tracked.append(tracked)
+        self.inputs[id(fake)] = tracked
         return tracked
+
+    def written_since(self, fake: torch.Tensor, moment: int) -> bool:
+        """Whether the memory of `fake` was written to after `moment`, or may have been: inputs may lie one over the
+        other in memory, in this call or in a later one."""
+        inputs = [tracked.fake for tracked in self.inputs.values()]
+        looked_at = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
+        return any(self.operations.last_write(each) > moment for each in looked_at)
 
     def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> Number:
         """A symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one. Equal
@@ -261,10 +283,10 @@ class Fakes:
         """From here on, guard also strides that say nothing of where elements lie; the guards on those of before."""
         guards = [
             make.constant(StrideSource(tracked.source, dim), tracked.strides[dim])
-            for tracked in self.tracked
+            for tracked in self.inputs.values()
             for dim in tracked.idle
         ]
-        for tracked in self.tracked:
+        for tracked in self.inputs.values():
             tracked.idle = []
         self.needs_all_strides = self.history[_STRIDES_ASKED] = True
         return guards
@@ -275,7 +297,8 @@ class Fakes:
         Raises:
             TraceAgain: it depends on where an input starts, which is a number so far.
         """
-        below = [OffsetSource(each.source).name for each in self.tracked if storage_of(each.fake) == storage_of(fake)]
+        over = [each for each in self.inputs.values() if storage_of(each.fake) == storage_of(fake)]
+        below = [OffsetSource(each.source).name for each in over]
         asked = dict.fromkeys(name for name in below if name not in self.history)
         if asked:
             self.history.update(asked)

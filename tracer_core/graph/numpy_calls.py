@@ -24,7 +24,8 @@ DTYPES: dict[np.dtype[Any], torch.dtype] = {
 
 def tensor_of(array: Any) -> torch.Tensor:
     """The memory of `array` as a tensor, also where the array may not be written to (nor is its tensor, then: what
-    writes to it is refused on its shadow).
+    writes to it is refused on its shadow). Not a copy: others may write to that memory through tensors and arrays of
+    their own, before the graph reads it.
 
     Raises:
         TypeError, ValueError: torch has no tensors like it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from tracer_core.graph.libraries import LibraryReads, module_of
 from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import conditions
 from tracer_core.graph.shapes import ShapeGuards
-from tracer_core.graph.side_effects import SideEffects
+from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.graph.state import TracedState
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
@@ -102,6 +102,8 @@ class OutputGraph:
         self._last_placeholder: torch.fx.Node | None = None
         self._symbol_nodes: dict[str, torch.fx.Node] = {}
         self._unknown_numbers: dict[tuple[Source, type], tuple[torch.fx.Node, Any]] = {}
+        # How many of the operations that may draw belong to nodes already.
+        self._draws_noted = 0
         # Nodes that only take a number out of the tensor that carries it into the graph.
         self._carried = 0
 
@@ -270,12 +272,21 @@ class OutputGraph:
         with self.fakes.mode, WarningAlways(), self.fakes.shape_env.ignore_fresh_unbacked_symbols():
             return function(*args, **kwargs)
 
+    def add_settings_node(self, settings: Sequence[str], target: Any, args: Any, kwargs: Any = None) -> torch.fx.Node:
+        """A node for a call that changes these of torch's settings."""
+        node = self.add_node("call_function", target, args, kwargs or {}, None)
+        node.meta["settings"] = settings
+        return node
+
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> torch.fx.Node:
         if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
             # A graph writes `operator.pow` as `**`, and a number's sign before it comes last.
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
+        if self.fakes.operations.draws != self._draws_noted:
+            node.meta["draws"] = True
+            self._draws_noted = self.fakes.operations.draws
         self.places[node] = self._calls()
         if isinstance(fake, NUMBERS) and not self._guards_against_raising(node):
             node.meta["may_raise"] = True
@@ -308,6 +319,11 @@ class OutputGraph:
             node.op != "placeholder" and not isinstance(node.meta.get("example_value"), NUMBERS)
             for node in self.graph.nodes
         )
+
+    def shows_other_data(self, call: ReplayedCall) -> bool:
+        """Whether a tensor that `call` shows was written to after it was put off, or might have been."""
+        fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
+        return any(isinstance(f, torch.Tensor) and self.fakes.written_since(f, call.moment) for f in fakes)
 
     def _on_side_effect(self, kind: str, tracker: VariableTracker, message: str) -> None:
         if self.observer is not None:

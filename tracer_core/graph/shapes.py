@@ -76,7 +76,7 @@ class ShapeGuards:
 
     def _stride_guards(self) -> list[Guard]:
         guards = []
-        for tracked in self.fakes.tracked:
+        for tracked in self.fakes.inputs.values():
             for dim, stride in enumerate(tracked.strides):
                 if isinstance(stride, torch.SymInt):
                     printer, own = _SourcePrinter(self.fakes.symbols), StrideSource(tracked.source, dim)

@@ -10,9 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from tracer_core.graph.fakes import version_of
 from tracer_core.where import Where
 
 if TYPE_CHECKING:
@@ -21,25 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ReplayedCall:
-    """A call whose effect is outside (it prints, say), put off until the graph has run. `versions` are the version
-    counters of the tensors among its arguments when it was made: what it shows must not have changed since.
-    `root_step` is the number of the root frame's instruction that made it, `line` the line to be blamed for it."""
+    """A call whose effect is outside (it prints, say), put off until the graph has run. `moment` is when it was made,
+    by the clock of the trace's operations: what it shows must not have been written to since. `root_step` is the
+    number of the root frame's instruction that made it, `line` the line to be blamed for it."""
 
     function: Any
     args: list[VariableTracker]
     kwargs: dict[str, VariableTracker]
-    versions: list[int | None]
+    moment: int
     root_step: int
     line: int | None
-
-    @staticmethod
-    def versions_of(trackers: list[VariableTracker]) -> list[int | None]:
-        return [version_of(tracker.fake) for tracker in trackers if isinstance(tracker.fake, torch.Tensor)]
-
-    @property
-    def stale(self) -> bool:
-        """Whether a tensor it shows was changed after the call, or might have been."""
-        return None in self.versions or self.versions != self.versions_of([*self.args, *self.kwargs.values()])
 
 
 class SideEffects:

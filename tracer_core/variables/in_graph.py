@@ -116,13 +116,19 @@ def call_in_graph(
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
     # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
-    done = _done_now(tx, node, args) if left_out else None
+    done = _done_now(tx, node, args) if left_out or _is_lost(node, fake) else None
     return wrap(tx, node, fake) if done is None else done
 
 
+def _is_lost(node: torch.fx.Node, number: Any) -> bool:
+    """Whether symbols say that arithmetic on numbers that vary always gives the same, which floats need not do:
+    `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
+
+
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
-    """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
-    are, which are guarded. None where tensors are asked."""
+    """Arithmetic of which the graph cannot have all that matters (that it may raise, say: a back end leaves it out
+    where nobody takes the result): done on the numbers there are, which are guarded. None where tensors are asked."""
     if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
         raise Unsupported("huge-constant", what="an integer that may be too large for a float")
     fixed = [settled(tx, arg) for arg in args]
@@ -167,6 +173,8 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
     versions = [version_of(tensor) for tensor in tensors]
     try:
         result = tx.output.run_fake(function, args, kwargs)
+        if not tx.output.runs_as_it_is:
+            _refuse_to_reshape_inputs(tx, name, tensors)
         refuse_writes(tx, name, args, tensors, versions)
         return result
     except Unsupported:
@@ -178,6 +186,15 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
         raise Unsupported(
             "operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}"
         ) from error
+
+
+def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:
+    """See to it that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
+    what is in them."""
+    for tensor in tensors:
+        tracked = tx.output.fakes.inputs.get(id(tensor))
+        if tracked is not None and tracked.reshaped:
+            raise Unsupported("lost-by-back-ends", what=f"what {name} makes of {tracked.source.name}")
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:

@@ -46,7 +46,7 @@ def change_setting(tx: Tracing, function: Any, setting: str, *args: Any, **kwarg
     """Call `function`, which changes `setting`, in the graph and in the trace. Raises what it raises."""
     tx.output.state.touch(setting)
     function(*args, **kwargs)
-    tx.output.add_node("call_function", function, args, kwargs, None)
+    tx.output.add_settings_node((setting,), function, args, kwargs)
 
 
 def _command(function: Any, setting: str) -> None:
