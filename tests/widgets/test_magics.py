@@ -63,6 +63,13 @@ def test_a_cell_assigns_prints_and_shows_as_without_the_magic(session: Session) 
     assert session.explorers == 1
 
 
+def test_two_steps_of_an_optimizer_in_a_cell(session: Session) -> None:
+    """The second reads a step counter that the first has counted up."""
+    session.run("p = torch.nn.Parameter(torch.tensor([1., 2.])); p.grad = torch.tensor([.5, -.5])")
+    assert session.run("%%trace\no = torch.optim.Adam([p], lr=.1)\no.step(); o.step()").success
+    torch.testing.assert_close(session["p"].detach(), torch.tensor([0.8, 2.2]))
+
+
 def test_the_recording_walks_the_cells_own_lines(session: Session) -> None:
     session.run("%%trace\ny = x * 2\n\nz = y + 1\n")
     trace = session["_trace"]
