@@ -275,3 +275,15 @@ def test_back_ends_that_rewrite_do_not_lose_what_inputs_become(function: Any, ma
         except RuntimeError as error:
             results.append(str(error))
     assert results[0] == results[1] and str(given[0]) == str(given[1])
+
+
+@pytest.mark.row("O9")
+def test_an_item_that_nobody_takes_raises_where_there_is_none() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        x[random.randrange(3, 9)]
+        return x + 1
+
+    compiled = tracer_core.compile(function, backend="eager", options=OPTIONS)
+    with pytest.raises(IndexError):
+        compiled(torch.ones(3))
+    assert torch.equal(compiled(torch.ones(9)), torch.full((9,), 2.0))

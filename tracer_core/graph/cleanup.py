@@ -1,5 +1,10 @@
 """What is taken out of a finished graph: results nobody took, sums of sizes nobody needs, switches without effect,
-inputs nobody reads."""
+inputs nobody reads.
+
+A node goes, or gives way to an equal one, only where nothing but its result can be seen of it, and where its result
+does not depend on where it stands. So nothing that reads a tensor's data is merged, and nothing that may write, draw
+or raise is left out.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +37,8 @@ def is_empty(graph: torch.fx.Graph) -> bool:
 
 
 def _is_item(node: torch.fx.Node) -> bool:
-    """Whether it takes one of several results of a node, or, by numbers, a part of a tensor."""
+    """Whether it takes one of several results of a node, or, by numbers, a part of a tensor. Either is a view, which
+    reads no data, and whose creation nobody sees."""
     if node.op != "call_function" or node.target is not operator.getitem:
         return False
     return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes[1:])
@@ -103,7 +109,8 @@ def _drop_grad_switches(output: OutputGraph) -> None:
 
 
 def _drop_inputs(output: OutputGraph) -> None:
-    """Inputs that nobody reads; a symbol stays while it says how a tensor lies in memory."""
+    """Erase inputs that nobody reads (to load one from its source changes nothing); a symbol stays while it says how
+    a tensor lies in memory."""
     needed: set[str] = set()
     for argument in output.inputs:
         if argument.node.users and isinstance(argument.fake, torch.Tensor):

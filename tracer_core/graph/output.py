@@ -88,6 +88,8 @@ class OutputGraph:
         self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
+        # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
+        # node is the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
         self.libraries = LibraryReads(where)
@@ -100,6 +102,8 @@ class OutputGraph:
         self.state = TracedState()
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
+        # A symbol, like a source, stands for what was there when the frame started, whatever the trace has changed
+        # since (what it writes has no source): one node serves every read.
         self._symbol_nodes: dict[str, torch.fx.Node] = {}
         self._unknown_numbers: dict[tuple[Source, type], tuple[torch.fx.Node, Any]] = {}
         # How many of the operations that may draw belong to nodes already.

@@ -1,7 +1,8 @@
 """Changes to what outlives the trace, in the order they were first made, for codegen to replay.
 
-Trackers hold their own new state; this is the log of which ones must be written back. Nothing here is undone: an
-attempt that fails is walked again with new trackers.
+Trackers hold their own new state; this is the log of which ones must be written back. They may be written after all
+that the graph does, as the graph looks at tensors alone, which are no Python objects' state. Nothing here is undone:
+an attempt that fails is walked again with new trackers.
 """
 
 from __future__ import annotations

@@ -116,19 +116,13 @@ def call_in_graph(
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
     # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
-    done = _done_now(tx, node, args) if left_out or _is_lost(node, fake) else None
+    done = _done_now(tx, node, args) if left_out else None
     return wrap(tx, node, fake) if done is None else done
 
 
-def _is_lost(node: torch.fx.Node, number: Any) -> bool:
-    """Whether symbols say that arithmetic on numbers that vary always gives the same, which floats need not do:
-    `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
-    return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
-
-
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
-    """Arithmetic of which the graph cannot have all that matters (that it may raise, say: a back end leaves it out
-    where nobody takes the result): done on the numbers there are, which are guarded. None where tensors are asked."""
+    """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
+    are, which are guarded. None where tensors are asked."""
     if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
         raise Unsupported("huge-constant", what="an integer that may be too large for a float")
     fixed = [settled(tx, arg) for arg in args]

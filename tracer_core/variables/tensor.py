@@ -160,7 +160,9 @@ def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch
 
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
     """A number that may be symbolic: a constant where its symbols say exactly one value."""
-    if node is not None and tx.output.fakes.unknowns and _is_of_unknown(tx, node, number):
+    if node is not None and (
+        _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
+    ):
         number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
         return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):
@@ -171,6 +173,12 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
     if node is None:
         node = tx.output.symbol_node(number)
     return SymNodeVariable(node, number)
+
+
+def _is_lost(node: torch.fx.Node, number: Any) -> bool:
+    """Whether symbols say that arithmetic on numbers that vary always gives the same float, which it need not do:
+    `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
 
 
 def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
