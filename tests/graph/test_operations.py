@@ -11,6 +11,7 @@ import torch
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.operations import facts_of
 from tracer_core.sources import LocalSource
+from tracer_core.where import Where
 
 
 def operators() -> Iterator[Any]:
@@ -48,7 +49,7 @@ def test_what_ends_in_an_underscore_or_takes_out_writes() -> None:
 @pytest.mark.row("I5")
 @pytest.mark.parametrize("training", [True, False])
 def test_running_statistics_are_written_to_in_training(training: bool) -> None:
-    fakes = Fakes({}, None)
+    fakes = Fakes({}, None, where=lambda: Where.of(0, [(facts_of.__code__, 1)]))
     for name in "ab":  # the second finds the first's answer in torch's cache
         made = [fakes.tensor(torch.ones(3), LocalSource(f"{name}{i}")) for i in range(2)]
         with fakes.mode:
@@ -58,7 +59,7 @@ def test_running_statistics_are_written_to_in_training(training: bool) -> None:
 
 @pytest.mark.row("I5")
 def test_writes_are_seen_through_whatever_tensor() -> None:
-    fakes = Fakes({}, None)
+    fakes = Fakes({}, None, where=lambda: Where.of(0, [(facts_of.__code__, 1)]))
     tracked = fakes.tensor(torch.ones(3), LocalSource("x"))
     other = fakes.tensor(torch.ones(3), LocalSource("y"))
     x, operations = tracked.fake, fakes.operations
