@@ -114,6 +114,9 @@ INLINED_FUNCTIONS = frozenset({
     torch.cuda.StreamContext.__exit__, torch.cuda._utils._get_device_index,
 })  # fmt: skip
 
+# The same by module and name, of modules that are not imported here.
+INLINED_BY_NAME = frozenset({("torch._dynamo.external_utils", "is_compiling")})
+
 # Builtin functions without side effects whose result hangs on their arguments alone.
 _FOLDED: set[Any] = {
     abs, ascii, bin, bool, bytes, chr, complex, divmod, float, format, hash, hex, int, oct, ord, pow, repr, round,
@@ -129,21 +132,8 @@ _FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]
 for _module in (math, cmath, operator, binascii):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
 
-# Questions about the program's state that have one answer while tracing.
-ANSWERS: dict[Any, Any] = {
-    torch.jit.is_scripting: False,
-    torch.jit.is_tracing: False,
-    torch._C._get_tracing_state: None,
-    torch.compiler.is_compiling: True,
-    torch.compiler.is_dynamo_compiling: True,
-    torch.compiler.is_exporting: False,
-    torch.onnx.is_in_onnx_export: False,
-    torch._C._is_torch_function_enabled: True,
-    torch._C._is_tracing: False,
-    torch._jit_internal.is_scripting: False,
-    torch.overrides.is_tensor_method_or_property: False,
-    torch._C._are_functorch_transforms_active: False,
-}
+# Questions to which Python code, traced or not, always gets the same answer.
+ANSWERS: dict[Any, Any] = {torch.jit.is_scripting: False, torch._jit_internal.is_scripting: False}
 
 
 @functools.cache
@@ -274,9 +264,9 @@ def _decide(function: Any) -> Rule:
 
 
 def _by_module(function: types.FunctionType) -> Rule:
-    if function in INLINED_FUNCTIONS:
-        return INLINE
     module = function.__globals__.get("__name__") or function.__module__ or ""
+    if function in INLINED_FUNCTIONS or (module, function.__qualname__) in INLINED_BY_NAME:
+        return INLINE
     why = None if module.startswith(INLINED_MODULES) else _why_skip_module(module)
     return INLINE if why is None else Rule("skip", why)
 
