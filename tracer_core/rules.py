@@ -100,7 +100,7 @@ INLINED_FUNCTIONS = frozenset({
     inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
     inspect.isgenerator, inspect.isabstract, inspect.isawaitable, inspect.iscoroutine, inspect.isasyncgen,
     inspect.ismethoddescriptor, inspect.isdatadescriptor, inspect.isgetsetdescriptor, inspect.ismemberdescriptor,
-    inspect.getmro, inspect.cleandoc, inspect.Signature.bind, inspect.Signature.bind_partial,
+    inspect.getmro, inspect.cleandoc, inspect.getfullargspec, inspect.Signature.bind, inspect.Signature.bind_partial,
     inspect.Signature._bind,  # type: ignore[attr-defined]
     inspect.BoundArguments.__init__, inspect.BoundArguments.apply_defaults, inspect.BoundArguments.__eq__,
     *(part.fget for part in vars(inspect.BoundArguments).values() if isinstance(part, property)),
