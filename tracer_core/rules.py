@@ -209,8 +209,9 @@ def _by_mark(function: Any) -> Rule | None:
     if marks is None:
         return None
     module = getattr(type(function), "__module__", None)
-    if not isinstance(module, str):
-        return None  # an instance of a class that answers by code of its own, which torch would fail at
+    own = function.__module__ if isinstance(function, types.FunctionType) else None
+    if not isinstance(module, str) or not isinstance(own, str | None):
+        return None  # a class answers by code of its own, or the program has set what is no name: torch would fail
     if marks.is_callable_disallowed(function):
         return _DISALLOWED
     if isinstance(function, types.FunctionType) and (
@@ -264,7 +265,8 @@ def _decide(function: Any) -> Rule:
 
 
 def _by_module(function: types.FunctionType) -> Rule:
-    module = function.__globals__.get("__name__") or function.__module__ or ""
+    named = function.__globals__.get("__name__") or function.__module__
+    module = named if isinstance(named, str) else ""
     if function in INLINED_FUNCTIONS or (module, function.__qualname__) in INLINED_BY_NAME:
         return INLINE
     why = None if module.startswith(INLINED_MODULES) else _why_skip_module(module)
