@@ -248,8 +248,9 @@ def check(write: str, make: Callable[[], Any], inside: bool) -> None:
 def test_what_is_kept_in_c_refuses_in_pythons_words(kind: str) -> None:
     tracer_core.reset()
     make = OBJECTS[kind]
-    for name in sorted({*kept_in_c(make()), *ALSO}):
-        for write in WRITES:
+    kept = kept_in_c(make())
+    for name in sorted({*kept, *ALSO}):
+        for write in WRITES if name in kept else (WRITES[0], WRITES[-1]):
             check(write.format(name), make, inside=False)
             if kind not in FROM_OUTSIDE and write != "o.{0} = 1":
                 check(write.format(name), make, inside=True)

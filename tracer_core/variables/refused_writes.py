@@ -26,7 +26,7 @@ def _function() -> None: ...
 #: What `__new__` of these needs beside the class.
 _ARGUMENTS: dict[Any, tuple[Any, ...]] = {
     types.FunctionType: (_function.__code__, {}),
-    types.MethodType: (_function, None),
+    types.MethodType: (_function, 0),
     types.ModuleType: (),
     types.MappingProxyType: ({},),
     functools.partial: (_function,),

@@ -293,7 +293,7 @@ class UserObjectVariable(VariableTracker):
             return True
         if owner is not None and _is_half_descriptor(found):
             tx.raise_(AttributeError, setter_name)
-        if name == "__dict__" and self._has_dict() and self._take_dict(tx, value):
+        if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
         kept_in_c = owner is not None and is_kept_in_c(found, owner)
         nowhere = not self._is_slot(name) and not self._has_dict()
