@@ -25,7 +25,7 @@ class Layer(torch.nn.Module):
     def forward(self, x, mask):
         if torch.compiler.is_dynamo_compiling():
             return torch.where(mask[:, 0] > 0, x * mask[:, 0], mask[:, 0] * x) + 1
-        return x * mask[:, 0] + 1
+        return torch.where(mask[:, 0] >= 1, x * mask[:, 0], mask[:, 0] * x) + 1
 
 
 class Told:
