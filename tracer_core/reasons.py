@@ -581,6 +581,14 @@ _reason(
     "Nothing to do if the exception is meant.",
 )
 _reason(
+    "told-otherwise",
+    "The code asks {question}, which a trace answers with True, and then the graph ends: {failure} It is traced again"
+    " with False, which is what plain Python answers.",
+    "What is left to Python gets the other answer. Where the function is left by an exception, or its graph loses"
+    " nothing by it, all of it is told that it is not being compiled.",
+    "Have the function give the same, whatever it is told.",
+)
+_reason(
     "exception-object",
     "The code raises {what}, whose class keeps state of its own.",
     "Only exceptions whose state is their arguments and attributes are followed.",

@@ -9,6 +9,7 @@ import logging
 import sys
 import weakref
 from collections.abc import Iterator
+from types import CodeType
 
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
@@ -22,7 +23,7 @@ from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.marks import tell_fixed
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
-from tracer_core.codegen.resume import starts_at
+from tracer_core.codegen.resume import resume_of, starts_at
 from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
@@ -43,6 +44,7 @@ load_handlers()
 
 _graph_names = itertools.count()
 MAX_ATTEMPTS = 64
+LEAVES = "exception-leaves"
 
 
 def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
@@ -77,8 +79,11 @@ def _collected() -> Iterator[None]:
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     failure: MustRestart | None = None
+    # How the walk ended that was told that it is being compiled, once others are told what plain Python is told.
+    as_compiled: MustRestart | None = None
+    plainly = _was_told_plainly(input.code)
     for number in range(1, MAX_ATTEMPTS + 1):
-        attempt = _Attempt(input, number, failure)
+        attempt = _Attempt(input, number, failure, plainly)
         try:
             outcome = attempt.run()
         except TraceAgain:
@@ -87,13 +92,34 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         attempt.let_go()
         if not isinstance(outcome, MustRestart):
             return outcome
+        if as_compiled is None and outcome.told is not None:
+            as_compiled, failure, plainly = outcome, None, True
+            continue
         failure = outcome
+        if as_compiled is not None and plainly and not _comes_as_far(outcome, as_compiled):
+            failure, plainly = as_compiled, False
         # (A failure found at the end has its place once a walk has stopped there.)
         if input.config.fullgraph and failure.unsupported.where is not None:
             raise failure.unsupported.placed()
     raise RuntimeError(
         f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
     )
+
+
+def _was_told_plainly(code: CodeType) -> bool:
+    """Whether `code` goes on with a function that was told, before a break, that it is not being compiled."""
+    resume = resume_of(code)
+    return resume is not None and resume.point.told_plainly
+
+
+def _comes_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
+    """Whether a walk with plain Python's answers is to be preferred to the one that was told that it is compiled.
+
+    It is where it loses nothing, as plain Python and code that goes on after a break give the same answers then, and
+    where one of them ends in an exception of the program, as what plain Python raises is what counts.
+    """
+    ends = (plain.unsupported.reason_id, as_compiled.unsupported.reason_id)
+    return plain.position == as_compiled.position or LEAVES in ends
 
 
 def _without_traces(failure: MustRestart) -> None:
@@ -142,12 +168,14 @@ def _collector_paused() -> Iterator[None]:
 
 
 class _Attempt:
-    """One walk through the frame. `failure` is why the last one stopped, if there was one."""
+    """One walk through the frame. `failure` is why the last one stopped, if there was one; `told_plainly` says that
+    the program is told, where it asks, that it is not being compiled."""
 
-    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None) -> None:
+    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, told_plainly: bool) -> None:
         self.input = input
         self.number = number
         self.failure = failure
+        self.told_plainly = told_plainly
         self.observer = observers.current()
         self.settings = [make.global_state(setting) for setting in ALWAYS]
 
@@ -164,6 +192,7 @@ class _Attempt:
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
         self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
+        self.interpreter.output.told_plainly = self.told_plainly
         try:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
@@ -171,7 +200,7 @@ class _Attempt:
             with output.libraries.noting(), overlay.active(output.overlay, output.placeholders):
                 result = self._walk()
             if isinstance(result, MustRestart):
-                outcome, message = "restarted", result.unsupported.message
+                outcome, message = "restarted", self._why_restarted(result, output.told)
             elif isinstance(result, SkippedFrame):
                 outcome, message = "skipped", result.message
             else:
@@ -189,6 +218,14 @@ class _Attempt:
             self.interpreter.output.state.restore()
             if self.observer is not None:
                 self.observer.on_attempt_end(outcome, message)
+
+    def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
+        """Why the walk that ended with `failure` is not the last one, which it is told along with it."""
+        failure.position, failure.told = self.interpreter.root.pc, told
+        message = failure.unsupported.message
+        if told is None or self.failure is not None:
+            return message
+        return Unsupported("told-otherwise", question=told, failure=message).message
 
     def _end_before(self, step: int, reason: Unsupported) -> MustRestart:
         """Walk once more, with the end of the graph before the root frame's instruction number `step`."""
@@ -293,7 +330,7 @@ class _Attempt:
 
     def _leaves_by_exception(self) -> bool:
         """Whether nothing comes after the break."""
-        return self.failure is not None and self.failure.unsupported.reason_id == "exception-leaves"
+        return self.failure is not None and self.failure.unsupported.reason_id == LEAVES
 
     def _is_idle(self) -> bool:
         """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""

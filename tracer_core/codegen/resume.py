@@ -37,7 +37,8 @@ class Point:
     as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
     block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
     manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the depths of such
-    items. `dropped` says that the POP_TOP before `at` has been done."""
+    items. `dropped` says that the POP_TOP before `at` has been done. `told_plainly` says that what comes before `at`
+    was told that it is not being compiled, as what comes after it must be."""
 
     at: int
     stack: int
@@ -50,6 +51,7 @@ class Point:
     boxed: tuple[str, ...] = ()
     boxed_items: tuple[int, ...] = ()
     dropped: bool = False
+    told_plainly: bool = False
 
     def parameters(self) -> list[str]:
         """The names of the resume function's arguments in order."""

@@ -13,9 +13,10 @@ import torch
 
 from tracer_core import warned
 from tracer_core.codegen import resume
+from tracer_core.compiling import is_compiling
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import backends, c_frame, cache
-from tracer_core.frame_eval.convert import is_tracing, prepare
+from tracer_core.frame_eval.convert import prepare
 from tracer_core.frame_eval.hook import Hook, disabled, hook_for
 from tracer_core.frame_eval.lookup import interrupted, raise_interruption
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
@@ -152,7 +153,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
 
     @warned.passed_by
     def switched(*args: Any, **kwargs: Any) -> Any:
-        if _torch_traces() or is_tracing():
+        if _torch_traces() or is_compiling():
             return fn(*args, **kwargs)
         if hook is not None:
             prepare()
@@ -230,8 +231,3 @@ def reset() -> None:
     cache.forget_all()
     resume.forget()
     frame.forget_decoded()
-
-
-def is_compiling() -> bool:
-    """Whether tracewalk is tracing in this thread. While it traces a function, calls of this are True."""
-    return is_tracing()

@@ -15,6 +15,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
+from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
@@ -38,17 +39,7 @@ DELIVERED = (Unsupported, BackendError, InternalError, Warning)
 _lock = threading.RLock()
 
 
-class _Tracing(threading.local):
-    active = False
-
-
-_tracing = _Tracing()
 _tracers: list[TraceFrame] = []
-
-
-def is_tracing() -> bool:
-    """Whether a frame is being traced, or its graph compiled, in this thread."""
-    return _tracing.active
 
 
 @contextlib.contextmanager
@@ -113,12 +104,12 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
             return _answer(code, version)
         if len(state.versions) >= option(hook.config, "cache_size_limit"):
             return _at_limit(hook, code, state, frame.f_locals)
-        _tracing.active = True
+        THREAD.active = True
         try:
             with Marking():
                 return _compile(hook, frame, state)
         finally:
-            _tracing.active = False
+            THREAD.active = False
 
 
 # After so many frames that had nothing to do with tensors, one traced in vain counting for several, nobody asks any

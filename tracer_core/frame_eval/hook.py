@@ -9,9 +9,10 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+from tracer_core.compiling import is_compiling
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup
-from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, prepare, raised_in, stopped_in
+from tracer_core.frame_eval.convert import DELIVERED, convert, prepare, raised_in, stopped_in
 from tracer_core.frame_input import Config
 from tracer_core.signals import Interrupted, handlers_part, in_context_of, is_from_outside
 
@@ -95,7 +96,7 @@ class Switch:
     def __enter__(self) -> None:
         if self._callback is not None:
             prepare()
-        self._previous.append(_KEEP if is_tracing() else c_frame.set_callback(self._callback))
+        self._previous.append(_KEEP if is_compiling() else c_frame.set_callback(self._callback))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

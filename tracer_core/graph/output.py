@@ -100,6 +100,9 @@ class OutputGraph:
         # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
         self.check_steps: list[int] = []
         self.state = TracedState()
+        # Whether the program is told that it is not being compiled; the last question that it was told otherwise on.
+        self.told_plainly = False
+        self.told: str | None = None
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
         # A symbol, like a source, stands for what was there when the frame started, whatever the trace has changed

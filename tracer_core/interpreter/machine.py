@@ -40,7 +40,14 @@ class GraphEnds(Exception):
 
 
 class MustRestart(Exception):
-    """The root instruction number `at` cannot be done; walk again and end the graph before it."""
+    """The root instruction number `at` cannot be done; walk again and end the graph before it.
+
+    `position` is where in the root's code the walk came, and `told` what it was told otherwise than plain Python
+    (of `tracer_core.compiling.QUESTIONS`); both are filled in when the walk has ended.
+    """
+
+    position = -1
+    told: str | None = None
 
     def __init__(self, at: int, unsupported: Unsupported) -> None:
         super().__init__(str(unsupported))

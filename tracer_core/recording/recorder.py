@@ -204,7 +204,10 @@ class Recorder(Stepping):
         same = _same_break(work.breaks, record)
         if same is not None:
             same.final_step = record.step if record.attempt != same.attempt else same.final_step
+            if same not in work.met:
+                work.met.append(same)
             return
+        work.met.append(record)
         self._breaks.append(record)
         work.breaks.append(record)
 
@@ -347,13 +350,19 @@ class Recorder(Stepping):
             work.cut_off = work.root.step
         work.attempt.last_step = last
         work.attempt.outcome = outcome
-        work.attempt.message = message
+        work.attempt.message = message or work.attempt.message
         work.walked += time.perf_counter() - work.attempt_started
         work.frames = {}
         work.current = self._current = None
 
     def _settle_breaks(self, work: Work, outcome: str) -> None:
-        """Say of each break what was done instead, and where the last attempt stopped for it."""
+        """Say of each break what was done instead, and where the last attempt stopped for it. Breaks that only
+        attempts before it met, which were given up, are dropped."""
+        if len(work.met) < len(work.breaks):
+            self._breaks = [broken for broken in self._breaks if broken in work.met or broken not in work.breaks]
+            for number, broken in enumerate(self._breaks):
+                broken.id = number
+            work.breaks = work.met
         for broken in work.breaks:
             names = [self._codes.records[code].name for code in broken.resumes]
             broken.action = _action(outcome, names)

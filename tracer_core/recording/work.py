@@ -96,6 +96,8 @@ class Work:
     current: Watched | None = None
     root: Watched | None = None
     breaks: list[schema.Break] = field(default_factory=list)
+    met: list[schema.Break] = field(default_factory=list)
+    """Those that the last attempt met."""
     past: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """Of frames that ended, also in earlier attempts, by uid: attempt, last step, last step of the root by then."""
     cut_off: int | None = None
@@ -106,6 +108,7 @@ class Work:
 
     def start_attempt(self, attempt: schema.Attempt) -> None:
         self.attempt = attempt
+        self.met = []
         self.frames = {}
         self.current = self.root = None
         self.cut_off = None

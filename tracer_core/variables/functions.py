@@ -26,6 +26,7 @@ from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.refused_writes import refuse_write
 
 
 @dataclass(slots=True)
@@ -137,7 +138,7 @@ class UserFunctionVariable(FunctionVariable):
         if name.startswith("__"):
             return False
         if value is DELETED and self.stored(tx, name) is None:
-            tx.raise_(AttributeError, f"'function' object has no attribute {name!r}")
+            refuse_write(tx, self, name, value)
         self.dict_store(tx, name, value)
         return True
 
