@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core import observer as observers
 from tracer_core.code_names import frame_name
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
+from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
