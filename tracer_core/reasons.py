@@ -600,8 +600,8 @@ _reason(
 )
 _reason(
     "no-tensor-work-before-break",
-    "{name} does nothing with tensors before the place where its graph would break, so it runs as plain Python."
-    " There: {why}",
+    "{name} does nothing with tensors before the place where its graph would break ({why}), so it runs as plain"
+    " Python.",
     "The graph up to there would be empty. The functions that it calls are traced on their own.",
     "Nothing to do, unless the function works on tensors later: then see the reason of the break.",
 )

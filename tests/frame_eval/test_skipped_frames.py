@@ -104,7 +104,7 @@ def test_prints_and_does_nothing_with_tensors() -> None:
     skips = run(lambda x: untraced(stamped, 3) + x, (torch.ones(2),))
     assert skips.reasons("stamped") == ["no-tensor-work-before-break"]
     (message,) = [message for name, _, message in skips.told if name == "stamped"]
-    assert "before the place where its graph would break" in message and "The code prints." in message
+    assert "before the place where its graph would break" in message and "(The code prints)" in message
 
 
 @pytest.mark.row("I15", "I8")
@@ -180,6 +180,7 @@ def test_left_by_an_exception_before_any_tensor_work() -> None:
     assert skips.reasons("checked") == ["no-tensor-work-before-exception"]
     (message,) = [message for name, _, message in skips.told if name == "checked"]
     assert message.startswith(f"{checked.__qualname__} is left by an exception (ValueError(")
+    assert "checked" in skips.compiled
 
 
 @pytest.mark.row("I15", "I5")

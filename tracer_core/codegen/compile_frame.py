@@ -302,7 +302,9 @@ class _Attempt:
             assert failure is not None
             return Unsupported("no-tensor-work-before-exception", name=given.name, **failure.unsupported.details)
         if failure is not None:
-            return Unsupported("no-tensor-work-before-break", name=given.name, why=failure.unsupported.message)
+            return Unsupported(
+                "no-tensor-work-before-break", name=given.name, why=failure.unsupported.message.removesuffix(".")
+            )
         resumed = resume_of(given.code)
         if resumed is None:
             return Unsupported("no-tensor-work", name=given.name)
