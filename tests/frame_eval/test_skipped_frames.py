@@ -198,4 +198,3 @@ def test_the_rest_of_a_function_has_a_reason_of_its_own() -> None:
     assert message.startswith(
         f"What is left of {stops.__qualname__} after line {first + 2} does nothing with tensors"
     )
-    assert "checked" in skips.compiled
