@@ -363,7 +363,9 @@ class Recorder(Stepping):
         work.attempt.message = message
         work.walked += time.perf_counter() - work.attempt_started
         work.frames = {}
-        work.current = self._current = None
+        work.root = work.current = self._current = None
+        self._calls.end_attempt(outcome)
+        self._trackers.release()  # What it holds of the program's objects would outlive the attempt.
 
     def _settle_breaks(self, work: Work, outcome: str) -> None:
         """Say of each break what was done instead, and where the last attempt stopped for it."""

@@ -160,6 +160,7 @@ class Stepping(Observer):
             self._columns.leave(watched.live, *self._compare(watched))
         else:
             self._columns.drop(watched.live)
+        del watched.live  # It asks for the frame's state: in a circle, the program's objects would outlive the frame.
         watched.settle()
         work.remember(watched)
 
