@@ -219,7 +219,6 @@ class Interpreter:
             error = _gives_warning()
         unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
         if unsupported.frame is None:
-            unsupported.say(explained(unsupported.message, self.output.symbol_meanings()))
             self.breaks(unsupported, frame, frame.decoded.index[instruction])
         if frame.parent is None or frame is self.root:
             raise MustRestart(self.root_steps - 1, unsupported)
@@ -231,6 +230,7 @@ class Interpreter:
         self.instruction = instruction = frame.decoded.instructions[position]
         if unsupported.where is None:
             unsupported.frame, unsupported.where = frame, self.where()
+            unsupported.say(explained(unsupported.message, self.output.symbol_meanings()))
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
 
