@@ -32,6 +32,10 @@ class Unsupported(TracewalkError):
         self.where: Where | None = None
         super().__init__(self.message)
 
+    def say(self, message: str) -> None:
+        """Have it give this message."""
+        self.message, self.args = message, (message,)
+
     def placed(self) -> Unsupported:
         """Itself as the user is to see it: with the line that causes it and what to try."""
         place = "" if self.where is None else f"\n{self.where.text}"

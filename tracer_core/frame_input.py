@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.code_names import frame_name
+
 if TYPE_CHECKING:
     from tracer_core.guards import Guard
 
@@ -39,6 +41,11 @@ class FrameInput:
     history: dict[str, Any]
     config: Config
 
+    @property
+    def name(self) -> str:
+        """What people know it as."""
+        return frame_name(self.code, self.locals)
+
 
 @dataclass(slots=True)
 class CompiledFrame:
@@ -51,9 +58,10 @@ class CompiledFrame:
 @dataclass(slots=True)
 class SkippedFrame:
     """The frame is left to plain Python. Frames it calls are still looked at unless `recursive`. `forever` says
-    whether to ask again for other frames of the same code."""
+    whether to ask again for other frames of the same code; `idle`, that this one has nothing for a graph."""
 
     reason_id: str
     message: str
     recursive: bool = False
     forever: bool = True
+    idle: bool = False

@@ -612,6 +612,32 @@ _reason(
     "A graph would be empty.",
     "Nothing to do.",
 )
+_reason(
+    "no-tensor-work-before-break",
+    "{name} does nothing with tensors before the place where its graph would break ({why}), so it runs as plain"
+    " Python.",
+    "The graph up to there would be empty. The functions that it calls are traced on their own.",
+    "Nothing to do, unless the function works on tensors later: then see the reason of the break.",
+)
+_reason(
+    "no-tensor-work-before-exception",
+    "{name} is left by an exception ({what}) before it does anything with tensors, so it runs as plain Python.",
+    "A graph would be empty, and plain Python raises the exception, so that it and its traceback are the real ones.",
+    "Nothing to do if the exception is meant.",
+)
+_reason(
+    "no-tensor-work-in-rest",
+    "What is left of {function} after line {line} does nothing with tensors, so it runs as plain Python.",
+    "A graph would be empty.",
+    "Nothing to do.",
+)
+_reason(
+    "no-tensors-in-sight",
+    "{name} has no tensor at hand, and an earlier call of it came to nothing that a graph could hold, so it runs as"
+    " plain Python.",
+    "Looking at each such call again would cost more than it gains.",
+    "Nothing to do.",
+)
 
 # --- functions with effects outside ---------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from types import CodeType
 
 import torch
 
+from tracer_core.code_names import code_name, is_module_call
 from tracer_core.files import LIBRARY_FOLDERS, SITE_FOLDERS, shown_file
 
 
@@ -65,7 +66,8 @@ class Place:
         code = self.code
         if code is None:
             return f"line {self.line} of code that is gone"
-        return f'File "{shown_file(code.co_filename)}", line {self.line}, in {code.co_qualname}'
+        function = code_name(code) if is_module_call(code) else code.co_qualname
+        return f'File "{shown_file(code.co_filename)}", line {self.line}, in {function}'
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from types import CodeType
 
 from tracer_core import observer as observers
+from tracer_core.code_names import code_name
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
 from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_go
 from tracer_core.codegen.distinct import guard_distinct, history_that_spreads
@@ -35,6 +36,7 @@ from tracer_core.interpreter.depth import room_to_recurse
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.with_blocks import leave_blocks
+from tracer_core.symbol_names import explained
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.generators import GeneratorVariable
@@ -101,9 +103,7 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         # (A failure found at the end has its place once a walk has stopped there.)
         if input.config.fullgraph and failure.unsupported.where is not None:
             raise failure.unsupported.placed()
-    raise RuntimeError(
-        f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
-    )
+    raise RuntimeError(f"{input.name} was walked {MAX_ATTEMPTS} times and failed at a new place each time")
 
 
 def _was_told_plainly(code: CodeType) -> bool:
@@ -145,13 +145,19 @@ def _left(unsupported: Unsupported) -> SkippedFrame:
 
 @contextlib.contextmanager
 def _quiet_fakes() -> Iterator[None]:
-    """torch logs what an operation refuses on fake tensors, with a traceback; here that is a break, told by us."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before, log.disabled = log.disabled, True
+    """torch logs what an operation refuses on fake tensors or symbols; here that is a break, told by us."""
+    logs = [logging.getLogger(name) for name in _TORCHS_LOGS]
+    before = [log.disabled for log in logs]
+    for log in logs:
+        log.disabled = True
     try:
         yield
     finally:
-        log.disabled = before
+        for log, disabled in zip(logs, before, strict=True):
+            log.disabled = disabled
+
+
+_TORCHS_LOGS = ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")
 
 
 @contextlib.contextmanager
@@ -324,9 +330,24 @@ class _Attempt:
     def _without_tensors(self) -> SkippedFrame:
         """For ever only where what might have changed it, a tensor among its values, is there already."""
         given = self.input
-        unsupported = Unsupported("no-tensor-work", name=given.code.co_qualname)
         forever = not self._leaves_by_exception() and holds_tensors(given.code, given.locals, given.globals)
-        return SkippedFrame("no-tensor-work", unsupported.message, forever=forever)
+        why = self._why_without_tensors()
+        why.say(explained(why.message, self.interpreter.output.symbol_meanings()))
+        return SkippedFrame(why.reason_id, why.message, forever=forever, idle=True)
+
+    def _why_without_tensors(self) -> Unsupported:
+        given, failure = self.input, self.failure
+        if self._leaves_by_exception():
+            assert failure is not None
+            return Unsupported("no-tensor-work-before-exception", name=given.name, **failure.unsupported.details)
+        if failure is not None:
+            return Unsupported(
+                "no-tensor-work-before-break", name=given.name, why=failure.unsupported.message.removesuffix(".")
+            )
+        resumed = resume_of(given.code)
+        if resumed is None:
+            return Unsupported("no-tensor-work", name=given.name)
+        return Unsupported("no-tensor-work-in-rest", function=code_name(resumed.original), line=resumed.line)
 
     def _leaves_by_exception(self) -> bool:
         """Whether nothing comes after the break."""
@@ -349,9 +370,9 @@ class _Attempt:
         if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
             return self._without_tensors()
         if looks_at_stack(root.code):
-            return _left(Unsupported("frame-looks-at-stack", function=root.code.co_qualname))
+            return _left(Unsupported("frame-looks-at-stack", function=self.input.name))
         if starts_at(root.code) == 0 and self._sees_what_goes():
-            return _left(Unsupported("frame-watches-lifetimes", function=root.code.co_qualname))
+            return _left(Unsupported("frame-watches-lifetimes", function=self.input.name))
         alive = alive_at(root, position) | boxed_locals(root)
         locals = changed_locals(root, alive)
         end = FrameEnd(output, root, stack_for_break(root, position), locals, own_new_cells(root))

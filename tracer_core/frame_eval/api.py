@@ -12,9 +12,11 @@ from typing import Any, TypeVar, overload
 import torch
 
 from tracer_core import warned
+from tracer_core.code_names import code_name
 from tracer_core.codegen import resume
 from tracer_core.compiling import is_compiling
 from tracer_core.errors import Unsupported
+from tracer_core.files import shown_file
 from tracer_core.frame_eval import backends, c_frame, cache
 from tracer_core.frame_eval.convert import prepare
 from tracer_core.frame_eval.hook import Hook, disabled, hook_for
@@ -185,7 +187,7 @@ def _refuse_skipped(fn: Callable[..., Any]) -> None:
         return
     skipped = why_skip(code, function.__globals__)
     if skipped is not None:
-        raise Unsupported(skipped.reason_id, function=code.co_qualname, file=code.co_filename)
+        raise Unsupported(skipped.reason_id, function=code_name(code), file=shown_file(code.co_filename))
 
 
 def _like(wrapper: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:

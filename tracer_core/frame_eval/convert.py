@@ -15,8 +15,10 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
+from tracer_core.code_names import frame_name
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
+from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
 from tracer_core.frame_eval.options import option
@@ -92,18 +94,18 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     if state is None:
         remember(code)
         state = states.setdefault(hook, CodeState())
-    lookup.on_miss(code)
+    lookup.on_miss(code, frame.f_locals)
     if state.stopped is not None:
         return c_frame.run_plainly()
     if state.idle and not tensors_in_sight(code, frame.f_locals, frame.f_globals):
-        return _idle(code, state)
+        return _idle(frame, state)
     with _lock:
         version = state.holding(frame.f_locals)
         if version is not None:  # added after the C side's lookup, or missed by it while other threads looked
             lookup.on_late_hit(code, version)
             return _answer(code, version)
         if len(state.versions) >= option(hook.config, "cache_size_limit"):
-            return _at_limit(hook, code, state, frame.f_locals)
+            return _at_limit(hook, frame, state)
         THREAD.active = True
         try:
             with Marking():
@@ -118,11 +120,11 @@ _IDLE_LIMIT = 256
 _IDLE_TRACE = 16
 
 
-def _idle(code: CodeType, state: CodeState) -> c_frame.FrameResult:
+def _idle(frame: Any, state: CodeState) -> c_frame.FrameResult:
     """Another frame that has nothing to do with tensors."""
     state.idle += 1
-    message = REASONS["no-tensor-work"].sentence.format(name=code.co_qualname)
-    return _leave(code, SkippedFrame("no-tensor-work", message, forever=state.idle > _IDLE_LIMIT))
+    message = REASONS["no-tensors-in-sight"].sentence.format(name=frame_name(frame.f_code, frame.f_locals))
+    return _leave(frame.f_code, SkippedFrame("no-tensors-in-sight", message, forever=state.idle > _IDLE_LIMIT))
 
 
 def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool) -> c_frame.FrameResult:
@@ -172,7 +174,7 @@ def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
         result = _tracer()(given)
         if isinstance(result, SkippedFrame):
             outcome = "skipped"
-            if result.reason_id == "no-tensor-work" and not result.forever:
+            if result.idle and not result.forever:
                 state.idle += _IDLE_TRACE
                 result = replace(result, forever=state.idle > _IDLE_LIMIT)
             return _leave(code, result)
@@ -191,7 +193,7 @@ def _compile(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
         if is_from_outside(fault):
             outcome = "skipped"
             raise
-        return _fault(hook, code, state, fault)
+        return _fault(hook, frame, state, fault)
     finally:
         if watching is not None:
             watching.on_compile_end(outcome, time.perf_counter() - started)
@@ -220,13 +222,14 @@ def stopped_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
     return _once(resume.raising_at_start(code, error) if known is None else resume.raising(known, error))
 
 
-def _fault(hook: Hook, code: CodeType, state: CodeState, fault: BaseException) -> c_frame.FrameResult:
+def _fault(hook: Hook, frame: Any, state: CodeState, fault: BaseException) -> c_frame.FrameResult:
     """Our own code failed: say so once, and leave the code to Python."""
     text = "".join(traceback.format_exception(fault))
     watching = observers.current()
     if watching is not None:
         watching.on_fault(text)
-    place = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
+    code = frame.f_code
+    place = f"{frame_name(code, frame.f_locals)} ({shown_file(code.co_filename)}:{code.co_firstlineno})"
     if option(hook.config, "raise_internal_faults"):
         raise InternalError(f"tracewalk failed while tracing {place}. The fault is ours.") from fault
     state.stopped = ("fault", f"tracewalk failed while tracing {place}")
@@ -239,13 +242,13 @@ def _fault(hook: Hook, code: CodeType, state: CodeState, fault: BaseException) -
     return c_frame.run_plainly()
 
 
-def _at_limit(hook: Hook, code: CodeType, state: CodeState, f_locals: Any) -> c_frame.FrameResult:
+def _at_limit(hook: Hook, frame: Any, state: CodeState) -> c_frame.FrameResult:
     """No more versions: those there are still reused where they fit, other frames run as plain Python."""
-    failure = state.versions[-1].guards.explain(f_locals) if state.versions else None
+    failure = state.versions[-1].guards.explain(frame.f_locals) if state.versions else None
     limit = option(hook.config, "cache_size_limit")
     unsupported = Unsupported(
         "cache-limit",
-        function=code.co_qualname,
+        function=frame_name(frame.f_code, frame.f_locals),
         limit=limit,
         failure="its code is gone" if failure is None else failure.difference,
     )
@@ -255,6 +258,6 @@ def _at_limit(hook: Hook, code: CodeType, state: CodeState, f_locals: Any) -> c_
     state.stopped = ("cache-limit", unsupported.message)
     watching = observers.current()
     if watching is not None:
-        watching.on_skip(code, "cache-limit", unsupported.message)
+        watching.on_skip(frame.f_code, "cache-limit", unsupported.message)
     warnings.warn(str(unsupported.placed()), RuntimeWarning, stacklevel=2)
     return c_frame.run_plainly()

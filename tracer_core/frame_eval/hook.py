@@ -9,6 +9,7 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+from tracer_core.code_names import code_name
 from tracer_core.compiling import is_compiling
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup
@@ -47,7 +48,7 @@ class Hook:
             if is_from_outside(error):
                 return stopped_in(frame.f_code, _without_us(error, outer))
             warnings.warn(
-                f"tracewalk failed at the start of {frame.f_code.co_qualname}, which runs as plain Python. "
+                f"tracewalk failed at the start of {code_name(frame.f_code)}, which runs as plain Python. "
                 f"The fault is ours: please report it with this text.\n{traceback.format_exc()}",
                 FaultWarning,
                 stacklevel=2,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tracer_core.guards import ABSENT, Guard, OfType, make, names_of
-from tracer_core.guards.describe import module_name
+from tracer_core.guards.describe import class_text, module_name
 from tracer_core.where import Where
 
 HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
@@ -160,7 +160,8 @@ def _label(owner: Any) -> str:
     if isinstance(owner, types.ModuleType):
         return str(module_name(owner))
     if isinstance(owner, type):
-        return f"{owner.__module__}.{owner.__qualname__}"
+        plain = owner.__module__ != "pybind11_builtins"
+        return f"{owner.__module__}.{owner.__qualname__}" if plain else class_text(owner)
     return f"globals of {owner.get('__name__', '?')}"
 
 

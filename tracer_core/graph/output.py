@@ -32,6 +32,7 @@ from tracer_core.sources import (
     Scope,
     Source,
 )
+from tracer_core.symbol_names import SYMBOL, of_node
 from tracer_core.warned import WarningAlways
 from tracer_core.where import Where
 
@@ -191,6 +192,15 @@ class OutputGraph:
         if self.observer is not None:
             self.observer.on_symbol(symbol, binding.hint, binding.sources[0].name)
         return node
+
+    def symbol_meanings(self) -> dict[str, str]:
+        """What the symbols stand for that there are so far, in words."""
+        meanings = {name: binding.sources[0].name for name, binding in self.fakes.symbols.items()}
+        for node in self.graph.nodes:
+            value = node.meta.get("example_value")
+            if isinstance(value, NUMBERS) and SYMBOL.fullmatch(str(value)):
+                meanings.setdefault(str(value), of_node(node.name))
+        return meanings
 
     def draw(self, draw: Draw) -> DrawnSource:
         """Have the generated code make this call after those drawn before; the source of its result."""

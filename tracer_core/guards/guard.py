@@ -130,7 +130,9 @@ class Guard:
 
     @property
     def text(self) -> str:
-        return self.rule.text(self.source.name, self.expected)
+        name = self.source.atom
+        text = self.rule.text(name, self.expected)
+        return text.replace(f"({name})", name) if self.source.in_words else text
 
     @property
     def key(self) -> tuple[Source, str, Hashable]:

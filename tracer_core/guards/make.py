@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.files import place, shown_file
+from tracer_core.code_names import code_text
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.constants import is_constant
 from tracer_core.guards.describe import class_text, describe
@@ -19,7 +19,7 @@ from tracer_core.guards.kinds.libraries import Derived
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
 from tracer_core.guards.kinds.values import Contents
-from tracer_core.sources import ConstSource, GlobalStateSource, Source
+from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
 from tracer_core.sources.parts import dict_keys
 
 
@@ -74,6 +74,11 @@ def remaining(source: Source, value: int) -> Guard:
     return Guard(source, "REMAINING", value)
 
 
+def upcoming(source: Source, count: int, more: bool) -> Guard:
+    """An iterator has yet to give `more` than `count` items, or not."""
+    return Guard(AllUpcomingSource(source), "UPCOMING", (count, more))
+
+
 def dict_keys_are(source: Source, mapping: dict[Any, Any]) -> Guard:
     """A dict's keys and their order are those of `mapping`."""
     return Guard(source, "DICT_KEYS", tuple(map(hold_key, dict_keys(mapping))))
@@ -118,8 +123,7 @@ def weakref_alive(source: Source, alive: bool) -> Guard:
 def function_code(source: Source, function: FunctionType) -> Guard:
     """The value is a function with the code of `function`, whatever its closure and defaults."""
     code = function.__code__
-    label = f"code {code.co_name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
-    return Guard(source, "FUNCTION_CODE", Held(code, label))
+    return Guard(source, "FUNCTION_CODE", Held(code, code_text(code)))
 
 
 def tensor(

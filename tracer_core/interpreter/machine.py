@@ -9,15 +9,17 @@ from types import CodeType
 from typing import Any
 
 from tracer_core import observer as observers
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import Instruction, iterable_label
+from tracer_core.code_names import argument_labels
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import Calls, OutputGraph
 from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
-from tracer_core.interpreter.frame import Frame, first_line
+from tracer_core.interpreter.frame import Frame, decoded, first_line
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
+from tracer_core.symbol_names import explained
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
@@ -235,6 +237,7 @@ class Interpreter:
         self.instruction = instruction = frame.decoded.instructions[position]
         if unsupported.where is None:
             unsupported.frame, unsupported.where = frame, self.where()
+            unsupported.say(explained(unsupported.message, self.output.symbol_meanings()))
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
 
@@ -268,6 +271,9 @@ class Interpreter:
 
     def _root_frame(self) -> Frame:
         code, values = self.input.code, self.input.locals
+        labels = argument_labels(code)
+        if ".0" in code.co_varnames:
+            labels = {**labels, ".0": iterable_label(decoded(code).program, code.co_filename)}
         closure = dict(zip(code.co_freevars, self.input.closure, strict=True))
         cells = {
             name: CellVariable(
@@ -283,7 +289,7 @@ class Interpreter:
             self.output.trackers_by_object[id(cell)] = cells[name]
             self.output.kept_alive.append(cell)
         locals = {
-            name: self.lazy(values[name], LocalSource(name, free=name in code.co_cellvars))
+            name: self.lazy(values[name], LocalSource(name, name in code.co_cellvars, labels.get(name)))
             for name in code.co_varnames
             if name in values and name not in closure
         }

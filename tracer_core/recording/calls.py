@@ -15,6 +15,7 @@ class CallTable:
         self.records: list[schema.Call] = []
         self._last_of: dict[int, schema.Call] = {}
         self._guards: dict[int, tuple[Any, int]] = {}
+        self._of_attempt: list[int] = []
 
     def start(self, code: int) -> schema.Call:
         """A frame of `code` starts."""
@@ -71,6 +72,14 @@ class CallTable:
     def know_guard(self, guard: Any, record: schema.Guard) -> None:
         """`guard` may later fail, and is then `record`."""
         self._guards[id(guard)] = (guard, record.id)
+        self._of_attempt.append(id(guard))
+
+    def end_attempt(self, outcome: str) -> None:
+        """An attempt is over: its guards fail later only where it was compiled."""
+        if outcome != "compiled":
+            for number in self._of_attempt:
+                self._guards.pop(number, None)
+        self._of_attempt.clear()
 
     def release(self) -> None:
         """Let go of the engine's objects."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable
-from tracer_core.recording.codes import line_of
+from tracer_core.recording.codes import CodeEntry, line_of
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import attempt_text, clean, clean_lines
 from tracer_core.recording.stepping import Stepping
@@ -54,32 +54,38 @@ class Recorder(Stepping):
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
-        self._to_decode: list[CodeType] = []
+        self._to_decode: list[tuple[CodeType, CodeEntry]] = []
+        self._modules: dict[int, str | None] = {}
         self._faults: list[schema.Fault] = []
         self._seconds: dict[str, float] = {}
         self._stack: list[Work] = []
 
     # --- calls --------------------------------------------------------------------------------------------
 
-    def on_call(self, code: CodeType) -> None:
-        self._calls.start(self._codes.entry(code).record.id)
+    def on_call(self, code: CodeType, module: str | None = None) -> None:
+        self._modules[id(code)] = module
+        self._calls.start(self._entry(code).record.id)
+
+    def _entry(self, code: CodeType) -> CodeEntry:
+        """The entry of a code whose last call is being worked on."""
+        return self._codes.entry(code, module=self._modules.get(id(code)))
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         where = failed.where if failed is not None else None
         place, library = (None, None) if where is None else (self._at(where.place), self._at(where.library))
-        self._calls.check(self._codes.entry(code).record.id, version, failed, seen, place, library)
+        self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         if reason_id == "frame-library" and self._calls.records:
             return  # what a call of a library runs inside is no call of the program's
-        self._calls.skip(self._codes.entry(code).record.id, clean(message, 500))
+        self._calls.skip(self._entry(code).record.id, clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------
 
     def on_compile_start(self, code: CodeType, version: int) -> None:
         record = schema.Compilation(
             id=len(self._compilations),
-            code=self._codes.entry(code).record.id,
+            code=self._entry(code).record.id,
             version=version,
             attempts=[],
             outcome="fault",
@@ -179,8 +185,7 @@ class Recorder(Stepping):
         work = self._work
         if work is None:
             return
-        entry = self._codes.entry(frame.code)
-        entry.use(frame.program)
+        entry = self._entry_of(frame)
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
         here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
@@ -238,15 +243,23 @@ class Recorder(Stepping):
         work = self._work
         if work is None:
             return
+        module = self._modules.get(id(code))
+        entries = [
+            self._codes.entry(code, module=module),
+            self._codes.entry(new_code, "generated", module),
+            *(self._codes.entry(resume, "resume", module) for resume in resumes),
+        ]
+        entries[1].record.qualname = entries[0].record.qualname
+        original, new, *rests = (entry.record.id for entry in entries)
         record = schema.Generated(
             id=len(self._generated),
             compilation=work.record.id,
-            original=self._codes.entry(code).record.id,
-            code=self._codes.entry(new_code, "generated").record.id,
+            original=original,
+            code=new,
             listing=clean_lines(listing),
-            resumes=[self._codes.entry(resume, "resume").record.id for resume in resumes],
+            resumes=rests,
         )
-        self._to_decode += [code, new_code, *resumes]
+        self._to_decode += zip([code, new_code, *resumes], entries, strict=True)
         self._generated.append(record)
         work.record.generated = record.id
         for broken in work.breaks:
@@ -264,8 +277,8 @@ class Recorder(Stepping):
         """Everything recorded. Work still going on is taken as failed; record nothing more with this object."""
         while self._work is not None:
             self.on_compile_end("fault", time.perf_counter() - self._work.attempt_started)
-        for code in self._to_decode:
-            self._codes.with_instructions(code)
+        for code, entry in self._to_decode:
+            entry.decode(code)
         self._trackers.flush(len(self._ended) - 1)
         self._trackers.release()
         self._graphs.release()
@@ -353,7 +366,9 @@ class Recorder(Stepping):
         work.attempt.message = message or work.attempt.message
         work.walked += time.perf_counter() - work.attempt_started
         work.frames = {}
-        work.current = self._current = None
+        work.root = work.current = self._current = None
+        self._calls.end_attempt(outcome)
+        self._trackers.release()  # What it holds of the program's objects would outlive the attempt.
 
     def _settle_breaks(self, work: Work, outcome: str) -> None:
         """Say of each break what was done instead, and where the last attempt stopped for it. Breaks that only
@@ -364,7 +379,7 @@ class Recorder(Stepping):
                 broken.id = number
             work.breaks = work.met
         for broken in work.breaks:
-            names = [self._codes.records[code].name for code in broken.resumes]
+            names = [self._codes.records[code].qualname for code in broken.resumes]
             broken.action = _action(outcome, names)
             if work.attempt is not None and broken.attempt != work.attempt.id and broken.final_step is None:
                 broken.final_step = work.cut_off
@@ -386,5 +401,6 @@ def _action(outcome: str, resumes: list[str]) -> str:
         return "Nothing was compiled; the frame ran as plain Python."
     if not resumes:
         return "The graph up to here was compiled; what follows runs as plain Python."
-    names = " or ".join(resumes)
-    return f"The graph up to here was compiled, this line runs as plain Python, and {names} goes on after it."
+    names = " or ".join(dict.fromkeys(resumes))
+    rest = f"what follows ({names}) is traced on its own"
+    return f"The graph up to here was compiled, this line runs as plain Python, and {rest}."

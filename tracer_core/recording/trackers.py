@@ -72,9 +72,10 @@ class Trackers:
     def flush(self, step: int) -> None:
         """Take the snapshots of what changed, as left by `step`."""
         found: list[Any] = []
-        for uid, tracker in self.dirty.items():
+        changed = list(self.dirty.items())
+        self.dirty.clear()  # (Describing a tracker may build others, and make steps.)
+        for uid, tracker in changed:
             self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
-        self.dirty.clear()
         if found:
             self._snapshot_all(found, step)
 
@@ -120,7 +121,7 @@ class Trackers:
         try:
             py_type, text = tracker.python_type_name(), tracker.describe()
         except Exception:  # noqa: BLE001  whatever a description raises must not stop the user's program
-            py_type, text = "?", f"<{cls.__name__}>"
+            py_type, text = "?", f"a {tracker.kind}"
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
         source, node, fake = tracker.source, tracker.node, tracker.fake

@@ -97,6 +97,7 @@ def chunk_view(trace: Trace, index: int) -> schema.TrackerChunk:
         history = lookups.trackers.history(tracker)
         for snapshot in history:
             snapshot.guards = list(lookups.guards_on(snapshot))
+            snapshot.text = lookups.explained(snapshot)
         views.append(schema.TrackerView(history, lookups.made_by(tracker), list(lookups.touched(tracker))))
     return schema.TrackerChunk(first, views)
 

@@ -43,7 +43,7 @@ from tracer_core.sources.roots import (
     GlobalStateSource,
     LocalSource,
 )
-from tracer_core.sources.upcoming import AllUpcomingSource, HasUpcomingSource, UpcomingSource
+from tracer_core.sources.upcoming import AllUpcomingSource, UpcomingSource
 from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
@@ -71,7 +71,6 @@ __all__ = [
     "GlobalSource",
     "GlobalStateSource",
     "GradSource",
-    "HasUpcomingSource",
     "InstanceDictSource",
     "IntTensorSource",
     "ItemSource",

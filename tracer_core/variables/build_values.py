@@ -90,12 +90,18 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
     return tracker
 
 
+MOST_WORDS = 5
+"""How many words of a phrase become the name of a placeholder."""
+
+
 def graph_name(source: Source) -> str:
     """A placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
     text = source.name
     for prefix in ("L[", "G["):
         text = text.removeprefix(prefix)
     words = "".join(c if c.isalnum() else " " for c in text).split()
+    if any(step.in_words for step in source.path()):
+        words = words[:MOST_WORDS]
     name = "_".join(words) or "arg"
     # A graph's function takes its module as `self`.
     return name if not name[0].isdigit() and name != "self" else f"arg_{name}"

@@ -85,6 +85,17 @@ class SymNodeVariable(InGraphVariable):
     def describe(self) -> str:
         return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
+    def realize(self) -> VariableTracker:
+        """The number itself, where what was asked of it left one. (Of the two zeros of floats, that says neither.)"""
+        node = self._fake.node
+        if not node.shape_env.replacements or isinstance(self.source, DrawnSource):
+            return self
+        expr = node.expr
+        if not expr.is_number or (isinstance(self._fake, torch.SymFloat) and not expr):
+            return self
+        # (Symbols are real numbers; what Python's floats give is kept beside.)
+        return ConstantVariable(node.pytype(expr if node._hint is None else node._hint), self.source)
+
     def key(self, tx: Tracing | None) -> Any:
         if tx is None:
             raise NotConstant(self.describe())

@@ -13,6 +13,7 @@ from operator import attrgetter
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from tracer_core.code_names import code_name, function_name
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Kind, kind
 from tracer_core.guards.held import Held
@@ -154,10 +155,12 @@ class LibraryCodes(Kind):
         return tuple(map(code_of, value)) == expected
 
     def _replaced(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> str:
-        return next((f.__qualname__ for f, code in zip(value, expected, strict=True) if f.__code__ != code), "none")
+        return next(
+            (function_name(f) or "one" for f, code in zip(value, expected, strict=True) if f.__code__ != code), "none"
+        )
 
     def text(self, name: str, expected: tuple[CodeType, ...]) -> str:
-        shown = ", ".join(code.co_qualname for code in expected[:_SHOWN])
+        shown = ", ".join(code_name(code) for code in expected[:_SHOWN])
         more = len(expected) - _SHOWN
         return f"the code of {shown}{f' and {more} more' if more > 0 else ''} is what it was"
 
