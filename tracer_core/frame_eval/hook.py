@@ -10,23 +10,31 @@ from types import TracebackType
 from typing import Any
 
 from tracer_core.errors import FaultWarning
-from tracer_core.frame_eval import c_frame, lookup
+from tracer_core.frame_eval import c_frame, lookup, sweep
+from tracer_core.frame_eval.cache import scope_of_its_own
 from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, prepare, raised_in, stopped_in
-from tracer_core.frame_input import Config
+from tracer_core.frame_input import CacheScope, Config
 from tracer_core.signals import Interrupted, handlers_part, in_context_of, is_from_outside
 
 
 class Hook:
     """The callback for frames that start while it is on, under one `Config`.
 
-    The C side compares callbacks by identity and runs only code that came from the same one. It takes the callback
-    off while it runs, and while guards run.
+    The C side runs only code that came from a callback of the same `_torchdynamo_orig_backend`, which it keeps with
+    the code. It takes the callback off while it runs, and while guards run.
     """
 
-    __slots__ = ("__weakref__", "config")
+    __slots__ = ("__weakref__", "_torchdynamo_orig_backend", "config")
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        if config.scope is None:
+            config.scope = scope_of_its_own(config)
+        self._torchdynamo_orig_backend = config.scope
+
+    @property
+    def scope(self) -> CacheScope:
+        return self._torchdynamo_orig_backend
 
     def __call__(self, frame: Any, cache_entry: Any, states: dict[Any, Any]) -> c_frame.FrameResult:
         waiting = lookup.take_interruption()
@@ -35,9 +43,9 @@ class Hook:
         outer = sys.exc_info()[1]
         try:
             _room(_LEVELS)
-            return convert(self, frame, states)
+            return convert(self, frame)
         except RecursionError:
-            return _UNTIL_IT_RETURNS
+            return c_frame.run_plainly(c_frame.SKIP_ALL)
         except Interrupted as interrupted:
             return stopped_in(frame.f_code, interrupted.error)
         except DELIVERED as error:
@@ -54,8 +62,9 @@ class Hook:
             return c_frame.run_plainly()
 
 
+sweep.looking_up.append(Hook.__call__.__code__)
+
 _LEVELS = 24
-_UNTIL_IT_RETURNS = c_frame.FrameResult(None, False, c_frame.SKIP_ALL)
 
 
 def _room(levels: int) -> None:
@@ -82,6 +91,14 @@ def hook_for(config: Config) -> Hook:
     return hook
 
 
+def after_call() -> None:
+    """What is to be done when compiled code has run, and the hook is as it was before."""
+    if sweep.due:
+        sweep.sweep()
+    if lookup.interrupted:
+        lookup.raise_interruption()
+
+
 class Switch:
     """Sets this thread's callback inside a block; the one before comes back after it, also after errors.
 
@@ -103,8 +120,7 @@ class Switch:
         previous = self._previous.pop()
         if previous is not _KEEP:
             c_frame.set_callback(previous)
-        if lookup.interrupted:
-            lookup.raise_interruption()
+        after_call()
 
 
 _KEEP = object()
