@@ -110,13 +110,14 @@ def make_config(
     with disabled():
         ours, theirs = backends.split_options(backend, options or {}, mode)
         which = backend if isinstance(backend, str) else ById(backend)
-        key = (which, dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
+        how = (dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
+        key = (which, *how)
         config = _shared.get(key)
         if config is None:
             function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
             if backend in ("eager", backends.eager):
                 ours["graph_runs_as_it_is"] = True
-            scope = cache.scope_of_backend(backend, key)
+            scope = cache.scope_of_backend(backend, how)
             config = _shared[key] = Config(function, dynamic, bool(fullgraph), ours, scope)
     return config
 

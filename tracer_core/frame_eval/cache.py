@@ -220,11 +220,12 @@ def scope_of_its_own(owner: Any) -> CacheScope:
     return scope
 
 
-def scope_of_backend(backend: Any, key: Hashable) -> CacheScope | None:
-    """The scope for code compiled with `backend` in the way that `key` says: always the same, as long as the back
+def scope_of_backend(backend: Any, how: Hashable) -> CacheScope | None:
+    """The scope for code compiled with `backend` in the way that `how` says: always the same, as long as the back
     end lives. None for one that cannot be referenced weakly."""
     if isinstance(backend, str):
-        return _of_names.setdefault(key, CacheScope())
+        return _of_names.setdefault((backend, how), CacheScope())
+    key = (id(backend), how)
     found = _of_backends.get(key)
     if found is None:
         with contextlib.suppress(TypeError):

@@ -45,7 +45,7 @@ class Hook:
             _room(_LEVELS)
             return convert(self, frame)
         except RecursionError:
-            return c_frame.run_plainly(c_frame.SKIP_ALL)
+            return _UNTIL_IT_RETURNS
         except Interrupted as interrupted:
             return stopped_in(frame.f_code, interrupted.error)
         except DELIVERED as error:
@@ -65,6 +65,7 @@ class Hook:
 sweep.looking_up.append(Hook.__call__.__code__)
 
 _LEVELS = 24
+_UNTIL_IT_RETURNS = c_frame.run_plainly(c_frame.SKIP_ALL)  # there is no room for a call
 
 
 def _room(levels: int) -> None:
