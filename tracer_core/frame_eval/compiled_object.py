@@ -112,7 +112,7 @@ def as_called(fn: Callable[..., Any]) -> Callable[..., Any]:
             or fn._forward_pre_hooks
             or fn._backward_hooks
             or fn._backward_pre_hooks
-            or _has_any_global_hook()
+            or _has_any_global_hook()  # type: ignore[no-untyped-call]
         )
         and type(fn).__call__ is _call
     ):

@@ -1,7 +1,7 @@
 """How many versions there may be, and what happens when there are so many.
 
-Versions are counted for each compiled object and, among the many things that run the same code, for each of these; and
-only those that can still be reused: one goes when an object goes that its guards compare with.
+Versions are counted for each compiled object and, among the many things that run the same code in it, for each of
+these. Only those count that can still be reused: one goes when an object goes that its guards compare with.
 """
 
 from __future__ import annotations

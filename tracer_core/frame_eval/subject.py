@@ -42,7 +42,7 @@ class Subject:
     def __str__(self) -> str:
         """The function as it is written, with its place, and the module's class where that is not the same."""
         if self.cls is not None:
-            forward = self.code
+            forward: CodeType | None = self.code
             if forward in _MODULE_CALLS:  # or a copy
                 forward = getattr(getattr(self.cls, "forward", None), "__code__", None)
             if forward is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from types import CodeType
+from types import CodeType, FrameType
 
 from tracer_core.frame_eval import c_frame
 
@@ -28,10 +28,11 @@ looking_up: list[CodeType] = []
 
 def drop(manager: c_frame.GuardManager) -> None:
     """Empty the C side's entry behind `manager`, whose guards may be running."""
-    _buried.append(manager)
+    if _busy():
+        _buried.append(manager)
+        due[:] = [None]
     _count(manager)
     manager.drop()
-    due[:] = [None]
 
 
 def drop_later(manager: c_frame.GuardManager) -> None:
@@ -48,19 +49,18 @@ def _count(manager: c_frame.GuardManager) -> None:
     if reference is None or reference() is not code:
         reference, count = weakref.ref(code), 0
     _dead[id(code)] = (reference, count + 1)
+    if count + 1 >= _DEAD_ENTRIES:
+        due[:] = [None]
 
 
 def sweep() -> None:
     """Free what was dropped, unless a thread is looking something up."""
     if _busy():
         return
-    due.clear()
-    passing = _passing[:]
-    _passing.clear()
-    for manager in passing:
-        drop(manager)
-    due.clear()
+    while _passing:
+        drop(_passing.pop())
     _buried.clear()
+    due.clear()
     for key, (reference, count) in list(_dead.items()):
         code = reference()
         if code is None:
@@ -72,10 +72,13 @@ def sweep() -> None:
 
 
 def _busy() -> bool:
-    for top in sys._current_frames().values():
-        frame = top
-        while frame is not None:
-            if any(frame.f_code is code for code in looking_up):
-                return True
-            frame = frame.f_back
+    """Whether a thread is looking something up."""
+    return any(map(_looks_up, sys._current_frames().values()))
+
+
+def _looks_up(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if any(frame.f_code is code for code in looking_up):
+            return True
+        frame = frame.f_back
     return False

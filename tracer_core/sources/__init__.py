@@ -65,6 +65,7 @@ __all__ = [
     "DictValuesSource",
     "DrawnSource",
     "FloatTensorSource",
+    "FoundById",
     "FrameGlobalsSource",
     "FrameLocalsSource",
     "FunctionPartSource",
@@ -91,4 +92,5 @@ __all__ = [
     "StrideSource",
     "TypeSource",
     "UpcomingSource",
+    "known_expr",
 ]

@@ -55,7 +55,7 @@ class FoundById(ById):
         self.find = find
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
         return self.find()
 
     def __hash__(self) -> int:
