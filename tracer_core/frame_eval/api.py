@@ -14,8 +14,8 @@ import torch
 from tracer_core import warned
 from tracer_core.codegen import resume
 from tracer_core.errors import Unsupported
-from tracer_core.frame_eval import backends, c_frame, cache
-from tracer_core.frame_eval.compiled_object import as_called, enter_region, region_of
+from tracer_core.frame_eval import backends, c_frame, cache, threads
+from tracer_core.frame_eval.compiled_object import as_called, region_of
 from tracer_core.frame_eval.convert import is_tracing, prepare
 from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
@@ -159,13 +159,13 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
             return fn(*args, **kwargs)
         prepare()
         call = as_called(fn)
-        region_before = enter_region(region)
+        region_before = threads.enter(region)
         previous = c_frame.set_callback(hook)
         try:
             return call(*args, **kwargs)
         finally:
             c_frame.set_callback(previous)
-            enter_region(region_before)
+            threads.leave(region_before)
             after_call()
 
     return switched

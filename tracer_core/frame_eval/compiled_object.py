@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Hashable
 from types import FunctionType, MethodType
@@ -75,27 +74,6 @@ def note_use(region: int, cache: CodeCache) -> None:
     found = _by_region.get(region)
     if found is not None:
         found.uses(cache)
-
-
-class _Running(threading.local):
-    """The region that this thread is in. (The C side knows but one, for all threads.)"""
-
-    region = c_frame.NO_REGION
-
-
-_running = _Running()
-
-
-def current_region() -> int:
-    return _running.region
-
-
-def enter_region(region: int) -> int:
-    """Be in `region` from now on; gives the one before."""
-    before = _running.region
-    _running.region = region
-    c_frame.set_region(region)
-    return before
 
 
 _call = torch.nn.Module.__call__

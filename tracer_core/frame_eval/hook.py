@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from tracer_core.errors import FaultWarning
-from tracer_core.frame_eval import c_frame, lookup, sweep
+from tracer_core.frame_eval import c_frame, lookup, sweep, threads
 from tracer_core.frame_eval.cache import scope_of_its_own
 from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, prepare, raised_in, stopped_in
 from tracer_core.frame_input import CacheScope, Config
@@ -62,8 +62,6 @@ class Hook:
             return c_frame.run_plainly()
 
 
-sweep.looking_up.append(Hook.__call__.__code__)
-
 _LEVELS = 24
 _UNTIL_IT_RETURNS = c_frame.run_plainly(c_frame.SKIP_ALL)  # there is no room for a call
 
@@ -113,14 +111,19 @@ class Switch:
     def __enter__(self) -> None:
         if self._callback is not None:
             prepare()
-        self._previous.append(_KEEP if is_tracing() else c_frame.set_callback(self._callback))
+        if is_tracing():
+            self._previous.append((_KEEP, 0))
+            return
+        region = threads.enter(threads.current_region())
+        self._previous.append((c_frame.set_callback(self._callback), region))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        previous = self._previous.pop()
+        previous, region = self._previous.pop()
         if previous is not _KEEP:
             c_frame.set_callback(previous)
+            threads.leave(region)
         after_call()
 
 

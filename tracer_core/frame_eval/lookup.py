@@ -14,7 +14,6 @@ from types import CodeType
 from typing import Any
 
 from tracer_core import observer as observers
-from tracer_core.frame_eval import sweep
 from tracer_core.frame_eval.cache import Version
 from tracer_core.signals import handlers_part
 
@@ -52,9 +51,6 @@ def guard_of(code: CodeType, version: Version) -> Check:
             return False
 
     return guard
-
-
-sweep.looking_up.append(next(const for const in guard_of.__code__.co_consts if isinstance(const, CodeType)))
 
 
 def take_interruption() -> BaseException | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.cache import CodeCache, CodeState, Version, cache_of
-from tracer_core.frame_eval.compiled_object import current_region, note_use
+from tracer_core.frame_eval.compiled_object import note_use
 from tracer_core.frame_eval.subject import Subject, subject_of
+from tracer_core.frame_eval.threads import current_region
 
 if TYPE_CHECKING:
     from tracer_core.frame_eval.hook import Hook

@@ -1,17 +1,16 @@
 """Freeing what the C side keeps of versions that were dropped.
 
 An entry of the C side's list can be emptied at any time, but it stays in the list; only all entries of a code can be
-taken away at once. And the guards of an entry may be what is being checked, just when the object dies that they are
-about. So both are put off until no thread looks anything up.
+taken away at once. And the guards of an entry may be what a thread checks, or is about to check, just when the object
+dies that they are about. So both are put off until no thread is inside compiled code.
 """
 
 from __future__ import annotations
 
-import sys
 import weakref
-from types import CodeType, FrameType
+from types import CodeType
 
-from tracer_core.frame_eval import c_frame
+from tracer_core.frame_eval import c_frame, threads
 
 _DEAD_ENTRIES = 64
 """So many dead entries of one code are left in its list."""
@@ -22,13 +21,10 @@ _dead: dict[int, tuple[weakref.ref[CodeType], int]] = {}
 due: list[None] = []
 """Not empty when `sweep` has something to do."""
 
-looking_up: list[CodeType] = []
-"""The code of what runs while the C side looks something up: guards, and the hook."""
-
 
 def drop(manager: c_frame.GuardManager) -> None:
     """Empty the C side's entry behind `manager`, whose guards may be running."""
-    if _busy():
+    if threads.any_inside():
         _buried.append(manager)
         due[:] = [None]
     _count(manager)
@@ -54,31 +50,19 @@ def _count(manager: c_frame.GuardManager) -> None:
 
 
 def sweep() -> None:
-    """Free what was dropped, unless a thread is looking something up."""
-    if _busy():
+    """Free what was dropped, unless a thread is inside compiled code."""
+    if threads.any_inside():
         return
-    while _passing:
-        drop(_passing.pop())
+    passing = _passing[:]
+    del _passing[: len(passing)]
     _buried.clear()
     due.clear()
+    for manager in passing:
+        drop(manager)
     for key, (reference, count) in list(_dead.items()):
         code = reference()
         if code is None:
             del _dead[key]
-        elif count >= _DEAD_ENTRIES:
+        elif count >= _DEAD_ENTRIES and threads.is_only_one() and c_frame.only_ours(code):
             del _dead[key]
-            if c_frame.only_ours(code):
-                c_frame.forget(code)
-
-
-def _busy() -> bool:
-    """Whether a thread is looking something up."""
-    return any(map(_looks_up, sys._current_frames().values()))
-
-
-def _looks_up(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if any(frame.f_code is code for code in looking_up):
-            return True
-        frame = frame.f_back
-    return False
+            c_frame.forget(code)
