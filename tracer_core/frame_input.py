@@ -13,14 +13,23 @@ if TYPE_CHECKING:
     from tracer_core.guards import Guard
 
 
+class CacheScope:
+    """Code is reused only under the scope it was compiled under: one for each way to compile. It refers to nothing,
+    so that what is cached keeps no back end alive."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Config:
-    """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic."""
+    """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic. Configs with
+    the same `scope` share code; without one, a config has a scope of its own."""
 
     backend: Callable[..., Callable[..., Any]]
     dynamic: bool | None = None
     fullgraph: bool = False
     options: dict[str, Any] = field(default_factory=dict)
+    scope: CacheScope | None = None
 
     def is_on(self, option: str) -> bool:
         """Whether an option that is off if it is not given was switched on."""

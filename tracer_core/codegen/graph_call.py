@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import linecache
+import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -12,6 +14,7 @@ import torch
 import torch.fx
 from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
+from torch.fx.graph_module import _loader
 
 from tracer_core.codegen.places import Places
 from tracer_core.codegen.recovery import may_draw
@@ -31,7 +34,15 @@ def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.
     clean_up(output)
     module = torch.fx.GraphModule(torch.nn.Module(), output.graph)
     module.graph.lint()
+    code = type(module).forward.__code__
+    weakref.finalize(code, _forget_source, code.co_filename).atexit = False
     return module
+
+
+def _forget_source(filename: str) -> None:
+    """Drop the source of a graph whose code is gone; `torch.fx` keeps it for ever."""
+    _loader.eval_cache.pop(filename, None)
+    linecache.cache.pop(filename, None)
 
 
 def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[torch.fx.Node]:

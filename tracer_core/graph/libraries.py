@@ -104,7 +104,7 @@ class LibraryReads:
             if _watched(owner):
                 self._note(owner, name, found)
             elif owner not in self.made and may_change(owner):
-                self._note(owner, name, found if found is ABSENT else OfType(type(found)))
+                self._note(owner, name, found if found is ABSENT else OfType.of(found))
             if found is not ABSENT:
                 return
 

@@ -183,7 +183,8 @@ def names(owner: Any, label: str, expected: dict[str, Any]) -> Guard:
 
 def bases(cls: type) -> Guard:
     """A class searches the bases that it searches now."""
-    return Guard(ConstSource.of_object(cls, class_text(cls)), "BASES", cls.__mro__)
+    mro = tuple(Held(each, class_text(each)) for each in cls.__mro__)
+    return Guard(ConstSource.of_object(cls, class_text(cls)), "BASES", mro)
 
 
 def derives(cls: type, base: type, answer: bool) -> Guard:

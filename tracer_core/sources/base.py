@@ -45,6 +45,28 @@ class ById:
         return f"<{type(self.value).__name__} at {id(self.value):#x}>"
 
 
+class FoundById(ById):
+    """As `ById`, but `find` gives the object, while it lives, so that it is not kept alive."""
+
+    __slots__ = ("_hash", "find")
+
+    def __init__(self, value: Any, find: Callable[[], Any]) -> None:
+        self._hash = id(value)
+        self.find = find
+
+    @property
+    def value(self) -> Any:
+        return self.find()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def known_expr(known: ById, const: Const) -> str:
+    """An expression for the object held."""
+    return f"{const(known.find)}()" if isinstance(known, FoundById) else const(known.value)
+
+
 _compared: dict[type, tuple[str, ...]] = {}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tracer_core import global_state
 from tracer_core.bytecode import Instruction, make
 from tracer_core.code_names import Label, object_name
-from tracer_core.sources.base import ById, Const, Load, Scope, Source
+from tracer_core.sources.base import ById, Const, Load, Scope, Source, known_expr
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class GlobalSource(Source):
         return (scope.globals if self.module is None else self.module.value)[self.variable]
 
     def expr(self, base: str, const: Const) -> str:
-        return f"{'G' if self.module is None else const(self.module.value)}[{self.variable!r}]"
+        return f"{'G' if self.module is None else known_expr(self.module, const)}[{self.variable!r}]"
 
     def rebuild(self, load: Load) -> list[Instruction]:
         if self.module is None:
@@ -180,7 +180,7 @@ class ConstSource(Source):
         return self.value.value
 
     def expr(self, base: str, const: Const) -> str:
-        return const(self.value.value)
+        return known_expr(self.value, const)
 
     def rebuild(self, load: Load) -> list[Instruction]:
         return [make("LOAD_CONST", self.value.value)]
