@@ -191,7 +191,8 @@ def _know(code: CodeType) -> _Known:
     known = _known.get(key)
     if known is None:
         # (At exit, the module may be emptied before the code goes.)
-        known = _known[key] = _Known(weakref.ref(code, lambda _, all=_known: all.pop(key, None)))
+        pop = functools.partial(_known.pop, key, None)
+        known = _known[key] = _Known(weakref.ref(code, lambda _: pop()))
     return known
 
 
