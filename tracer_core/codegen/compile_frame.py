@@ -9,7 +9,7 @@ import logging
 import sys
 import weakref
 from collections.abc import Iterator
-from types import CellType
+from types import CellType, CodeType
 
 from tracer_core import observer as observers
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
@@ -120,6 +120,14 @@ def _left(unsupported: Unsupported) -> SkippedFrame:
     return SkippedFrame(unsupported.reason_id, unsupported.message)
 
 
+def _listing(code: CodeType, replaced: CodeType) -> str:
+    """The code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+    try:
+        return python_listing(code, replaced)
+    except Exception as error:  # noqa: BLE001
+        return f"# This code cannot be listed: {observers.said(error)}\n"
+
+
 def _placed(failure: MustRestart) -> Unsupported:
     """The failure as the user is to see it: with the line that causes it and what to try."""
     error = failure.unsupported
@@ -188,7 +196,7 @@ class _Attempt:
                 outcome, message = "compiled", ""
             return result
         except BaseException as error:
-            message = f"{type(error).__name__}: {error}"
+            message = observers.said(error)
             raise
         finally:
             self.interpreter.output.state.restore()
@@ -371,7 +379,7 @@ class _Attempt:
             end.output.note_shape_guards()
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
-            self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)
+            self.observer.on_generated(self.input.code, new.code, _listing(new.code, self.input.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
     def _guard_distinct(self, end: FrameEnd) -> None:

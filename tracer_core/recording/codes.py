@@ -170,7 +170,7 @@ def _lines(code: CodeType) -> Iterator[int]:
     for line, end_line, _, _ in code.co_positions():
         yield from (number for number in (line, end_line) if number is not None)
     for constant in code.co_consts:
-        if isinstance(constant, CodeType):
+        if type(constant) is CodeType:
             yield from _lines(constant)
 
 

@@ -195,6 +195,16 @@ class Reader:
                 state.apply(gone, came, slots)
             yield step, frame, Change(left, came, slots, header & FRESH != 0)
 
+    def end_of(self, steps: int) -> tuple[int, int]:
+        """Where the entry of the last of so many steps ends, and the largest tracker written by then."""
+        if not steps:
+            return 0, -1
+        block = (steps - 1) // BLOCK
+        at, top = self._delta_at[block], self._read_block(block, {})
+        for _ in range(steps - block * BLOCK):
+            *_, top, at = self._read_entry(at, top)
+        return at, top
+
     def touches(self) -> tuple[array[int], array[int]]:
         """Which trackers each step put on a stack, took from one, or bound or unbound: two columns, trackers and
         steps. One pass over everything, in order."""

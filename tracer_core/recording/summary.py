@@ -16,8 +16,8 @@ MOST = 20
 
 
 def summary(trace: Trace) -> str:
-    """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls."""
-    parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_calls(trace), *_faults(trace)]
+    """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls, and what is missing."""
+    parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_calls(trace), *_faults(trace), *_lost(trace)]
     return "\n".join(parts)
 
 
@@ -119,3 +119,15 @@ def _faults(trace: Trace) -> Iterator[str]:
     if lines:
         yield "Faults of the engine (please report them)"
         yield from _shown(lines)
+
+
+def _lost(trace: Trace) -> Iterator[str]:
+    if trace.lost:
+        yield "Missing from this recording (please report it)"
+        yield from _shown([f"  {lost_text(one)}" for one in trace.lost])
+
+
+def lost_text(lost: schema.Lost) -> str:
+    """What is missing, how often, and why."""
+    times = f" (and {count(lost.count - 1, 'time')} more)" if lost.count > 1 else ""
+    return f"{lost.what}{times}: {lost.error}"

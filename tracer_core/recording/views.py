@@ -59,6 +59,7 @@ def meta_view(trace: Trace) -> schema.Meta:
         faults=data.faults,
         raised=data.raised,
         timings=data.timings,
+        lost=data.lost,
     )
 
 
