@@ -40,19 +40,20 @@ class CodeEntry:
         """The instruction's place in the code; one the engine made up itself is added at the end."""
         index = self.index.get(instruction)
         if index is None:
-            index = self.index[instruction] = len(self.record.instructions)
+            index = len(self.record.instructions)
             self.record.instructions.append(instr(instruction, {}))
+            self.index[instruction] = index
         return index
 
     def use(self, program: Program) -> None:
         """Number instructions as they stand in `program`, which may have been decoded anew."""
         if program is self.program:
             return
-        self.program = program
         positions = {instruction: i for i, instruction in enumerate(program.instructions)}
-        self.index.update(positions)
         if not self.record.instructions:
             self.record.instructions = [instr(instruction, positions) for instruction in program.instructions]
+        self.index.update(positions)
+        self.program = program
 
 
 class CodeTable:
@@ -82,8 +83,12 @@ class CodeTable:
         self.records.append(record)
         entry = CodeEntry(record)
         self._entries[id(code)] = (code, entry)
-        record.first_line, record.source = source_text(code)
-        self._link_resume(code, record)
+        try:
+            record.first_line, record.source = source_text(code)
+            self._link_resume(code, record)
+        except BaseException:
+            del self._entries[id(code)]  # the next one to ask gets a whole record, this one is used by nobody
+            raise
         return entry
 
     def with_instructions(self, code: CodeType, kind: str = "user") -> CodeEntry:
@@ -102,18 +107,17 @@ class CodeTable:
         if origin is None:
             return
         original, offset = origin
-        target = self.with_instructions(original).record
-        record.kind = "resume"
-        record.name = record.qualname = clean(module.name_of(code))
-        record.resumes = target.id
+        target, name = self.with_instructions(original).record, clean(module.name_of(code))
+        record.kind, record.name, record.qualname, record.resumes = "resume", name, name, target.id
         record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
 
 
 def _slot(slots: dict[str, int], names: list[str], name: str, parity: int) -> int:
     slot = slots.get(name)
     if slot is None:
-        slot = slots[name] = 2 * len(names) + parity
+        slot = 2 * len(names) + parity
         names.append(clean(name))
+        slots[name] = slot
     return slot
 
 

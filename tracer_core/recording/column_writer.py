@@ -153,6 +153,10 @@ class Writer:
         end, self._top = Reader(self.columns(0), []).end_of(steps)
         del self._delta[end:]
 
+    def last_step(self, frame: int, first: int) -> int:
+        """The last step that is there of a frame whose first step is `first`; -1 if none is."""
+        return next((step for step in range(len(self.frame) - 1, first - 1, -1) if self.frame[step] == frame), -1)
+
     def columns(self, frames: int) -> schema.Columns:
         """Everything so far, for `frames` frames."""
         return schema.Columns(

@@ -164,11 +164,12 @@ class Stepping(Observer):
         others had done it. Nobody knows what the last steps of its frames did."""
         work = self._work
         if work is not None:
-            for watched in work.frames.values():
+            work.cut_short = True
+            for watched in reversed(work.frames.values()):
                 self._columns.drop(watched.live)
+                watched.step = self._columns.last_step(watched.record.id, watched.record.first_step)
                 watched.settle()
             work.frames = {}
-            work.cut_short = True
             work.current = self._current = None
 
     # --- comparing ----------------------------------------------------------------------------------------
