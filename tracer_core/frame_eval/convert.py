@@ -19,8 +19,10 @@ from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupp
 from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, lookup
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python, remember
+from tracer_core.frame_eval.folders import is_ours
+from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.rules import is_ours, refusal_now, transform_called, why_skip, why_skip_here
+from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
@@ -88,6 +90,11 @@ def convert(hook: Hook, frame: Any, states: dict[Any, Any]) -> c_frame.FrameResu
     if is_ours(frame.f_globals):
         leave_to_python(code, recursive=False)
         return c_frame.FrameResult(None, True, c_frame.SKIP)
+    if is_kernels(code):
+        leave_to_python(code, recursive=True)
+        return c_frame.FrameResult(None, True, c_frame.SKIP_ALL)
+    if kernel_entered(code, frame.f_globals):
+        return c_frame.FrameResult(None, False, c_frame.SKIP)
     refused = transform_called(code, frame.f_globals)
     if refused is not None:
         return _refuse(hook, code, refused, recursive=True)
