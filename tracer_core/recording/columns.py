@@ -65,6 +65,8 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 128:
             return number, at
         shift += 7
+        if shift > 63:
+            raise ValueError("a number is too long")
 
 
 def u32_bytes(numbers: array[int]) -> bytes:

@@ -168,6 +168,9 @@ class Reader:
 
     def _unpack(self, tracker: int, packed: Packed) -> schema.Snapshot:
         strings = self._stored.strings
+        lowest = min(packed.kind, packed.cls, packed.py_type, *packed.labels, *packed.parts)
+        if lowest < 0 or min(packed.source, packed.node, packed.fake) < NOTHING:
+            raise ValueError("a snapshot refers to what is before the first")
         return schema.Snapshot(
             tracker=tracker,
             step=packed.step,

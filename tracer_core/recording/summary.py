@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracer_core.files import place
 from tracer_core.recording import schema
+from tracer_core.recording.damage import reading
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -15,6 +16,7 @@ MOST = 20
 """How many entries of a list are shown."""
 
 
+@reading
 def summary(trace: Trace) -> str:
     """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls, and what is missing."""
     parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_calls(trace), *_faults(trace), *_lost(trace)]
