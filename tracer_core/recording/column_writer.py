@@ -150,6 +150,8 @@ class Writer:
         steps = min(len(self.frame), len(self.instruction), len(self.ended))
         for column in (self.frame, self.instruction, self.ended):
             del column[steps:]
+        blocks = -(-steps // BLOCK)
+        del self._keyframe_at[blocks:], self._delta_at[blocks:]
         end, self._top = Reader(self.columns(0), []).end_of(steps)
         del self._delta[end:]
 
@@ -175,8 +177,6 @@ class Writer:
         """To be called every `BLOCK` steps, from the first one on, before what changed is taken note of. Writes the
         states of live frames; those unchanged since they were written are only pointed at."""
         out = self._keyframes
-        block = len(self.ended) // BLOCK
-        del self._keyframe_at[block:], self._delta_at[block:]  # there if the block's first step was not written
         live_frames = [live for live in self._live.values() if not live.fresh]
         for live in live_frames:
             if live.saved_at is None:
