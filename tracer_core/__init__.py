@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracer_core.compiling import is_compiling
     from tracer_core.errors import BackendError, FaultWarning, InternalError, TracewalkError, Unsupported
     from tracer_core.files import name_files
-    from tracer_core.frame_eval.api import compile, disable, is_compiling, make_config, reset
+    from tracer_core.frame_eval.api import compile, disable, make_config, reset
     from tracer_core.frame_eval.hook import disabled, enabled
     from tracer_core.frame_input import Config
     from tracer_core.observer import Observer, observing
@@ -26,7 +27,7 @@ _HOMES = {
     "disable": "frame_eval.api",
     "disabled": "frame_eval.hook",
     "enabled": "frame_eval.hook",
-    "is_compiling": "frame_eval.api",
+    "is_compiling": "compiling",
     "make_config": "frame_eval.api",
     "name_files": "files",
     "observing": "observer",

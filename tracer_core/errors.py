@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracer_core.reasons import REASONS, Reason
+
+if TYPE_CHECKING:
+    from tracer_core.where import Where
 
 
 class TracewalkError(Exception):
@@ -24,15 +27,20 @@ class Unsupported(TracewalkError):
         self.reason_id = reason_id
         self.details = details
         self.message = self.reason.sentence.format(**details)
-        # Where it was found: the innermost symbolic frame and its instruction.
+        # Where it was found: the innermost symbolic frame, and the lines that were running.
         self.frame: Any = None
-        self.instruction: Any = None
+        self.where: Where | None = None
         super().__init__(self.message)
 
-    def placed(self, file: str, line: int, function: str) -> Unsupported:
+    def say(self, message: str) -> None:
+        """Have it give this message."""
+        self.message, self.args = message, (message,)
+
+    def placed(self) -> Unsupported:
         """Itself as the user is to see it: with the line that causes it and what to try."""
+        place = "" if self.where is None else f"\n{self.where.text}"
         hints = "".join(f"\n  Try: {hint}" for hint in self.reason.hints)
-        self.args = (f'{self.message}\n  File "{file}", line {line}, in {function}{hints}',)
+        self.args = (f"{self.message}{place}{hints}",)
         return self.with_traceback(None)
 
 
@@ -44,10 +52,12 @@ class BackendError(TracewalkError):
     """The back end failed on a graph; neither the user's program nor the engine is to blame."""
 
 
-class FloatsMustBeConstants(TracewalkError):
-    """The back end cannot take this graph's floats as symbols; the frame is walked again with them as constants."""
+class TraceAgain(TracewalkError):
+    """The frame is traced again from its start, with what was learnt in the history of its code."""
 
-    names: tuple[str, ...] = ()
+
+class FloatsMustBeConstants(TraceAgain):
+    """The back end cannot take this graph's floats as symbols; next time they are constants."""
 
 
 class NumpyWarns(TracewalkError):

@@ -7,18 +7,29 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.code_names import frame_name
+
 if TYPE_CHECKING:
     from tracer_core.guards import Guard
 
 
+class CacheScope:
+    """Code is reused only under the scope it was compiled under: one for each way to compile. It refers to nothing,
+    so that what is cached keeps no back end alive."""
+
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(slots=True, weakref_slot=True)
 class Config:
-    """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic."""
+    """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic. Configs with
+    the same `scope` share code; without one, a config has a scope of its own."""
 
     backend: Callable[..., Callable[..., Any]]
     dynamic: bool | None = None
     fullgraph: bool = False
     options: dict[str, Any] = field(default_factory=dict)
+    scope: CacheScope | None = None
 
     def is_on(self, option: str) -> bool:
         """Whether an option that is off if it is not given was switched on."""
@@ -39,6 +50,11 @@ class FrameInput:
     history: dict[str, Any]
     config: Config
 
+    @property
+    def name(self) -> str:
+        """What people know it as."""
+        return frame_name(self.code, self.locals)
+
 
 @dataclass(slots=True)
 class CompiledFrame:
@@ -51,9 +67,10 @@ class CompiledFrame:
 @dataclass(slots=True)
 class SkippedFrame:
     """The frame is left to plain Python. Frames it calls are still looked at unless `recursive`. `forever` says
-    whether to ask again for other frames of the same code."""
+    whether to ask again for other frames of the same code; `idle`, that this one has nothing for a graph."""
 
     reason_id: str
     message: str
     recursive: bool = False
     forever: bool = True
+    idle: bool = False

@@ -185,6 +185,18 @@ PROPERTIES: dict[str, Property] = {
         _set_saved_tensors_hooks,
         always=False,
     ),
+    "jit_tracing": Property(
+        "torch.jit.is_tracing()",
+        torch._C._is_tracing,
+        "call the function always inside, or always outside, torch.jit.trace()",
+        always=False,
+    ),
+    "exporting": Property(
+        "whether a model is being exported (by torch.export, to ONNX)",
+        lambda: (torch.compiler.is_exporting(), torch.onnx.is_in_onnx_export()),
+        "call the function always while a model is exported, or never",
+        always=False,
+    ),
     "threads": Property(
         "torch.get_num_threads()",
         torch.get_num_threads,
@@ -222,6 +234,12 @@ QUESTIONS: dict[Any, str] = {
     torch._C._get_fp32_precision_getter: "fp32_precision",
     torch._C._get_sdp_priority_order: "sdp_priority_order",
     torch.get_num_threads: "threads",
+    torch._C._are_functorch_transforms_active: "functorch",
+    torch.jit.is_tracing: "jit_tracing",
+    torch._C._is_tracing: "jit_tracing",
+    torch._C._get_tracing_state: "jit_tracing",
+    torch.compiler.is_exporting: "exporting",
+    torch.onnx.is_in_onnx_export: "exporting",
 }
 COMMANDS: dict[Any, str] = {
     torch._C._set_grad_enabled: "grad_mode",

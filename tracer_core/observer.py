@@ -16,7 +16,8 @@ What an observer may read of the engine's objects:
   `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker), `parent` (the frame that
   inlined it, or None), `depth` (0 for the root)
 - instruction (`bytecode.Instruction`)
-- guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`)
+- guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
+  (None or a `where.Where`) is the place that asked for it, however late it is told
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.bytecode import Instruction
+    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
 
 
@@ -42,8 +44,9 @@ class Observer:
     """Every event, each doing nothing. Subclass and override what you need."""
 
     # --- calls: a Python frame whose code we know starts -------------------------------------------------
-    def on_call(self, code: CodeType) -> None:
-        """A frame of `code` starts and its cached versions are about to be tried."""
+    def on_call(self, code: CodeType, module: str | None = None) -> None:
+        """A frame of `code` starts and its cached versions are about to be tried. `module` is the name of the class
+        of the module that it calls, where it is of `torch.nn.Module` itself (`code_names.module_called`)."""
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first
@@ -98,9 +101,12 @@ class Observer:
     def on_side_effect(self, kind: str, tracker: Any, message: str) -> None:
         """A change to something that outlives the trace was noted, to be replayed by the generated code."""
 
-    def on_break(self, unsupported: Any, frame: Any, instruction: Instruction) -> None:
+    def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
         """The root frame's graph ends here; `unsupported` says why. It is told twice: where it is found, with the
         innermost inlined `frame` (all frames are still there), and in the walk that stops for it, with the root."""
+
+    def on_notice(self, notice: Unsupported) -> None:
+        """Something that a person asked for and the program prevents, though the graph goes on."""
 
     # --- results ----------------------------------------------------------------------------------------
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
@@ -142,6 +148,7 @@ EVENTS = {
     "on_symbol": "a symbol",
     "on_side_effect": "a side effect",
     "on_break": "a graph break",
+    "on_notice": "a notice",
     "on_graph": "a graph",
     "on_generated": "generated code",
     "on_fault": "a fault of the engine",

@@ -40,6 +40,15 @@ _reason(
     "Raise the limit with options={'cache_size_limit': n}.",
 )
 _reason(
+    "marked-size-fixed",
+    "{source} is marked with mark_dynamic, but the program fixes it to {size}.",
+    "The graph does not break here, but its code is for this size alone, and each other one is compiled anew. A size "
+    "is fixed where it is compared with a number, where only a plain number will do, and by tensors of fixed sizes.",
+    "Change the line so that it does not depend on what the size is.",
+    "Mark it with torch._dynamo.maybe_mark_dynamic, or not at all, if it may be fixed.",
+    "Compile with options={'strict_mark_dynamic': True} to have this raised, as torch.compile does.",
+)
+_reason(
     "frame-library",
     "{function} belongs to Python or to an installed library ({file}), whose functions are not traced on their own.",
     "Only your own code, and torch's modules, can be where a graph starts.",
@@ -109,6 +118,12 @@ _reason(
     "The code changes the shape or storage of a tensor in place ({name} on {what}).",
     "What the graph's inputs look like is fixed when it is made.",
     "Make a new tensor (unsqueeze, t, reshape, ...) instead of changing one in place.",
+)
+_reason(
+    "shared-history",
+    "The code writes in place to a tensor that another argument is a view of, and the write needs gradients.",
+    "Both require gradients from then on, but inputs of a graph are looked at one by one.",
+    "Pass one of the two and make the view inside, or write under torch.no_grad().",
 )
 _reason(
     "tensor-index",
@@ -566,6 +581,14 @@ _reason(
     "Nothing to do if the exception is meant.",
 )
 _reason(
+    "told-otherwise",
+    "The code asks {question}, which a trace answers with True, and then the graph ends: {failure} It is traced again"
+    " with False, which is what plain Python answers.",
+    "What is left to Python gets the other answer. Where the function is left by an exception, or its graph loses"
+    " nothing by it, all of it is told that it is not being compiled.",
+    "Have the function give the same, whatever it is told.",
+)
+_reason(
     "exception-object",
     "The code raises {what}, whose class keeps state of its own.",
     "Only exceptions whose state is their arguments and attributes are followed.",
@@ -587,6 +610,32 @@ _reason(
     "no-tensor-work",
     "{name} does nothing with tensors, so it runs as plain Python.",
     "A graph would be empty.",
+    "Nothing to do.",
+)
+_reason(
+    "no-tensor-work-before-break",
+    "{name} does nothing with tensors before the place where its graph would break ({why}), so it runs as plain"
+    " Python.",
+    "The graph up to there would be empty. The functions that it calls are traced on their own.",
+    "Nothing to do, unless the function works on tensors later: then see the reason of the break.",
+)
+_reason(
+    "no-tensor-work-before-exception",
+    "{name} is left by an exception ({what}) before it does anything with tensors, so it runs as plain Python.",
+    "A graph would be empty, and plain Python raises the exception, so that it and its traceback are the real ones.",
+    "Nothing to do if the exception is meant.",
+)
+_reason(
+    "no-tensor-work-in-rest",
+    "What is left of {function} after line {line} does nothing with tensors, so it runs as plain Python.",
+    "A graph would be empty.",
+    "Nothing to do.",
+)
+_reason(
+    "no-tensors-in-sight",
+    "{name} has no tensor at hand, and an earlier call of it came to nothing that a graph could hold, so it runs as"
+    " plain Python.",
+    "Looking at each such call again would cost more than it gains.",
     "Nothing to do.",
 )
 

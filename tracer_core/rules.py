@@ -100,7 +100,7 @@ INLINED_FUNCTIONS = frozenset({
     inspect.isclass, inspect.isfunction, inspect.ismethod, inspect.isbuiltin, inspect.isroutine, inspect.ismodule,
     inspect.isgenerator, inspect.isabstract, inspect.isawaitable, inspect.iscoroutine, inspect.isasyncgen,
     inspect.ismethoddescriptor, inspect.isdatadescriptor, inspect.isgetsetdescriptor, inspect.ismemberdescriptor,
-    inspect.getmro, inspect.cleandoc, inspect.Signature.bind, inspect.Signature.bind_partial,
+    inspect.getmro, inspect.cleandoc, inspect.getfullargspec, inspect.Signature.bind, inspect.Signature.bind_partial,
     inspect.Signature._bind,  # type: ignore[attr-defined]
     inspect.BoundArguments.__init__, inspect.BoundArguments.apply_defaults, inspect.BoundArguments.__eq__,
     *(part.fget for part in vars(inspect.BoundArguments).values() if isinstance(part, property)),
@@ -113,6 +113,9 @@ INLINED_FUNCTIONS = frozenset({
     torch.cuda.stream, torch.cuda.StreamContext.__init__, torch.cuda.StreamContext.__enter__,
     torch.cuda.StreamContext.__exit__, torch.cuda._utils._get_device_index,
 })  # fmt: skip
+
+# The same by module and name, of modules that are not imported here.
+INLINED_BY_NAME = frozenset({("torch._dynamo.external_utils", "is_compiling")})
 
 # Builtin functions without side effects whose result hangs on their arguments alone.
 _FOLDED: set[Any] = {
@@ -129,21 +132,8 @@ _FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]
 for _module in (math, cmath, operator, binascii):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
 
-# Questions about the program's state that have one answer while tracing.
-ANSWERS: dict[Any, Any] = {
-    torch.jit.is_scripting: False,
-    torch.jit.is_tracing: False,
-    torch._C._get_tracing_state: None,
-    torch.compiler.is_compiling: True,
-    torch.compiler.is_dynamo_compiling: True,
-    torch.compiler.is_exporting: False,
-    torch.onnx.is_in_onnx_export: False,
-    torch._C._is_torch_function_enabled: True,
-    torch._C._is_tracing: False,
-    torch._jit_internal.is_scripting: False,
-    torch.overrides.is_tensor_method_or_property: False,
-    torch._C._are_functorch_transforms_active: False,
-}
+# Questions to which Python code, traced or not, always gets the same answer.
+ANSWERS: dict[Any, Any] = {torch.jit.is_scripting: False, torch._jit_internal.is_scripting: False}
 
 
 @functools.cache
@@ -219,8 +209,9 @@ def _by_mark(function: Any) -> Rule | None:
     if marks is None:
         return None
     module = getattr(type(function), "__module__", None)
-    if not isinstance(module, str):
-        return None  # an instance of a class that answers by code of its own, which torch would fail at
+    own = function.__module__ if isinstance(function, types.FunctionType) else None
+    if not isinstance(module, str) or not isinstance(own, str | None):
+        return None  # a class answers by code of its own, or the program has set what is no name: torch would fail
     if marks.is_callable_disallowed(function):
         return _DISALLOWED
     if isinstance(function, types.FunctionType) and (
@@ -274,9 +265,10 @@ def _decide(function: Any) -> Rule:
 
 
 def _by_module(function: types.FunctionType) -> Rule:
-    if function in INLINED_FUNCTIONS:
+    named = function.__globals__.get("__name__") or function.__module__
+    module = named if isinstance(named, str) else ""
+    if function in INLINED_FUNCTIONS or (module, function.__qualname__) in INLINED_BY_NAME:
         return INLINE
-    module = function.__globals__.get("__name__") or function.__module__ or ""
     why = None if module.startswith(INLINED_MODULES) else _why_skip_module(module)
     return INLINE if why is None else Rule("skip", why)
 

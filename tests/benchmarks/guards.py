@@ -18,7 +18,7 @@ from torch._C._dynamo import eval_frame
 
 import tracer_core
 from tracer_core.frame_eval.convert import use_tracer
-from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
+from tracer_core.frame_input import CacheScope, CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 
 RUNS, CALLS = 7, 300
@@ -69,7 +69,7 @@ def measure(blocks: int) -> str:
     (entry, *_) = [
         entry
         for entry in eval_frame._debug_get_cache_entry_list(function.__code__)
-        if not isinstance(entry.backend, tracer_core.frame_eval.hook.Hook)  # type: ignore[attr-defined]
+        if not isinstance(entry.backend, CacheScope)
     ]
     root = entry.guard_manager.root
     assert root.check(f_locals)

@@ -55,11 +55,13 @@ class Verdict:
     entry: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     differs: list[str] = field(default_factory=list)
+    #: texts of the recording that hold names of the engine's own
+    unclear: list[str] = field(default_factory=list)
     breaks_more: bool = False
 
     @property
     def agrees(self) -> bool:
-        return not (self.entry or self.wrong or self.differs)
+        return not (self.entry or self.wrong or self.differs or self.unclear)
 
 
 def judge(program: Listed, records: dict[str, Record]) -> Verdict:
@@ -76,6 +78,8 @@ def judge(program: Listed, records: dict[str, Record]) -> Verdict:
         judge_tracing(verdict, torch, ours)
     if ours is not None and any(note.startswith("fault:") for note in ours.notes):
         verdict.differs.append("fault")
+    if ours is not None:
+        verdict.unclear = ours.unclear
     return verdict
 
 
@@ -136,4 +140,5 @@ def explain(records: dict[str, Record]) -> list[str]:
                 lines.append(f"call {index}: ours  compiled {b.compiled}, ran {b.ran}")
     for name, record in records.items():
         lines += [f"{name} {note}" for note in record.notes]
+        lines += [f"{name} unclear {text}" for text in record.unclear]
     return lines

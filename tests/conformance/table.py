@@ -28,6 +28,7 @@ def row(verdict: Verdict, records: dict[str, Record], ways: Sequence[str], width
     words += [record.failure.splitlines()[-1] for record in records.values() if record.failure]
     words += ["breaks more"] if verdict.breaks_more else []
     words += ["internal fault"] if "fault" in verdict.differs else []
+    words += ["unclear texts"] if verdict.unclear else []
     words += verdict.entry
     return f"{program.id.ljust(width)}  {' '.join(cells)}  {'; '.join(words)}".rstrip()
 
@@ -71,5 +72,6 @@ def summary(verdicts: Sequence[Verdict], ways: Sequence[str]) -> list[str]:
         lines += [f"  {v.program.id}" for v in verdicts if v.breaks_more]
     lines += [f"internal fault: {v.program.id}" for v in verdicts if "fault" in v.differs]
     lines += [f"wrong: {v.program.id} ({', '.join(v.wrong)})" for v in verdicts if v.wrong]
+    lines += [f"unclear: {v.program.id}: {fault}" for v in verdicts for fault in v.unclear]
     lines += [f"entry: {v.program.id}: {fault}" for v in verdicts for fault in v.entry]
     return lines

@@ -35,6 +35,7 @@ def test_program(program: Listed, runner: Runner) -> None:
     details = "\n".join(explain(records))
     assert not verdict.entry, details
     assert not verdict.wrong, f"not as plain Python in {', '.join(verdict.wrong)}\n{details}"
+    assert not verdict.unclear, "names of the engine's own in what a person reads\n" + "\n".join(verdict.unclear)
     if "ours" not in WAYS:
         return
     if program.id in NOT_YET:

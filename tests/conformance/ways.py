@@ -22,6 +22,7 @@ import torch
 from tests.conformance.counting import Backend, CountingBackend, identity
 from tests.conformance.program import Call, Loaded, Program, loaded
 from tests.conformance.snapshot import Snapshot, class_data, type_name, without_addresses
+from tests.conformance.texts import faults
 
 
 @dataclass(slots=True)
@@ -45,12 +46,14 @@ class Record:
 
     calls: list[CallRecord] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    #: names of the engine's own in what a person reads of the recording
+    unclear: list[str] = field(default_factory=list)
     #: why there is no record: `crash ...`, `timeout ...`, or a fault of the harness or program file
     failure: str = ""
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Record:
-        return Record([CallRecord(**each) for each in data["calls"]], data["notes"], data["failure"])
+        return Record([CallRecord(**each) for each in data["calls"]], data["notes"], data["unclear"], data["failure"])
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -86,6 +89,9 @@ class Way:
     def notes(self) -> list[str]:
         return []
 
+    def unclear(self) -> list[str]:
+        return []
+
 
 class TorchWay(Way):
     """The installed `torch.compile`."""
@@ -111,7 +117,7 @@ class OurWay(Way):
         given = dict(self.program.compile)
         options = {"graph_runs_as_it_is": not self.rewrites, **given.pop("options", {})}
         compiled: Callable[..., Any] = engine.compile(fn, backend=self.backend, options=options, **given)
-        self._log = break_log(fn.__code__.co_filename)
+        self._log = break_log(fn.__code__.co_filename, recording=not self.rewrites)
         return compiled
 
     def watching(self) -> contextlib.AbstractContextManager[Any]:
@@ -124,24 +130,36 @@ class OurWay(Way):
         noted: list[str] = self._log.noted
         return noted
 
+    def unclear(self) -> list[str]:
+        if self.rewrites:
+            return []
+        trace = importlib.import_module("tracer_core.recording").Trace
+        return faults(trace(self._log.finish()))
 
-def break_log(file_name: str) -> Any:
-    """An observer that keeps what the engine says of breaks, its own faults, and frames of the file that it skips."""
-    observer = importlib.import_module("tracer_core.observer").Observer
 
-    class BreakLog(observer):  # type: ignore[misc, valid-type]
+def break_log(file_name: str, *, recording: bool) -> Any:
+    """An observer that keeps what the engine says of breaks, its own faults, and frames of the file that it skips;
+    with `recording`, a recorder."""
+    home, name = ("recording", "Recorder") if recording else ("observer", "Observer")
+    base = getattr(importlib.import_module(f"tracer_core.{home}"), name)
+
+    class BreakLog(base):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
+            super().__init__()
             self.noted: list[str] = []
 
         def on_break(self, unsupported: Any, frame: Any, instruction: Any) -> None:
+            super().on_break(unsupported, frame, instruction)
             self.noted.append(f"break: [{unsupported.reason_id}] {unsupported.message}")
 
         def on_skip(self, code: Any, reason_id: str, message: str) -> None:
+            super().on_skip(code, reason_id, message)
             if code.co_filename != file_name:
                 return
             self.noted.append(f"skip: {code.co_name} [{reason_id}] {message}")
 
         def on_fault(self, text: str) -> None:
+            super().on_fault(text)
             lines = [line.strip() for line in text.strip().splitlines()]
             places = [line for line in lines if line.startswith("File ")]
             self.noted.append(f"fault: {lines[-1] if lines else ''} at {places[-1] if places else 'unknown'}")
@@ -164,6 +182,7 @@ def run(path: Path, name: str, way_name: str, backend: str = EAGER) -> Record:
         finally:
             reset_world()
         record.notes = [without_addresses(note) for note in way.notes()]
+        record.unclear = way.unclear()
     return record
 
 

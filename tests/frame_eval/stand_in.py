@@ -64,7 +64,7 @@ class Log(Observer):
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def on_call(self, code: Any) -> None:
+    def on_call(self, code: Any, module: str | None = None) -> None:
         self.lines.append(f"call {code.co_name}")
 
     def on_cache_check(self, code: Any, version: int, failed: Guard | None, seen: str) -> None:

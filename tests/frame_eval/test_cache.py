@@ -17,6 +17,7 @@ from tests.frame_eval.stand_in import Log, guards_on_arguments, tracing
 from tracer_core import Config, Unsupported, enabled
 from tracer_core.frame_eval.backends import eager
 from tracer_core.frame_input import CompiledFrame, FrameInput
+from tracer_core.where import Where
 
 pytestmark = pytest.mark.row("G4")
 
@@ -241,7 +242,7 @@ def test_nothing_keeps_the_code_alive() -> None:
     def with_place(frame: FrameInput) -> CompiledFrame:
         answer = numbered(frame)
         for guard in answer.guards:
-            guard.code = frame.code
+            guard.asked_at(Where.of(0, [(frame.code, 1)]))
         return answer
 
     with tracing(with_place) as tracer:

@@ -211,7 +211,8 @@ def test_modules_of_torch_are_where_a_graph_may_start() -> None:
     with tracing(lambda frame: CompiledFrame(frame.code, [])) as tracer, enabled(ours()):
         model(torch.ones(2))
     names = [name for name, _ in tracer.log]
-    assert names[:3] == ["_wrapped_call_impl", "_call_impl", "forward"]
+    assert names[0] == "forward", "of Sequential, and not the code that calls any module"
+    assert names.count("forward") == 2
 
 
 def test_skipped_once_or_for_ever() -> None:

@@ -63,7 +63,7 @@ def test_no_tensors() -> None:
         return [n, n + 1]
 
     skips = run(fn, (1,), (2,))
-    assert set(skips.reasons("fn")) == {"no-tensor-work"}
+    assert skips.reasons("fn") == ["no-tensor-work", "no-tensors-in-sight"]
     assert skips.compiled == []
     assert "fn does nothing with tensors" in skips.told[0][2]
 
@@ -74,7 +74,7 @@ def test_waits_for_a_tensor() -> None:
         return v * 2
 
     skips = run(fn, (1,), (2,), (torch.ones(2),), (3,))
-    assert skips.reasons("fn") == ["no-tensor-work"] * 3
+    assert skips.reasons("fn") == ["no-tensor-work", "no-tensors-in-sight", "no-tensors-in-sight"]
     assert skips.compiled == ["fn"]
 
 
@@ -102,7 +102,9 @@ def test_after_many_frames_without_tensors_nobody_asks() -> None:
 @pytest.mark.row("I15")
 def test_prints_and_does_nothing_with_tensors() -> None:
     skips = run(lambda x: untraced(stamped, 3) + x, (torch.ones(2),))
-    assert skips.reasons("stamped") == ["no-tensor-work"]
+    assert skips.reasons("stamped") == ["no-tensor-work-before-break"]
+    (message,) = [message for name, _, message in skips.told if name == "stamped"]
+    assert "before the place where its graph would break" in message and "(The code prints)" in message
 
 
 @pytest.mark.row("I15", "I8")
@@ -175,5 +177,24 @@ def test_left_by_an_exception_before_any_tensor_work() -> None:
             return x, str(error)
 
     skips = run(fn, (torch.ones(2), -1), (torch.ones(2), 3))
-    assert skips.reasons("checked") == ["no-tensor-work"]
+    assert skips.reasons("checked") == ["no-tensor-work-before-exception"]
+    (message,) = [message for name, _, message in skips.told if name == "checked"]
+    assert message.startswith(f"{checked.__qualname__} is left by an exception (ValueError(")
     assert "checked" in skips.compiled
+
+
+@pytest.mark.row("I15", "I5")
+def test_the_rest_of_a_function_has_a_reason_of_its_own() -> None:
+    def stops(v, n):
+        w = v * n
+        print(end="")
+        return n + 1
+
+    first = stops.__code__.co_firstlineno
+    skips = run(stops, (torch.ones(2), 2))
+    assert skips.compiled == ["stops"]
+    ((reason, message),) = [(reason, message) for name, reason, message in skips.told if name == "stops"]
+    assert reason == "no-tensor-work-in-rest"
+    assert message.startswith(
+        f"What is left of {stops.__qualname__} after line {first + 2} does nothing with tensors"
+    )

@@ -16,6 +16,7 @@ from tracer_core.graph.fakes import Fakes
 from tracer_core.guards import compile_guards, make
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
+from tracer_core.where import Where
 
 __all__ = ["nothing_compiled"]
 
@@ -79,6 +80,7 @@ def answers(x: torch.Tensor) -> list[Any]:
         x._is_view(),
         x.is_conj(),
         x.is_neg(),
+        x.storage_offset(),
     ]
     asked += [x.is_inference(), x.is_contiguous(), x.dim(), x.numel(), type(x).__name__ == "Parameter"]
     for grad_mode in (True, False):
@@ -96,7 +98,8 @@ def answers(x: torch.Tensor) -> list[Any]:
 @pytest.mark.parametrize("inside", [False, True], ids=["normal mode", "inference mode"])
 @pytest.mark.parametrize("name", sorted(set(MADE) - {"parameter"}))
 def test_a_fake_answers_as_the_real_tensor_does(name: str, inside: bool) -> None:
-    real, fakes = MADE[name](4), Fakes({}, None)
+    here = Where.of(0, [(answers.__code__, 1)])
+    real, fakes = MADE[name](4), Fakes({}, None, where=lambda: here)
     with torch.inference_mode(inside):
         fake = fakes.tensor(real, LocalSource("x")).fake
         with fakes.mode:

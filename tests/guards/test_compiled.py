@@ -13,6 +13,7 @@ import torch
 
 from tracer_core.guards import Guard, compile_guards, make
 from tracer_core.sources import AttrSource, GlobalSource, ItemSource, LocalSource, MemberSource, ObjectAttrSource
+from tracer_core.where import Where
 
 x, y = LocalSource("x"), LocalSource("y")
 
@@ -175,13 +176,15 @@ def local_things() -> list[tuple[str, Any, Any]]:
 def test_nothing_of_the_user_s_is_kept_alive(index: int) -> None:
     _, guard, thing = local_things()[index]
     check = compiled(guard)
-    guard.code = (lambda: None).__code__
-    gone = weakref.ref(thing)
+    code = (lambda: None).__code__.replace()
+    guard.asked_at(Where.of(0, [(code, 1)]))
+    gone = [weakref.ref(thing), weakref.ref(code)]
     mortal = [reference() for reference in check.mortals()]
     assert guard.kind == "TENSOR" or any(part is thing for part in mortal)
-    del thing, mortal
+    del thing, mortal, code
     gc.collect()
-    assert gone() is None
+    assert [reference() for reference in gone] == [None, None]
+    assert guard.where is not None and guard.where.place.code is None
     for value in (None, 3, Thing()):
         assert not check.holds({"x": value})
     assert check.explain({"x": None}) is not None
@@ -202,10 +205,9 @@ def test_what_modules_hold_is_held_strongly() -> None:
 
 def test_guards_compare_by_what_they_ask() -> None:
     first, second = make.constant(x, 1), make.constant(x, 1)
-    second.step, second.line, second.code = 3, 4, local_things.__code__
+    second.asked_at(Where.of(3, [(local_things.__code__, 4)]))
     assert first == second
     assert hash(first) == hash(second)
-    assert second.code is local_things.__code__
     assert make.constant(x, 1) != make.constant(x, True)
     assert make.constant(x, 0.0) != make.constant(x, -0.0)
     assert make.constant(x, float("nan")) == make.constant(x, float("nan"))

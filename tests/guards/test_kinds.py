@@ -115,6 +115,8 @@ ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
     (make.contents(x, memoryview(b"ab")), [memoryview(b"ab")], [memoryview(b"ac"), memoryview(bytearray(b"ab"))]),
     (make.filled(x, 1), [filled_cache(1), filled_cache(2)], [filled_cache(0)]),
     (make.remaining(x, 2), [consumed, iter([1, 2]), iter(range(2))], [iter(()), iter([1, 2, 3])]),
+    (make.upcoming(x, 1, True), [iter([1, 2]), iter([1, 2, 3])], [iter([1]), iter(())]),
+    (make.upcoming(x, 1, False), [iter([1]), iter(())], [iter([1, 2])]),
     (make.dict_keys_are(x, {"a": 1, "b": 2}), [{"a": 0, "b": 0}], [{"b": 0, "a": 0}, {"a": 0}, {"a": 0, "c": 0}, {}]),
     (make.dict_keys_are(x, {1: 1}), [{1: 0}], [{True: 0}, {1.0: 0}]),
     (make.dict_keys_are(x, {thing: 1}), [{thing: 0}], [{other_thing: 0}]),
@@ -157,8 +159,10 @@ def test_explains_what_it_refuses(guard: Guard, good: list[Any], bad: list[Any])
         failure = check.explain({"x": value})
         assert failure is not None
         assert failure.guard is guard
-        assert failure.sentence.startswith(f"L['x'] {guard.rule.verbs[0]} {failure.expected} at compile time and ")
-        assert failure.now == f"it {guard.rule.verbs[1]} {failure.seen}"
+        assert failure.sentence.startswith(
+            f"{guard.source.name} {guard.rule.verbs[0]} {failure.expected} at compile time and "
+        )
+        assert failure.now == (f"it is {failure.seen}" if failure.missing else guard.rule.now(failure.seen))
         assert failure.expected != failure.seen
         assert failure.advice
         assert failure.sentence.endswith(f"To avoid this, {failure.advice}.")
@@ -198,6 +202,22 @@ SENTENCES = [
         make.remaining(x, 1),
         iter([1, 2]),
         "L['x'] was an iterator with 1 item left at compile time and is an iterator with 2 items left now.",
+    ),
+    (
+        make.upcoming(x, 1, True),
+        iter([1]),
+        "the items to come of L['x'] were more than 1 at compile time and are 1 now.",
+    ),
+    (
+        make.upcoming(x, 0, False),
+        iter([1]),
+        "the items to come of L['x'] were no more than 0 at compile time and are more than 0 now.",
+    ),
+    (
+        make.identity(x, thing),
+        other_thing,
+        "L['x'] was an object of tests.guards.test_kinds.Thing at compile time and is another object of "
+        "tests.guards.test_kinds.Thing now.",
     ),
 ]
 

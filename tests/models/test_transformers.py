@@ -49,3 +49,22 @@ def test_one_graph_with_the_operators_of_torch(name: str) -> None:
         assert all(torch.equal(mine, plain) for mine, plain in zip(result, expected, strict=True))
     wanted = Counter({key: count for key, count in operators(theirs).items() if key not in EMPTY})
     assert operators(ours) - wanted == wanted - operators(ours) == Counter()
+
+
+@pytest.mark.row("B11", "F10")
+def test_a_model_that_skips_its_mask_when_it_is_compiled() -> None:
+    """Asked without a mask, it makes none where it is being compiled, and then indexes it."""
+    torch.manual_seed(0)
+    config = transformers.SwitchTransformersConfig(
+        vocab_size=50, d_model=16, d_kv=4, d_ff=16, num_layers=2, num_decoder_layers=2, num_heads=2, num_experts=2,
+        expert_capacity=4, num_sparse_encoder_layers=1, num_sparse_decoder_layers=1,
+    )  # fmt: skip
+    model = transformers.SwitchTransformersModel(config).eval()
+    ids = torch.arange(6).view(1, 6)
+    compiled = tracer_core.compile(model, backend="eager", options=OPTIONS)
+    with torch.no_grad():
+        expected = tensors(model(input_ids=ids, decoder_input_ids=ids))
+        for _ in range(2):
+            result = tensors(compiled(input_ids=ids, decoder_input_ids=ids))
+            assert len(result) == len(expected)
+            assert all(torch.equal(mine, plain) for mine, plain in zip(result, expected, strict=True))

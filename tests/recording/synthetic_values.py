@@ -94,6 +94,7 @@ class Guard:
     source: Source
     kind: str
     text: str
+    where = None
 
 
 class VariableTracker:

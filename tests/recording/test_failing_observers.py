@@ -63,6 +63,7 @@ def chosen() -> list[tuple[Path, str]]:
 def run(path: Path, name: str, monkeypatch: pytest.MonkeyPatch, observer: Observer | None) -> ways.Record:
     """The program through the engine, watched by `observer`."""
     monkeypatch.setattr(ways.OurWay, "watching", lambda self: observing(observer))
+    monkeypatch.setattr(ways.OurWay, "unclear", lambda self: [])
     return ways.run(path, name, "ours")
 
 
@@ -112,7 +113,7 @@ def test_an_observer_that_fails_at_an_event(
     for (path, name), reference in references.items():
         with shown_as(said, monkeypatch):
             agree(reference, run(path, name, monkeypatch, failing_in(event)))
-    if event != "on_fault":
+    if event not in ("on_fault", "on_notice"):  # (which have tests of their own)
         assert said
     assert set(said) <= {
         f"Failing failed, and its record of some things is lost: {EVENTS[event]} ({event}: Boom: {event}). What was "
@@ -184,6 +185,20 @@ def test_a_fault_of_the_engine_is_told_to_nobody_who_fails() -> None:
         assert run().tolist() == [2, 2]
 
 
+def test_a_notice_is_told_to_nobody_who_fails() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.size(0) == 3 else x * 2
+
+    def run() -> torch.Tensor:
+        x = torch.ones(3)
+        torch._dynamo.mark_dynamic(x, 0)
+        with observing(failing_in("on_notice")):
+            return tw.compile(program, backend="eager")(x)
+
+    with pytest.warns(RuntimeWarning, match=r"a notice \(on_notice: Boom: on_notice\)"):
+        assert run().tolist() == [2, 2, 2]
+
+
 def test_a_program_that_made_warnings_errors_gets_this_one_at_the_end() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return x + 1
@@ -247,7 +262,8 @@ INNER = [
     if isinstance(value, FunctionType)
     and not name.startswith(("on_", "__init__"))
     and name not in ("release", "finish", "_data", "columns", "snapshots", "losses")
-    and name not in ("repair", "_cut_short", "_step", "_attempt", "settle", "drop", "last_step")
+    and name
+    not in ("repair", "_cut_short", "_step", "_attempt", "settle", "drop", "last_step", "_fill_gaps", "_where_lost")
     and (owner, name) != (work.Work, "step")
 ] + [
     (module, name)

@@ -42,7 +42,7 @@ def test_a_compilation_inside_a_step_leaves_the_outer_one_as_it_was() -> None:
     tell.on_step_start(outer, instructions[0])
     Engine(tell).call("counted", {"x": Fake(3)}, ())
     outer.stack.append(ConstantVariable("made by the outer step"))
-    recorder.on_guard(SimpleNamespace(source=Source("L['late']"), kind="late", text="late"))
+    recorder.on_guard(SimpleNamespace(source=Source("L['late']"), kind="late", text="late", where=None))
     tell.on_step_end(outer, instructions[0])
     tell.on_step_start(outer, instructions[1])
     tell.on_step_end(outer, instructions[1])
@@ -269,7 +269,7 @@ def test_a_break_told_of_in_two_attempts_is_one() -> None:
     recorder = Recorder()
     frame, instructions = start(recorder)
     unsupported = SimpleNamespace(
-        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",))
+        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",)), where=None
     )
     recorder.on_step_start(frame, instructions[1])
     recorder.on_break(unsupported, frame, instructions[1])
@@ -314,7 +314,7 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     recorder.on_step_end(again, instructions[0])
     recorder.on_frame_exit(again, None)
     unsupported = SimpleNamespace(
-        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",))
+        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",)), where=None
     )
     recorder.on_break(unsupported, inner, inner.program.instructions[2])
     recorder.on_attempt_end("compiled", "")

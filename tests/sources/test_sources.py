@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from tracer_core.bytecode import Instruction, assemble, decode, make
+from tracer_core.code_names import Label
 from tracer_core.sources import (
     AttrSource,
     BuiltinSource,
@@ -26,7 +27,6 @@ from tracer_core.sources import (
     GlobalSource,
     GlobalStateSource,
     GradSource,
-    HasUpcomingSource,
     ItemSource,
     KwDefaultsSource,
     LenSource,
@@ -74,6 +74,8 @@ Point = namedtuple("Point", "a b")
 started = iter([5, 6, 7])
 next(started)
 
+NEXT_OF_XS = "the next item of `xs`, line 3"
+
 CASES: list[tuple[Source, Any, str, Any]] = [
     (x, key, "L['x']", key),
     (GlobalSource("setting"), None, "G['setting']", setting),
@@ -91,12 +93,18 @@ CASES: list[tuple[Source, Any, str, Any]] = [
     (ItemSource(x, 1), [5, 6], "L['x'][1]", 6),
     (ItemSource(x, "a"), {"a": 6}, "L['x']['a']", 6),
     (ItemSource(x, (1, "a")), {(1, "a"): 6}, "L['x'][(1, 'a')]", 6),
-    (ItemSource(x, Plain), {Plain: 6}, f"L['x'][{Plain!r}]", 6),
+    (ItemSource(x, Plain), {Plain: 6}, "L['x'][Plain]", 6),
     (DictKeySource(x, 1), {"a": 1, key: 2}, "list(L['x'])[1]", key),
     (DictValueSource(x, 1), {"a": 1, key: 2}, "list(L['x'].values())[1]", 2),
-    (UpcomingSource(x, 1), started, "upcoming(L['x'])[1]", 7),
-    (HasUpcomingSource(x, 1), started, "upcoming(L['x']).has(1)", True),
-    (HasUpcomingSource(x, 2), started, "upcoming(L['x']).has(2)", False),
+    (UpcomingSource(x, 1), started, "the item 2 from here of L['x']", 7),
+    (UpcomingSource(x, 0), started, "the next item of L['x']", 6),
+    (ItemSource(UpcomingSource(x, 0), 1), iter([(5, 6)]), "(the next item of L['x'])[1]", 6),
+    (TypeSource(UpcomingSource(x, 0)), started, "type(the next item of L['x'])", int),
+    (LocalSource("x", label=Label("`f(y)`", 12)), key, "`f(y)`, line 12", key),
+    (AttrSource(LocalSource("x", label=Label("`f(y)`", 12)), "kept"), key, "(`f(y)`, line 12).kept", key.kept),
+    (LocalSource("x", label=Label("`xs`", 3, iterator=True)), started, "the iterator over `xs`, line 3", started),
+    (UpcomingSource(LocalSource("x", label=Label("`xs`", 3, iterator=True)), 0), started, NEXT_OF_XS, 6),
+    (ItemSource(LocalSource("x", label=Label("`y`", box=True)), 0), [6], "`y`", 6),
     (TypeSource(x), Point(1, 2), "type(L['x'])", Point),
     (LenSource(x), Point(1, 2), "len(L['x'])", 2),
     (SizeSource(x, 1), grown, "L['x'].size(1)", 4),

@@ -363,10 +363,9 @@ def test_a_guard_knows_the_step_and_the_line_that_asked_for_it(name: str) -> Non
     watch, _, _ = compiled_with(CASES[name])
     assert watch.guards
     for guard in watch.guards:
-        assert guard.step is not None
-        assert guard.code is not None and guard.line is not None
-        lines = [line for _, _, line in guard.code.co_lines()]
-        assert guard.line in lines
+        assert guard.where is not None and guard.where.place.code is not None
+        lines = [line for _, _, line in guard.where.place.code.co_lines()]
+        assert guard.where.place.line in lines
         assert guard.rule.name == guard.kind
 
 
@@ -381,12 +380,13 @@ def test_the_lines_are_those_where_each_value_is_first_looked_at() -> None:
         return y + helper(d)
 
     watch = agree(function, lambda: (torch.ones(2), 2, {"k": 3}))
-    places = {guard.source.name: (guard.code.co_name, guard.line) for guard in watch.guards if guard.code is not None}
+    asked = {guard.source.name: guard.where for guard in watch.guards if guard.where is not None}
+    places = {name: (at.place.code and at.place.code.co_name, at.place.line) for name, at in asked.items()}
     start = function.__code__.co_firstlineno
     assert places["L['x']"] == ("function", start + 1)
     assert places["L['a']"] == ("function", start + 2)
     assert places["L['d']['k']"] == ("helper", helper.__code__.co_firstlineno + 1)
-    steps = {guard.source.name: guard.step for guard in watch.guards}
+    steps = {name: at.step for name, at in asked.items()}
     assert steps["L['x']"] < steps["L['a']"] < steps["L['d']['k']"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ def test_trace_runs_once_and_returns_the_recording() -> None:
     assert isinstance(trace, tw.Trace)
     assert len(calls) == 1
     assert trace.label.endswith("counted")
+
+
+def test_two_steps_of_an_optimizer_are_what_plain_python_makes_of_them() -> None:
+    def train(optimizer: torch.optim.Optimizer) -> None:
+        optimizer.step()
+        optimizer.step()
+
+    def moved(call: Callable[..., object]) -> torch.Tensor:
+        parameter = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+        parameter.grad = torch.tensor([0.5, -0.5])
+        call(torch.optim.Adam([parameter], lr=0.1))
+        return parameter.detach()
+
+    assert torch.equal(moved(lambda optimizer: tw.trace(train, optimizer)), moved(train))
 
 
 def test_the_recording_holds_the_functions_steps_and_graph() -> None:

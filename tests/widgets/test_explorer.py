@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import msgspec
@@ -95,6 +96,20 @@ def test_the_summary_escapes_what_comes_from_the_program(example: tw.Trace) -> N
     assert "<b onclick" not in html
     assert "<i>" not in html
     assert "&lt;b onclick=x&gt;&amp;" in html
+
+
+def test_the_summary_has_the_programs_line_above_the_librarys() -> None:
+    from tests.recording import synthetic
+
+    recorded = synthetic.example()
+    library = schema.Place(recorded.codes[1].id, 12)
+    (found, *_) = recorded.breaks
+    found.library = library
+    recorded.notices = [schema.Notice(0, 0, "r", "It is fixed.", "So.", ["leave it"], 0, found.code, 3, library)]
+    html = tw.Trace(recorded)._repr_mimebundle_()[0]["text/html"]
+    below = f"<br>in a library: <code>model.py:12, in {recorded.codes[1].qualname}</code><br>Try: "
+    assert f"<code>model.py:{found.line}, in model</code>: {escape(found.message)}{below}" in html
+    assert f"<code>model.py:3, in model</code>: It is fixed.{below}leave it" in html
 
 
 def test_an_empty_recording_shows_itself_too() -> None:

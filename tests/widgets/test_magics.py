@@ -63,6 +63,13 @@ def test_a_cell_assigns_prints_and_shows_as_without_the_magic(session: Session) 
     assert session.explorers == 1
 
 
+def test_two_steps_of_an_optimizer_in_a_cell(session: Session) -> None:
+    """The second reads a step counter that the first has counted up."""
+    session.run("p = torch.nn.Parameter(torch.tensor([1., 2.])); p.grad = torch.tensor([.5, -.5])")
+    assert session.run("%%trace\no = torch.optim.Adam([p], lr=.1)\no.step(); o.step()").success
+    torch.testing.assert_close(session["p"].detach(), torch.tensor([0.8, 2.2]))
+
+
 def test_the_recording_walks_the_cells_own_lines(session: Session) -> None:
     session.run("%%trace\ny = x * 2\n\nz = y + 1\n")
     trace = session["_trace"]
@@ -194,7 +201,7 @@ def test_what_the_notebook_does_for_a_cell_is_no_call_of_the_program(session: Se
     session.run("%%trace\nimport wave, tabnanny\n%time y = f(x)\nq = !echo hi")
     trace = session["_trace"]
     names = {trace.codes[call.code].name.partition("_at_")[0] for call in trace.calls}
-    assert names <= {"cell", "f", "resume_in_cell", "<module>"}
+    assert names <= {"cell", "f", "`cell`, after line 2", "<module>"}
     assert {trace.codes[call.code].filename for call in trace.calls} <= {"Cell In[1]", "Cell In[2]", "<timed exec>"}
 
 

@@ -11,6 +11,7 @@ from tracer_core.bytecode.flow import is_terminal, reachable, successors
 from tracer_core.bytecode.instruction import CallShape, Handler, Instruction, Origin, Program, Span
 from tracer_core.bytecode.listing import listing
 from tracer_core.bytecode.liveness import live_before
+from tracer_core.bytecode.named_stack import iterable_label, stack_labels
 from tracer_core.bytecode.ops import OPS, Operand, OpInfo
 from tracer_core.bytecode.stack import max_stack, pops, stack_depths, stack_effect
 
@@ -29,6 +30,7 @@ __all__ = [
     "copy_program_with_map",
     "decode",
     "is_terminal",
+    "iterable_label",
     "listing",
     "live_before",
     "make",
@@ -37,5 +39,6 @@ __all__ = [
     "reachable",
     "stack_depths",
     "stack_effect",
+    "stack_labels",
     "successors",
 ]

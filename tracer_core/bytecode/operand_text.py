@@ -7,8 +7,9 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode.ops import OPS, Operand
+from tracer_core.code_names import object_name
 
-_LEAF_TYPES = frozenset({type(None), bool, int, float, complex, str, bytes, type(...), CodeType})
+_LEAF_TYPES = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
 _CONTAINER_TYPES = frozenset({tuple, frozenset})
 _CONVERSIONS = ("", "str", "repr", "ascii")
 _FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure")
@@ -16,8 +17,8 @@ _FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure")
 
 def constant_text(value: Any) -> str:
     """`repr` for what Python's compiler itself stores as a constant; only the type's name for anything else."""
-    if not _is_plain(value):
-        return f"<{type(value).__qualname__} object>"
+    if type(value) is not CodeType and not _is_plain(value):
+        return object_name(value)
     try:
         return repr(value)
     except ValueError:  # an int with more digits than sys.set_int_max_str_digits allows

@@ -9,43 +9,44 @@ import logging
 import sys
 import weakref
 from collections.abc import Iterator
-from types import CellType, CodeType
+from types import CodeType
 
 from tracer_core import observer as observers
+from tracer_core.code_names import code_name
 from tracer_core.codegen.alive import alive_at, changed_locals, looks_at_stack, stack_for_break, watches_lifetimes
 from tracer_core.codegen.boxes import boxed_locals, boxes_of, leave_boxes, let_go
+from tracer_core.codegen.distinct import guard_distinct, history_that_spreads
 from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
 from tracer_core.codegen.graph_call import GraphCall, finish_graph
 from tracer_core.codegen.listing import python_listing
+from tracer_core.codegen.marks import tell_fixed
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
-from tracer_core.codegen.resume import starts_at
+from tracer_core.codegen.resume import resume_of, starts_at
 from tracer_core.codegen.unseen import fakes_unseen
-from tracer_core.errors import FloatsMustBeConstants, Unsupported
-from tracer_core.files import shown_file
+from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
-from tracer_core.graph.fakes import CONSTANT
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.depth import room_to_recurse
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.with_blocks import leave_blocks
+from tracer_core.symbol_names import explained
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.outside_iterators import OutsideIterator
 from tracer_core.warned import Noticing
 
 load_handlers()
 
 _graph_names = itertools.count()
 MAX_ATTEMPTS = 64
+LEAVES = "exception-leaves"
 
 
 def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
@@ -80,23 +81,45 @@ def _collected() -> Iterator[None]:
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     failure: MustRestart | None = None
+    # How the walk ended that was told that it is being compiled, once others are told what plain Python is told.
+    as_compiled: MustRestart | None = None
+    plainly = _was_told_plainly(input.code)
     for number in range(1, MAX_ATTEMPTS + 1):
-        attempt = _Attempt(input, number, failure)
+        attempt = _Attempt(input, number, failure, plainly)
         try:
             outcome = attempt.run()
-        except FloatsMustBeConstants as wanted:
-            input.history.update(dict.fromkeys(wanted.names, CONSTANT))
+        except TraceAgain:
             attempt.let_go()
             continue
         attempt.let_go()
         if not isinstance(outcome, MustRestart):
             return outcome
+        if as_compiled is None and outcome.told is not None:
+            as_compiled, failure, plainly = outcome, None, True
+            continue
         failure = outcome
-        if input.config.fullgraph:
-            raise _placed(failure)
-    raise RuntimeError(
-        f"{input.code.co_qualname} was walked {MAX_ATTEMPTS} times and failed at a new place each time"
-    )
+        if as_compiled is not None and plainly and not _comes_as_far(outcome, as_compiled):
+            failure, plainly = as_compiled, False
+        # (A failure found at the end has its place once a walk has stopped there.)
+        if input.config.fullgraph and failure.unsupported.where is not None:
+            raise failure.unsupported.placed()
+    raise RuntimeError(f"{input.name} was walked {MAX_ATTEMPTS} times and failed at a new place each time")
+
+
+def _was_told_plainly(code: CodeType) -> bool:
+    """Whether `code` goes on with a function that was told, before a break, that it is not being compiled."""
+    resume = resume_of(code)
+    return resume is not None and resume.point.told_plainly
+
+
+def _comes_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
+    """Whether a walk with plain Python's answers is to be preferred to the one that was told that it is compiled.
+
+    It is where it loses nothing, as plain Python and code that goes on after a break give the same answers then, and
+    where one of them ends in an exception of the program, as what plain Python raises is what counts.
+    """
+    ends = (plain.unsupported.reason_id, as_compiled.unsupported.reason_id)
+    return plain.position == as_compiled.position or LEAVES in ends
 
 
 def _without_traces(failure: MustRestart) -> None:
@@ -128,23 +151,21 @@ def _listing(code: CodeType, replaced: CodeType) -> str:
         return f"# This code cannot be listed: {observers.said(error)}\n"
 
 
-def _placed(failure: MustRestart) -> Unsupported:
-    """The failure as the user is to see it: with the line that causes it and what to try."""
-    error = failure.unsupported
-    code, span = failure.frame.code, failure.instruction.span
-    line = code.co_firstlineno if span is None or span.line is None else span.line
-    return error.placed(shown_file(code.co_filename), line, code.co_qualname)
-
-
 @contextlib.contextmanager
 def _quiet_fakes() -> Iterator[None]:
-    """torch logs what an operation refuses on fake tensors, with a traceback; here that is a break, told by us."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before, log.disabled = log.disabled, True
+    """torch logs what an operation refuses on fake tensors or symbols; here that is a break, told by us."""
+    logs = [logging.getLogger(name) for name in _TORCHS_LOGS]
+    before = [log.disabled for log in logs]
+    for log in logs:
+        log.disabled = True
     try:
         yield
     finally:
-        log.disabled = before
+        for log, disabled in zip(logs, before, strict=True):
+            log.disabled = disabled
+
+
+_TORCHS_LOGS = ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")
 
 
 @contextlib.contextmanager
@@ -161,12 +182,14 @@ def _collector_paused() -> Iterator[None]:
 
 
 class _Attempt:
-    """One walk through the frame. `failure` is why the last one stopped, if there was one."""
+    """One walk through the frame. `failure` is why the last one stopped, if there was one; `told_plainly` says that
+    the program is told, where it asks, that it is not being compiled."""
 
-    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None) -> None:
+    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, told_plainly: bool) -> None:
         self.input = input
         self.number = number
         self.failure = failure
+        self.told_plainly = told_plainly
         self.observer = observers.current()
         self.settings = [make.global_state(setting) for setting in ALWAYS]
 
@@ -174,6 +197,7 @@ class _Attempt:
         """Drop what the walk has seen. Its trackers and frames know each other in circles, and would hold the
         program's objects until Python's collector comes by: longer than the program does."""
         interpreter = self.interpreter
+        interpreter.output.shapes.close()
         for each in (interpreter.output, interpreter.build_value, interpreter):
             vars(each).clear()
         if self.failure is not None:
@@ -182,6 +206,7 @@ class _Attempt:
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
         self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
+        self.interpreter.output.told_plainly = self.told_plainly
         try:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
@@ -189,13 +214,18 @@ class _Attempt:
             with output.libraries.noting(), overlay.active(output.overlay, output.placeholders):
                 result = self._walk()
             if isinstance(result, MustRestart):
-                outcome, message = "restarted", result.unsupported.message
+                outcome, message = "restarted", self._why_restarted(result, output.told)
             elif isinstance(result, SkippedFrame):
                 outcome, message = "skipped", result.message
             else:
                 outcome, message = "compiled", ""
             return result
+        except Unsupported as error:
+            outcome, message = "skipped", error.message
+            raise
         except BaseException as error:
+            if isinstance(error, TraceAgain):
+                outcome = "restarted"
             message = observers.said(error)
             raise
         finally:
@@ -203,10 +233,17 @@ class _Attempt:
             if self.observer is not None:
                 self.observer.on_attempt_end(outcome, message)
 
+    def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
+        """Why the walk that ended with `failure` is not the last one, which it is told along with it."""
+        failure.position, failure.told = self.interpreter.root.pc, told
+        message = failure.unsupported.message
+        if told is None or self.failure is not None:
+            return message
+        return Unsupported("told-otherwise", question=told, failure=message).message
+
     def _end_before(self, step: int, reason: Unsupported) -> MustRestart:
         """Walk once more, with the end of the graph before the root frame's instruction number `step`."""
-        root = self.interpreter.root
-        return MustRestart(step, reason, root, root.decoded.instructions[0])
+        return MustRestart(step, reason)
 
     def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
         """The whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which holds
@@ -235,10 +272,14 @@ class _Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
-        stale = next((call for call in interpreter.output.side_effects.calls if call.stale), None)
+        output = interpreter.output
+        stale = next((call for call in output.side_effects.calls if output.shows_other_data(call)), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
             return self._end_before(stale.root_step, Unsupported("print"))
+        shared = history_that_spreads(output)
+        if shared is not None:
+            return _left(shared)
         state = interpreter.output.state
         left_open = next((entered for entered in state.entered if not entered.may_stay), None)
         if left_open is not None:
@@ -262,19 +303,18 @@ class _Attempt:
                 # Python can make it: end the graph before that. (A context manager's lives as long as its block;
                 # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
                 return self._end_before(error.tracker.made_at, unsupported)
-            if self.observer is not None:
-                position = root.pc if value is None else root.pc - 1
-                self.observer.on_break(unsupported, root, root.decoded.instructions[position])
+            interpreter.breaks(unsupported, root, root.pc if value is None else root.pc - 1)
             return _left(unsupported)
 
     def _stopped(self) -> None:
         """Tell the observer, while the root frame is there, that this walk ends for what an earlier one found."""
         assert self.failure is not None
+        root = self.interpreter.root
         if self.observer is not None:
-            root = self.interpreter.root
-            instruction = root.decoded.instructions[root.pc]
-            self.observer.on_step_start(root, instruction)
-            self.observer.on_break(self.failure.unsupported, root, instruction)
+            self.observer.on_step_start(root, root.decoded.instructions[root.pc])
+        self.interpreter.breaks(self.failure.unsupported, root, root.pc)
+        if self.input.config.fullgraph:
+            raise self.failure.unsupported.placed()
 
     def _cannot_check(self) -> MustRestart | None:
         """What to do where a check on data could not be undone should it fail: end the graph before it."""
@@ -298,13 +338,28 @@ class _Attempt:
     def _without_tensors(self) -> SkippedFrame:
         """For ever only where what might have changed it, a tensor among its values, is there already."""
         given = self.input
-        unsupported = Unsupported("no-tensor-work", name=given.code.co_qualname)
         forever = not self._leaves_by_exception() and holds_tensors(given.code, given.locals, given.globals)
-        return SkippedFrame("no-tensor-work", unsupported.message, forever=forever)
+        why = self._why_without_tensors()
+        why.say(explained(why.message, self.interpreter.output.symbol_meanings()))
+        return SkippedFrame(why.reason_id, why.message, forever=forever, idle=True)
+
+    def _why_without_tensors(self) -> Unsupported:
+        given, failure = self.input, self.failure
+        if self._leaves_by_exception():
+            assert failure is not None
+            return Unsupported("no-tensor-work-before-exception", name=given.name, **failure.unsupported.details)
+        if failure is not None:
+            return Unsupported(
+                "no-tensor-work-before-break", name=given.name, why=failure.unsupported.message.removesuffix(".")
+            )
+        resumed = resume_of(given.code)
+        if resumed is None:
+            return Unsupported("no-tensor-work", name=given.name)
+        return Unsupported("no-tensor-work-in-rest", function=code_name(resumed.original), line=resumed.line)
 
     def _leaves_by_exception(self) -> bool:
         """Whether nothing comes after the break."""
-        return self.failure is not None and self.failure.unsupported.reason_id == "exception-leaves"
+        return self.failure is not None and self.failure.unsupported.reason_id == LEAVES
 
     def _is_idle(self) -> bool:
         """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
@@ -323,9 +378,9 @@ class _Attempt:
         if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
             return self._without_tensors()
         if looks_at_stack(root.code):
-            return _left(Unsupported("frame-looks-at-stack", function=root.code.co_qualname))
+            return _left(Unsupported("frame-looks-at-stack", function=self.input.name))
         if starts_at(root.code) == 0 and self._sees_what_goes():
-            return _left(Unsupported("frame-watches-lifetimes", function=root.code.co_qualname))
+            return _left(Unsupported("frame-watches-lifetimes", function=self.input.name))
         alive = alive_at(root, position) | boxed_locals(root)
         locals = changed_locals(root, alive)
         end = FrameEnd(output, root, stack_for_break(root, position), locals, own_new_cells(root))
@@ -374,50 +429,24 @@ class _Attempt:
         if graph is not None:
             if self.observer is not None:
                 self.observer.on_graph(graph.module, graph.name)
-            graph.compile()
             # Back ends fix numbers, too, and count on it that these are guarded.
-            end.output.note_shape_guards()
+            graph.compile()
+        tell_fixed(end.output)
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
             self.observer.on_generated(self.input.code, new.code, _listing(new.code, self.input.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
-    def _guard_distinct(self, end: FrameEnd) -> None:
-        """Objects that were changed, and others of their type, must be different ones again."""
-        output = end.output
-        # (Cells cannot be guarded; a frame's own are different by how its code is made.)
-        changed = {tracker.python_type() for tracker in output.side_effects.changed} - {CellType}
-        known = [t for t in dict.fromkeys(output.trackers_by_object.values()) if t.mutable]
-        for cls in changed:
-            sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
-            if len(sources) > 1:
-                output.guard(make.not_duplicate(sources))
-        moved = [t for t in output.side_effects.changed if isinstance(t, OutsideIterator)]
-        for iterator in moved:
-            self._guard_apart(end, iterator)
-
-    def _guard_apart(self, end: FrameEnd, iterator: OutsideIterator) -> None:
-        """An iterator that moved must again share nothing with others, nor look into what was changed."""
-        others = []
-        for other in end.output.side_effects.changed:
-            if other.source is None or other is iterator or isinstance(other, CellVariable):
-                continue
-            if isinstance(other, OutsideIterator):
-                others.append(other.source)
-            elif not iterator.looks_into(end.output.real_value(other)):
-                others.append(other.source)
-        if others:
-            end.output.guard(make.apart(iterator.at, others))
-
     def _guards(self, end: FrameEnd) -> list[Guard]:
-        self._guard_distinct(end)
-        for tracked in end.output.fakes.tracked:
+        guard_distinct(end.output)
+        for tracked in end.output.fakes.inputs.values():
             for guard in tracked.history_guards():
                 end.output.guard(guard)
         found = list(end.output.guards.values())
+        settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
         libraries = end.output.libraries.guards()
         if self.observer is not None:
-            for guard in (*self.settings, *shapes, *libraries):
+            for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)
-        return [*self.settings, *found, *shapes, *libraries]
+        return [*settings, *found, *shapes, *libraries]

@@ -148,7 +148,8 @@ class FrameEnd:
             emitter.emit("STORE_FAST", name)
 
     def _load_before_changes(self) -> None:
-        """Keep what is found through places that the side effects may change."""
+        """Keep what is found through places that the side effects may change. (The graph changes none: it writes
+        into tensors, and which tensor is found where stays as it was.)"""
         emitter = self.emitter
         for tracker in self.alive:
             source = tracker.source

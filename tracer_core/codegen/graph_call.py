@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import linecache
+import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -12,12 +14,14 @@ import torch
 import torch.fx
 from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
+from torch.fx.graph_module import _loader
 
 from tracer_core.codegen.places import Places
 from tracer_core.codegen.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
+from tracer_core.graph.fakes import CONSTANT
 from tracer_core.graph.numpy_warnings import WOULD_WARN
 from tracer_core.graph.output import OutputGraph
 from tracer_core.signals import handlers_part
@@ -30,7 +34,15 @@ def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.
     clean_up(output)
     module = torch.fx.GraphModule(torch.nn.Module(), output.graph)
     module.graph.lint()
+    code = type(module).forward.__code__
+    weakref.finalize(code, _forget_source, code.co_filename).atexit = False
     return module
+
+
+def _forget_source(filename: str) -> None:
+    """Drop the source of a graph whose code is gone; `torch.fx` keeps it for ever."""
+    _loader.eval_cache.pop(filename, None)
+    linecache.cache.pop(filename, None)
 
 
 def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[torch.fx.Node]:
@@ -60,10 +72,10 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
     try:
         with tracing(TracingContext(output.fakes.mode)):
             compiled = backend(module, examples)
-    except FloatsMustBeConstants as wanted:
+    except FloatsMustBeConstants:
         sources = [each.source.of for each in output.inputs if isinstance(each.source, FloatTensorSource)]
-        wanted.names = tuple(source.name for source in sources)
-        if wanted.names:
+        if sources:
+            output.frame.history.update({source.name: CONSTANT for source in sources})
             raise
         # Its floats come of sizes or of other numbers, which stay what they are.
         compiled = module.forward
@@ -77,7 +89,7 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         raise BackendError(f"the back end {name} failed: {type(error).__name__}: {error}") from error
     if not callable(compiled):
         raise BackendError(f"the back end returned {type(compiled).__name__}, which cannot be called")
-    if any(tracked.mutated for tracked in output.fakes.tracked):
+    if any(tracked.mutated for tracked in output.fakes.inputs.values()):
         return _unless_shared(compiled, module)
     return compiled
 

@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.graph.numpy_calls import array_of, based_array_of, owned_array_of, scalar_of, view_of
+from tracer_core.graph.numpy_calls import array_of, based_array_of, locked, owned_array_of, scalar_of, view_of
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
 
 
@@ -22,19 +22,21 @@ def _made_by(tracker: ArrayVariable) -> Callable[[torch.Tensor], Any]:
 
 @rebuilds(ArrayVariable)
 def _array(emitter: Emitter, tracker: ArrayVariable) -> None:
+    if tracker.shadow.flags.writeable:
+        _over_its_memory(emitter, tracker)
+    else:
+        emitter.call_const(locked, lambda: _over_its_memory(emitter, tracker))
+    emitter.keep(tracker)
+
+
+def _over_its_memory(emitter: Emitter, tracker: ArrayVariable) -> None:
     """As NumPy has it: a view of the array that it is a view of, or the owner of its memory. Where tensors see that
     memory, it is theirs."""
-    owner = tracker.owner
-    if owner is not None:
-        emitter.call_const(
-            view_of,
-            lambda: emitter.load(owner),
-            lambda: emitter.load(owner.tensor),
-            lambda: emitter.load(tracker.tensor),
-        )
+    owner, load = tracker.owner, emitter.load
+    if owner is None:
+        emitter.call_const(_made_by(tracker), lambda: load(tracker.tensor))
     else:
-        emitter.call_const(_made_by(tracker), lambda: emitter.load(tracker.tensor))
-    emitter.keep(tracker)
+        emitter.call_const(view_of, lambda: load(owner), lambda: load(owner.tensor), lambda: load(tracker.tensor))
 
 
 @rebuilds(NumpyScalarVariable)

@@ -18,31 +18,6 @@ from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
 from tracer_core.signals import code_of, handlers_part, is_from_outside
 
-_DRAWS = (
-    "rand",
-    "dropout",
-    "bernoulli",
-    "multinomial",
-    "normal",
-    "uniform",
-    "sample",
-    "exponential",
-    "poisson",
-    "cauchy",
-    "rrelu",
-    "gumbel",
-    "geometric",
-    "fractional",
-    "binomial",
-    "gamma",
-    "dirichlet",
-    "attention",
-    "lstm",
-    "gru",
-    "rnn",
-)
-
-
 _BY_INDEX = (
     "embedding embedding_bag gather index_add index_copy index_fill index_put index_select take put scatter_add"
 )
@@ -81,7 +56,7 @@ def undo_of(output: OutputGraph) -> Undo | None:
     drawing = [node for node in output.graph.nodes if may_draw(node)]
     if any(_on_other_devices(node) for node in drawing):
         return None
-    changed = [tracked for tracked in output.fakes.tracked if tracked.mutated]
+    changed = [tracked for tracked in output.fakes.inputs.values() if tracked.mutated]
     warns = any(getattr(node.target, "may_warn", False) for node in output.graph.nodes)
     if changed and not warns and not _worth_undoing(output, changed):
         return None
@@ -134,11 +109,8 @@ def _bytes(fake: torch.Tensor) -> float:
 
 
 def may_draw(node: torch.fx.Node) -> bool:
-    """Whether running it may move a random generator of torch."""
-    if node.op not in ("call_function", "call_method"):
-        return False
-    name = _name(node)
-    return isinstance(node.target, torch._ops.HigherOrderOperator) or any(word in name for word in _DRAWS)
+    """Whether running it may move a random generator of torch: one of its operations may."""
+    return bool(node.meta.get("draws")) or isinstance(node.target, torch._ops.HigherOrderOperator)
 
 
 def _on_other_devices(node: torch.fx.Node) -> bool:

@@ -8,8 +8,9 @@ it, loops, `try` and `with` blocks around the point work as they stand.
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
@@ -22,7 +23,9 @@ from tracer_core.bytecode import (
     copy_program_with_map,
     decode,
     make,
+    stack_labels,
 )
+from tracer_core.code_names import Label, forget_code, name_rest
 from tracer_core.variables.dropping import BOX
 from tracer_core.variables.raised_again import drop_outermost
 
@@ -37,7 +40,8 @@ class Point:
     as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
     block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
     manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the depths of such
-    items. `dropped` says that the POP_TOP before `at` has been done."""
+    items. `dropped` says that the POP_TOP before `at` has been done. `told_plainly` says that what comes before `at`
+    was told that it is not being compiled, as what comes after it must be."""
 
     at: int
     stack: int
@@ -50,6 +54,7 @@ class Point:
     boxed: tuple[str, ...] = ()
     boxed_items: tuple[int, ...] = ()
     dropped: bool = False
+    told_plainly: bool = False
 
     def parameters(self) -> list[str]:
         """The names of the resume function's arguments in order."""
@@ -72,10 +77,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. It is called in Python as the function it goes on with; `name` tells it from that.
+    """A resume function's code. It is called in Python as the function it goes on with, and starts after its `line`.
     `shift` is how many instructions it has before those of the original."""
 
-    name: str
+    line: int
     code: CodeType
     _original: weakref.ref[CodeType]
     point: Point
@@ -102,9 +107,9 @@ def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
 
 
 def name_of(code: CodeType) -> str:
-    """The code's name, for a resume function one that tells where it goes on."""
+    """The code's name in listings, for a resume function one that tells where it goes on."""
     resume = _by_code.get(id(code))
-    return code.co_name if resume is None else resume.name
+    return code.co_name if resume is None else f"resume_in_{code.co_name}_at_{resume.line}"
 
 
 def resume_of(code: CodeType) -> Resume | None:
@@ -119,6 +124,8 @@ def starts_at(code: CodeType) -> int:
 
 def forget() -> None:
     """Forget all resume functions (their code goes when nothing else holds it)."""
+    for resume in _by_code.values():
+        forget_code(resume.code)
     _made.clear()
     _by_code.clear()
 
@@ -133,6 +140,7 @@ def make_resume(original: CodeType, program: Program, point: Point) -> Resume:
     if resume is None:
         resume = known[point] = _build(original, program, point)
         _by_code[id(resume.code)] = resume
+        name_rest(resume.code, original, resume.line, _labels(original, program, point))
     return resume
 
 
@@ -142,6 +150,7 @@ def _original_died(key: int, known: dict[Point, Resume]) -> None:
     for resume in known.values():
         if _by_code.get(id(resume.code)) is resume:
             del _by_code[id(resume.code)]
+            forget_code(resume.code)
 
 
 FIRST_ARGUMENT = "___first"
@@ -188,7 +197,6 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
     after = program.instructions[point.at - point.dropped]
-    name = f"resume_in_{original.co_name}_at_{_line(after, original)}"
     template = original.replace(
         co_argcount=len(parameters),
         co_posonlyargcount=0,
@@ -202,7 +210,22 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     )
     made = Program(template, [*beginning, *body.instructions], [*parameters, *others], [], list(cells))
     offset = target_old.origin.offset if target_old.origin is not None else 0
-    return Resume(name, assemble(made), weakref.ref(original), point, offset, len(beginning))
+    return Resume(_line(after, original), assemble(made), weakref.ref(original), point, offset, len(beginning))
+
+
+def _labels(original: CodeType, program: Program, point: Point) -> dict[str, Label]:
+    """The names for people of the arguments that the original function does not have."""
+    items = stack_labels(program, original.co_filename, program.instructions[point.at])
+    labels = {box(name): Label(f"`{name}`", box=True) for name in point.boxed}
+    if point.first == FIRST_ARGUMENT:
+        labels[FIRST_ARGUMENT] = Label(f"`{original.co_varnames[0]}`")
+    known: Counter[Label] = Counter()
+    for depth in point.passed():
+        label = items[depth] if depth < len(items) else Label("a value")
+        known[label] += 1
+        given = label.given if known[label] == 1 else f"{label.given} ({known[label]})"
+        labels[point.item(depth)] = replace(label, given=given, box=depth in point.boxed_items)
+    return labels
 
 
 def _line(instruction: Instruction, code: CodeType) -> int:

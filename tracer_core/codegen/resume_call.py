@@ -55,7 +55,10 @@ def call_resume(
     first = _first_argument(root, original, bound)
     boxed_names = tuple(name for name in names if name in held and name != first)
     boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
-    point = Point(at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted)
+    point = Point(
+        at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted,
+        told_plainly=end.output.told_plainly,
+    )  # fmt: skip
     resume = make_resume(original, program, point)
     made: list[Instruction] = [make("POP_TOP")] if unwanted else []
     temporaries = {d: f"___pass{d}" for d in range(depth)}

@@ -12,12 +12,15 @@ from typing import Any, TypeVar, overload
 import torch
 
 from tracer_core import warned
+from tracer_core.code_names import code_name
 from tracer_core.codegen import resume
+from tracer_core.compiling import is_compiling
 from tracer_core.errors import Unsupported
-from tracer_core.frame_eval import backends, c_frame, cache
-from tracer_core.frame_eval.convert import is_tracing, prepare
-from tracer_core.frame_eval.hook import Hook, disabled, hook_for
-from tracer_core.frame_eval.lookup import interrupted, raise_interruption
+from tracer_core.files import shown_file
+from tracer_core.frame_eval import backends, c_frame, cache, threads
+from tracer_core.frame_eval.compiled_object import as_called, region_of
+from tracer_core.frame_eval.convert import prepare
+from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
@@ -110,13 +113,15 @@ def make_config(
     with disabled():
         ours, theirs = backends.split_options(backend, options or {}, mode)
         which = backend if isinstance(backend, str) else ById(backend)
-        key = (which, dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
+        how = (dynamic, bool(fullgraph), *sorted(ours.items()), repr(theirs))
+        key = (which, *how)
         config = _shared.get(key)
         if config is None:
             function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
             if backend in ("eager", backends.eager):
                 ours["graph_runs_as_it_is"] = True
-            config = _shared[key] = Config(function, dynamic, bool(fullgraph), ours)
+            scope = cache.scope_of_backend(backend, how)
+            config = _shared[key] = Config(function, dynamic, bool(fullgraph), ours, scope)
     return config
 
 
@@ -149,20 +154,22 @@ def _compiled_function(fn: Callable[..., Any], hook: Hook) -> Callable[..., Any]
 
 def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
     """`fn` with the thread's hook set to `hook` while it runs."""
+    region = c_frame.NO_REGION if hook is None else region_of(fn)
 
     @warned.passed_by
     def switched(*args: Any, **kwargs: Any) -> Any:
-        if _torch_traces() or is_tracing():
+        if _torch_traces() or is_compiling():
             return fn(*args, **kwargs)
-        if hook is not None:
-            prepare()
+        prepare()
+        call = as_called(fn)
+        region_before = threads.enter(region)
         previous = c_frame.set_callback(hook)
         try:
-            return fn(*args, **kwargs)
+            return call(*args, **kwargs)
         finally:
             c_frame.set_callback(previous)
-            if interrupted:
-                raise_interruption()
+            threads.leave(region_before)
+            after_call()
 
     return switched
 
@@ -184,7 +191,7 @@ def _refuse_skipped(fn: Callable[..., Any]) -> None:
         return
     skipped = why_skip(code, function.__globals__)
     if skipped is not None:
-        raise Unsupported(skipped.reason_id, function=code.co_qualname, file=code.co_filename)
+        raise Unsupported(skipped.reason_id, function=code_name(code), file=shown_file(code.co_filename))
 
 
 def _like(wrapper: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -230,8 +237,3 @@ def reset() -> None:
     cache.forget_all()
     resume.forget()
     frame.forget_decoded()
-
-
-def is_compiling() -> bool:
-    """Whether tracewalk is tracing in this thread. While it traces a function, calls of this are True."""
-    return is_tracing()

@@ -13,6 +13,8 @@ from typing import Any
 from torch._C._dynamo import eval_frame, guards
 from torch._guards import CompileId
 
+from tracer_core.frame_input import CacheScope
+
 Callback = Callable[[Any, Any, dict[Any, Any]], "FrameResult"]
 
 _ACTION = eval_frame._FrameAction
@@ -36,6 +38,8 @@ class GuardManager:
     """One lambda guard under a root. The C side sets `cache_entry` and `extra_state` while it has the entry, and
     sets them to None when it drops it.
 
+    `code` is the code in whose list the entry is.
+
     The rest is there for `torch.compile`, which looks through all entries of a code that it compiles too: it takes
     ours for dropped ones, made for another object than the frame's, and does not count them towards its own limit.
     """
@@ -47,6 +51,7 @@ class GuardManager:
     id_matched_objs: dict[str, Any] = field(default_factory=lambda: {"": _never_a_local})
     diff_guard_sources: set[str] = field(default_factory=set)
     invalidation_reason: str = "compiled by tracewalk"
+    code: weakref.ref[CodeType] | None = None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -60,15 +65,18 @@ class GuardManager:
         """Nothing to do: the one guard is as fast as it gets."""
 
     @staticmethod
-    def of(check: Callable[[Mapping[str, Any]], bool], text: str) -> GuardManager:
-        manager = GuardManager()
+    def of(check: Callable[[Mapping[str, Any]], bool], text: str, code: CodeType) -> GuardManager:
+        manager = GuardManager(code=weakref.ref(code))
         manager.root.add_lambda_guard(check, [text], None)
         return manager
 
     def drop(self) -> None:
         """Make the C side forget the code behind this guard."""
         if self.cache_entry is not None and not sys.is_finalizing():
-            self.extra_state.invalidate(self.cache_entry, GuardManager())
+            self.extra_state.invalidate(self.cache_entry, _OF_DEAD_ENTRIES)
+
+
+_OF_DEAD_ENTRIES = GuardManager()
 
 
 @dataclass(slots=True)
@@ -83,24 +91,39 @@ class GuardedCode:
 
 @dataclass(slots=True)
 class FrameResult:
-    """The callback's answer. `frame_exec_strategy` is kept for the code if `apply_to_code`, else used once."""
+    """The callback's answer. `frame_exec_strategy` is for this frame, unless `apply_to_code` (and then for all in the
+    same region, whatever the code is marked with: so it is never used)."""
 
     guarded_code: GuardedCode | None
-    apply_to_code: bool
     frame_exec_strategy: Any
+    apply_to_code: bool = False
 
 
-def run_plainly() -> FrameResult:
+def run_plainly(strategy: Any = TRACE) -> FrameResult:
     """Leave this one frame to Python; ask again at the next."""
-    return FrameResult(None, False, TRACE)
+    return FrameResult(None, strategy)
 
 
 set_callback: Callable[[Callback | None], Callback | None] = eval_frame.set_eval_frame  # type: ignore[assignment]
 """Switch this thread's hook; gives the one before."""
 
 
+NO_REGION = -1
+"""The region of what runs in no other. What is kept for it is found in all regions."""
+
+set_region: Callable[[int], int] = eval_frame.set_eval_frame_isolate_recompiles_id
+"""Switch to another region: what is looked up from now on, in any thread, is among the region's entries."""
+
+
 def mark(code: CodeType, strategy: Any) -> None:
     eval_frame.set_code_exec_strategy(code, strategy)
+
+
+def only_ours(code: CodeType) -> bool:
+    """Whether the C side keeps nothing of `torch.compile` for the code."""
+    entries = eval_frame._debug_get_cache_entry_list(code)
+    mine = sum(entry.backend is None or type(entry.backend) is CacheScope for entry in entries)
+    return mine == eval_frame._get_total_cache_entry_count(code)
 
 
 def forget(code: CodeType) -> None:

@@ -1,55 +1,102 @@
 """The compiled versions of each code object, and what keeps a code from being compiled again.
 
-Versions of one code under one hook live in the dict that the C side keeps for the code, so they die with it. Nothing
-here refers strongly to the code: code objects are not garbage collected, a cycle through one would never be freed.
+Nothing here refers strongly to the code: code objects are not garbage collected, a cycle through one would never be
+freed. What belongs to a code goes with it, what belongs to a module's class or to a wrapped function with that.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from tracer_core.frame_eval import c_frame
+from tracer_core.frame_eval import c_frame, sweep
+from tracer_core.frame_eval.subject import Subject
+from tracer_core.frame_input import CacheScope
 from tracer_core.guards import CompiledGuards
 
-_known: dict[int, weakref.ref[CodeType]] = {}
+_TRIED_OF_OTHERS = 32
+"""So many of the versions that only others use are tried before a new one is compiled."""
+_UNUSED = 8
+"""So many versions of a code are kept that nothing alive uses."""
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Version:
-    """One compiled version: its guards, the code that runs, and watches on objects it cannot live without."""
+    """One compiled version: its guards, the code that runs, and watches on objects it cannot live without. `subject`
+    is the key of what it was compiled for. `managers` are those of the C side's entries, one in each region that uses
+    the version."""
 
     number: int
     guards: CompiledGuards
     code: CodeType | None
-    managers: list[weakref.ref[c_frame.GuardManager]] = field(default_factory=list)
+    subject: Hashable = None
+    managers: dict[int, weakref.ref[c_frame.GuardManager]] = field(default_factory=dict)
     watches: list[weakref.ref[Any]] = field(default_factory=list)
+
+    def use(self, region: int, manager: c_frame.GuardManager) -> None:
+        """Note the entry that is about to be made in a region; there was one before where another thread was in the
+        way of its lookup."""
+        self.let_go(region)
+        self.managers[region] = weakref.ref(manager)
+
+    def let_go(self, region: int) -> None:
+        reference = self.managers.pop(region, None)
+        manager = None if reference is None else reference()
+        if manager is not None:
+            sweep.drop(manager)
 
     def drop(self) -> None:
         """Never reuse it again, and free its code."""
         self.code = None
-        for reference in self.managers:
-            manager = reference()
-            if manager is not None:
-                manager.drop()
+        for region in list(self.managers):
+            self.let_go(region)
+        self.watches.clear()
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class CodeState:
-    """What one hook knows about one code. `stopped` is the reason (id, message) not to compile it any more.
-    Versions are numbered from 1; `last_number` is that of the last one made. `idle` counts the frames so far that had
-    nothing to do with tensors."""
+    """What is known about one code under one scope, for one subject. `stopped` is the reason (id, message) not to
+    compile it any more. `warned` are the regions whose limit was reported; `collected` is the number of versions when
+    garbage was last collected for the limit's sake. `idle` counts the frames so far that had nothing to do with
+    tensors."""
 
-    versions: list[Version] = field(default_factory=list)
     history: dict[str, Any] = field(default_factory=dict)
     stopped: tuple[str, str] | None = None
-    last_number: int = 0
     idle: int = 0
+    warned: set[int] = field(default_factory=set)
+    collected: int = 0
+
+
+class CodeCache:
+    """The versions of one code under one scope, the one used last at the end, and its states by subject. Versions are
+    numbered from 1; `last_number` is that of the last one compiled."""
+
+    __slots__ = ("__weakref__", "_states", "_watches", "last_number", "versions")
+
+    def __init__(self) -> None:
+        self.versions: list[Version] = []
+        self.last_number = 0
+        self._states: dict[Hashable, CodeState] = {}
+        self._watches: dict[Hashable, list[weakref.ref[Any]]] = {}
+
+    def state(self, subject: Subject) -> CodeState:
+        """The state for `subject`, which goes when a part of it dies."""
+        found = self._states.get(subject.key)
+        if found is None:
+            gone = functools.partial(_subject_died, weakref.ref(self), subject.key)
+            self._watches[subject.key] = [weakref.ref(part, gone) for part in subject.parts]
+            found = self._states[subject.key] = CodeState()
+        return found
+
+    def forget_subject(self, key: Hashable) -> None:
+        self._states.pop(key, None)
+        self._watches.pop(key, None)
 
     def add(self, version: Version) -> None:
         """Keep `version` until one of the objects that its guards compare with dies."""
@@ -68,41 +115,136 @@ class CodeState:
             self.versions.remove(version)
         version.drop()
 
-    def holding(self, f_locals: Mapping[str, Any]) -> Version | None:
-        """A version whose guards hold."""
-        return next((v for v in self.versions if v.code is not None and v.guards.holds(f_locals)), None)
+    def used_in(self, region: int) -> list[Version]:
+        return [version for version in self.versions if region in version.managers]
+
+    def holding(self, f_locals: Mapping[str, Any], region: int) -> Version | None:
+        """A version whose guards hold, now the one used last."""
+        for version in self._to_try(region):
+            if version.code is not None and version.guards.holds(f_locals):
+                with contextlib.suppress(ValueError):  # its object may have died meanwhile
+                    self.versions.remove(version)
+                    self.versions.append(version)
+                return version
+        return None
+
+    def _to_try(self, region: int) -> Iterator[Version]:
+        """The region's own versions, then the last of others."""
+        own = self.used_in(region)
+        yield from reversed(own)
+        yield from reversed([version for version in self.versions if version not in own][-_TRIED_OF_OTHERS:])
+
+    def let_go(self, region: int) -> None:
+        """The region is no more. Of the versions that nothing uses now, keep only the last ones."""
+        for version in self.versions:
+            version.let_go(region)
+        for state in self._states.values():
+            state.warned.discard(region)
+        unused = [version for version in self.versions if not version.managers]
+        for version in unused[: max(0, len(unused) - _UNUSED)]:
+            self.remove(version)
+
+    def clear(self) -> None:
+        for version in list(self.versions):
+            self.remove(version)
 
 
 def _died(
-    state: weakref.ref[CodeState],
+    cache: weakref.ref[CodeCache],
     version: weakref.ref[Version],
     _: weakref.ref[Any],
     at_exit: Callable[[], bool] = sys.is_finalizing,
 ) -> None:
     if at_exit():  # the modules are already emptied
         return
-    alive_state, alive_version = state(), version()
-    if alive_state is not None and alive_version is not None:
-        alive_state.remove(alive_version)
+    alive_cache, alive_version = cache(), version()
+    if alive_cache is not None and alive_version is not None:
+        alive_cache.remove(alive_version)
 
 
-def remember(code: CodeType) -> None:
-    """Note that the C side keeps something for `code`, for `forget_all`."""
+def _subject_died(
+    cache: weakref.ref[CodeCache],
+    key: Hashable,
+    _: weakref.ref[Any],
+    at_exit: Callable[[], bool] = sys.is_finalizing,
+) -> None:
+    alive = None if at_exit() else cache()
+    if alive is not None:
+        alive.forget_subject(key)
+
+
+class _Known:
+    """A code that the C side keeps something for, and its caches by scope."""
+
+    __slots__ = ("caches", "reference")
+
+    def __init__(self, reference: weakref.ref[CodeType]) -> None:
+        self.reference = reference
+        self.caches: dict[CacheScope, CodeCache] = {}
+
+
+_known: dict[int, _Known] = {}
+
+
+def _know(code: CodeType) -> _Known:
     key = id(code)
-    if key not in _known:
-        _known[key] = weakref.ref(code, lambda _: _known.pop(key, None))
+    known = _known.get(key)
+    if known is None:
+        known = _known[key] = _Known(weakref.ref(code, lambda _: _known.pop(key, None)))
+    return known
+
+
+def cache_of(code: CodeType, scope: CacheScope) -> CodeCache:
+    """What is cached for `code` under `scope`."""
+    caches = _know(code).caches
+    found = caches.get(scope)
+    if found is None:
+        found = caches[scope] = CodeCache()
+    return found
 
 
 def leave_to_python(code: CodeType, *, recursive: bool) -> None:
     """Never ask about frames of `code` again, nor, if `recursive`, about what runs inside them."""
-    remember(code)
+    _know(code)
     c_frame.mark(code, c_frame.SKIP_ALL if recursive else c_frame.SKIP)
+
+
+_of_names: dict[Hashable, CacheScope] = {}
+_of_backends: weakref.WeakValueDictionary[Hashable, CacheScope] = weakref.WeakValueDictionary()
+
+
+def scope_of_its_own(owner: Any) -> CacheScope:
+    """A scope that ends with `owner`, and all that was compiled under it."""
+    scope = CacheScope()
+    weakref.finalize(owner, _forget_scope, scope).atexit = False
+    return scope
+
+
+def scope_of_backend(backend: Any, how: Hashable) -> CacheScope | None:
+    """The scope for code compiled with `backend` in the way that `how` says: always the same, as long as the back
+    end lives. None for one that cannot be referenced weakly."""
+    if isinstance(backend, str):
+        return _of_names.setdefault((backend, how), CacheScope())
+    key = (id(backend), how)
+    found = _of_backends.get(key)
+    if found is None:
+        with contextlib.suppress(TypeError):
+            found = _of_backends[key] = scope_of_its_own(backend)
+    return found
+
+
+def _forget_scope(scope: CacheScope) -> None:
+    """Drop all versions that were compiled under `scope`, which no frame can be under any more."""
+    for known in list(_known.values()):
+        cache = known.caches.pop(scope, None)
+        if cache is not None:
+            cache.clear()
 
 
 def forget_all() -> None:
     """Drop all versions and marks of all codes."""
-    for reference in list(_known.values()):
-        code = reference()
+    for known in list(_known.values()):
+        code = known.reference()
         if code is not None:
             c_frame.forget(code)
     _known.clear()

@@ -5,20 +5,10 @@ from __future__ import annotations
 import collections
 import importlib.util
 import os
-import sysconfig
 from types import CodeType
 from typing import Any
 
-_PATHS = sysconfig.get_paths()
-
-
-def _at(*keys: str) -> tuple[str, ...]:
-    return tuple({os.path.join(os.path.realpath(_PATHS[key]), "") for key in keys})
-
-
-SITE = _at("purelib", "platlib")
-LIBRARY = _at("stdlib", "platstdlib")
-INSTALLED = (*SITE, *LIBRARY)
+from tracer_core.files import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 def folder(package: str) -> str | None:
@@ -53,4 +43,4 @@ def written_in(code: CodeType, globals: dict[str, Any]) -> str:
 def is_installed(code: CodeType, globals: dict[str, Any]) -> bool:
     """Whether the code is Python's own or an installed package's."""
     path = written_in(code, globals)
-    return path.startswith("<frozen ") or os.path.realpath(path).startswith(INSTALLED)
+    return path.startswith("<frozen ") or os.path.realpath(path).startswith((*SITE_FOLDERS, *LIBRARY_FOLDERS))

@@ -9,24 +9,34 @@ import weakref
 from types import TracebackType
 from typing import Any
 
+from tracer_core.code_names import code_name
+from tracer_core.compiling import is_compiling
 from tracer_core.errors import FaultWarning
-from tracer_core.frame_eval import c_frame, lookup
-from tracer_core.frame_eval.convert import DELIVERED, convert, is_tracing, prepare, raised_in, stopped_in
-from tracer_core.frame_input import Config
+from tracer_core.frame_eval import c_frame, lookup, sweep, threads
+from tracer_core.frame_eval.cache import scope_of_its_own
+from tracer_core.frame_eval.convert import DELIVERED, convert, prepare, raised_in, stopped_in
+from tracer_core.frame_input import CacheScope, Config
 from tracer_core.signals import Interrupted, handlers_part, in_context_of, is_from_outside
 
 
 class Hook:
     """The callback for frames that start while it is on, under one `Config`.
 
-    The C side compares callbacks by identity and runs only code that came from the same one. It takes the callback
-    off while it runs, and while guards run.
+    The C side runs only code that came from a callback of the same `_torchdynamo_orig_backend`, which it keeps with
+    the code. It takes the callback off while it runs, and while guards run.
     """
 
-    __slots__ = ("__weakref__", "config")
+    __slots__ = ("__weakref__", "_torchdynamo_orig_backend", "config")
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        if config.scope is None:
+            config.scope = scope_of_its_own(config)
+        self._torchdynamo_orig_backend = config.scope
+
+    @property
+    def scope(self) -> CacheScope:
+        return self._torchdynamo_orig_backend
 
     def __call__(self, frame: Any, cache_entry: Any, states: dict[Any, Any]) -> c_frame.FrameResult:
         waiting = lookup.take_interruption()
@@ -35,7 +45,7 @@ class Hook:
         outer = sys.exc_info()[1]
         try:
             _room(_LEVELS)
-            return convert(self, frame, states)
+            return convert(self, frame)
         except RecursionError:
             return _UNTIL_IT_RETURNS
         except Interrupted as interrupted:
@@ -46,7 +56,7 @@ class Hook:
             if is_from_outside(error):
                 return stopped_in(frame.f_code, _without_us(error, outer))
             warnings.warn(
-                f"tracewalk failed at the start of {frame.f_code.co_qualname}, which runs as plain Python. "
+                f"tracewalk failed at the start of {code_name(frame.f_code)}, which runs as plain Python. "
                 f"The fault is ours: please report it with this text.\n{traceback.format_exc()}",
                 FaultWarning,
                 stacklevel=2,
@@ -55,7 +65,7 @@ class Hook:
 
 
 _LEVELS = 24
-_UNTIL_IT_RETURNS = c_frame.FrameResult(None, False, c_frame.SKIP_ALL)
+_UNTIL_IT_RETURNS = c_frame.run_plainly(c_frame.SKIP_ALL)  # there is no room for a call
 
 
 def _room(levels: int) -> None:
@@ -82,6 +92,14 @@ def hook_for(config: Config) -> Hook:
     return hook
 
 
+def after_call() -> None:
+    """What is to be done when compiled code has run, and the hook is as it was before."""
+    if sweep.due:
+        sweep.sweep()
+    if lookup.interrupted:
+        lookup.raise_interruption()
+
+
 class Switch:
     """Sets this thread's callback inside a block; the one before comes back after it, also after errors.
 
@@ -95,16 +113,20 @@ class Switch:
     def __enter__(self) -> None:
         if self._callback is not None:
             prepare()
-        self._previous.append(_KEEP if is_tracing() else c_frame.set_callback(self._callback))
+        if is_compiling():
+            self._previous.append((_KEEP, 0))
+            return
+        region = threads.enter(threads.current_region())
+        self._previous.append((c_frame.set_callback(self._callback), region))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        previous = self._previous.pop()
+        previous, region = self._previous.pop()
         if previous is not _KEEP:
             c_frame.set_callback(previous)
-        if lookup.interrupted:
-            lookup.raise_interruption()
+            threads.leave(region)
+        after_call()
 
 
 _KEEP = object()

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any
 
 from tracer_core import observer as observers
+from tracer_core.code_names import module_called
 from tracer_core.frame_eval.cache import Version
 from tracer_core.signals import handlers_part
 
@@ -64,15 +65,15 @@ def raise_interruption() -> None:
         raise error
 
 
-def on_miss(code: CodeType) -> None:
-    """No version of `code` fits, or there is none: its lookup is over."""
+def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
+    """No version of `code` fits a frame with these locals, or there is none: its lookup is over."""
     if not _watched:
         return
     watching = observers.current()
     if watching is None:
         return
     if _lookups.tried.pop(id(code), None) is None:
-        watching.on_call(code)
+        watching.on_call(code, module_called(code, f_locals, type))
 
 
 def on_late_hit(code: CodeType, version: Version) -> None:
@@ -91,15 +92,17 @@ def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapp
     except Exception as error:  # noqa: BLE001
         warnings.warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning, stacklevel=2)
         return version.guards.holds(f_locals)
-    _report(watching, code, version.number, failure)
+    _report(watching, code, f_locals, version.number, failure)
     return failure is None
 
 
-def _report(watching: observers.Observer, code: CodeType, number: int, failure: Any) -> None:
+def _report(
+    watching: observers.Observer, code: CodeType, f_locals: Mapping[str, Any], number: int, failure: Any
+) -> None:
     tried = _lookups.tried.get(id(code))
     if tried is None or number in tried:
         tried = _lookups.tried[id(code)] = set()
-        watching.on_call(code)
+        watching.on_call(code, module_called(code, f_locals, type))
     tried.add(number)
     if failure is None:
         del _lookups.tried[id(code)]

@@ -17,7 +17,8 @@ from tracer_core import warned
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+_classes: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
+"""By the original class, which lives as long as the class that derives from it."""
 
 
 class CompiledModule:
@@ -65,7 +66,7 @@ def compiled_module(module: torch.nn.Module, wrap: Wrap) -> torch.nn.Module:
 
 
 def _class_for(cls: type) -> type:
-    known = _classes.get(cls)
+    known = _classes.get(id(cls))
     if known is not None:
         return known
     namespace = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
@@ -75,5 +76,5 @@ def _class_for(cls: type) -> type:
         raise TypeError(
             f"{cls.__qualname__} cannot be compiled as a module ({error}); compile its forward"
         ) from error
-    _classes[cls] = made
+    _classes[id(cls)] = made
     return made

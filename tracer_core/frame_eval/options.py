@@ -33,6 +33,9 @@ OPTIONS: dict[str, Option] = {
         "The back end runs the graph's operations as they stand (always so for 'eager'): keep in the graph what "
         "others lose, writes of tensor.data and leaves made with requires_grad=True.",
     ),
+    "strict_mark_dynamic": Option(
+        bool, False, "Raise Unsupported, as torch does, where the program fixes a size marked with mark_dynamic."
+    ),
     "numpy_rounding": Option(
         bool, False, "Trace NumPy's sqrt, exp, sin and the like, which torch rounds otherwise in the last place."
     ),

@@ -12,8 +12,10 @@ from typing import Any
 
 import torch
 
+from tracer_core.code_names import code_name, frame_name
 from tracer_core.errors import Unsupported
-from tracer_core.frame_eval.folders import LIBRARY, SITE, folder, is_ours, written_in
+from tracer_core.files import LIBRARY_FOLDERS, SITE_FOLDERS, shown_file
+from tracer_core.frame_eval.folders import folder, is_ours, written_in
 from tracer_core.frame_input import SkippedFrame
 from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
@@ -61,18 +63,18 @@ def _skipped(reason_id: str, **details: Any) -> SkippedFrame:
 
 def _by_kind(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE):
-        return _skipped("frame-async", function=code.co_name)
+        return _skipped("frame-async", function=code_name(code))
     if code.co_flags & inspect.CO_GENERATOR:
-        return _skipped("frame-generator", function=code.co_name)
+        return _skipped("frame-generator", function=code_name(code))
     if not code.co_flags & inspect.CO_OPTIMIZED:
-        return _skipped("frame-not-function", function=code.co_name)
+        return _skipped("frame-not-function", function=code_name(code))
     return None
 
 
 def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     path = code.co_filename
     if path.startswith("<frozen "):
-        skipped = _skipped("frame-library", function=code.co_name, file=path)
+        skipped = _skipped("frame-library", function=code_name(code), file=path)
         # What an import runs is done once, and is not what anyone wants to see.
         return replace(skipped, recursive=path.startswith("<frozen importlib"))
     path = written_in(code, globals)
@@ -81,8 +83,8 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     path = os.path.realpath(path)
     if path.startswith(_TRACED) and (path != _MODULE_FILE or code.co_qualname.startswith(_CALLING_A_MODULE)):
         return None
-    if path.startswith(_UNTRACED) or (path.startswith(LIBRARY) and not path.startswith(SITE)):
-        return _skipped("frame-library", function=code.co_name, file=code.co_filename)
+    if path.startswith(_UNTRACED) or (path.startswith(LIBRARY_FOLDERS) and not path.startswith(SITE_FOLDERS)):
+        return _skipped("frame-library", function=code_name(code), file=shown_file(code.co_filename))
     return None
 
 
@@ -96,7 +98,7 @@ def why_skip_here(code: CodeType) -> SkippedFrame | None:
         caller = caller.f_back
     if caller is None or caller.f_code.co_name != "nonrecursive_disable_wrapper":
         return None
-    return replace(_skipped("frame-disabled", function=code.co_name), forever=False)
+    return replace(_skipped("frame-disabled", function=code_name(code)), forever=False)
 
 
 def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | None:
@@ -114,7 +116,7 @@ def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | No
     top = torch._C._functorch.peek_interpreter_stack()
     if top is not None:
         transform = _TRANSFORMS.get(top.key().name, "a transform of torch.func")
-        return Unsupported("inside-transform", function=code.co_qualname, transform=transform)
+        return Unsupported("inside-transform", function=frame_name(code, f_locals), transform=transform)
     if code in _CALLS_MODULES and _has_backward_hooks(f_locals.get("self")):
         # Its forward, which is called between the hooks, is traced on its own.
         return Unsupported("backward-hooks", cls=type(f_locals["self"]).__qualname__)

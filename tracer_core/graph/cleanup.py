@@ -1,5 +1,10 @@
 """What is taken out of a finished graph: results nobody took, sums of sizes nobody needs, switches without effect,
-inputs nobody reads."""
+inputs nobody reads.
+
+A node goes, or gives way to an equal one, only where nothing but its result can be seen of it, and where its result
+does not depend on where it stands. So nothing that reads a tensor's data is merged, and nothing that may write, draw
+or raise is left out.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,8 @@ from typing import Any
 import torch
 import torch.fx
 
+from tracer_core.graph.memory import symbols_of
+from tracer_core.graph.number_errors import ARITHMETIC
 from tracer_core.graph.output import NUMBERS, SYMBOLIC, OutputGraph
 from tracer_core.sources import NumberTensorSource
 
@@ -30,59 +37,84 @@ def is_empty(graph: torch.fx.Graph) -> bool:
 
 
 def _is_item(node: torch.fx.Node) -> bool:
-    """Whether it takes one of several results of a node, or, by numbers, a part of a tensor."""
+    """Whether it takes one of several results of a node, or, by numbers, a part of a tensor. Either is a view, which
+    reads no data, and whose creation nobody sees."""
     if node.op != "call_function" or node.target is not operator.getitem:
         return False
     return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes[1:])
 
 
 def _is_arithmetic(node: torch.fx.Node) -> bool:
-    """Whether it only computes a number from numbers (sizes asked about in Python, answered while tracing)."""
-    if node.op == "call_method":
-        base = node.args[0]
-        return isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), NumberTensorSource)
-    if node.op != "call_function" or not isinstance(node.meta.get("example_value"), NUMBERS):
-        return False
-    return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes)
+    """Whether it computes a number from nothing but numbers, and so gives the same wherever it stands in the graph.
+    What reads a tensor (`item`, say) does not: the tensor may be written to between two reads."""
+    if _takes_out_a_number(node):
+        return True
+    of_numbers = all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes)
+    return node.op == "call_function" and node.target in ARITHMETIC and of_numbers and not node.kwargs
+
+
+def _takes_out_a_number(node: torch.fx.Node) -> bool:
+    """Whether it reads the tensor in which a number enters the graph, which nothing else knows or can write to."""
+    base = node.args[0] if node.args else None
+    carrier = isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), NumberTensorSource)
+    return carrier and node.op == "call_method" and node.target == "item"
 
 
 def _merge_equal_numbers(output: OutputGraph) -> None:
-    """Numbers that are the same arithmetic on the same symbols are computed once. (Floats only where they are the
-    same operation on the same operands: symbols are real numbers, of which more is equal than of floats.)"""
+    """Compute numbers once that are the same arithmetic on the same numbers. Where no float is involved, equal
+    expressions are enough; floats must be the same operation on the same operands, as symbols are real numbers, of
+    which more are equal than of floats."""
     first: dict[Any, torch.fx.Node] = {}
+    exact: set[torch.fx.Node] = set()
     for node in list(output.graph.nodes):
         number = node.meta.get("example_value")
-        if not isinstance(number, SYMBOLIC) or node.meta.get("may_raise"):
+        if not isinstance(number, SYMBOLIC) or not (node.op == "placeholder" or _is_arithmetic(node)):
             continue
-        symbols = number.node.expr.free_symbols
-        exact = not isinstance(number, torch.SymFloat) and all(symbol.is_integer for symbol in symbols)
-        key = number.node.expr if exact else (node.op, node.target, node.args)
+        if _is_exact(node, exact):
+            exact.add(node)
+        if node.meta.get("may_raise"):
+            continue
+        key = number.node.expr if node in exact else (node.target, *map(_same, node.args))
         earlier = first.setdefault(key, node)
         if earlier is not node and node.op != "placeholder":
             node.replace_all_uses_with(earlier)
             output.graph.erase_node(node)
 
 
+def _is_exact(node: torch.fx.Node, exact: set[torch.fx.Node]) -> bool:
+    """Whether it is a whole number or a bool computed from such alone, on which symbols and Python agree."""
+    if isinstance(node.meta["example_value"], torch.SymFloat) or node.target is operator.truediv:
+        return False
+    operands = (arg in exact if isinstance(arg, torch.fx.Node) else isinstance(arg, int) for arg in node.args)
+    return node.op == "placeholder" or all(operands)
+
+
+def _same(operand: Any) -> Any:
+    """A key under which only the very same operand is found: 0.0 equals -0.0, and 1 equals True."""
+    return operand if isinstance(operand, torch.fx.Node) else (type(operand), repr(operand))
+
+
 def _drop_grad_switches(output: OutputGraph) -> None:
-    """Switches of the grad mode that the next node switches again, and those to the mode that is on already."""
-    mode = output.grad_mode_at_start
+    """Erase switches of the grad mode that the next node switches again, and those to the mode that is on already.
+    After a node that changes the mode along with other settings, it is not known which is on."""
+    mode: bool | None = output.grad_mode_at_start
     for node in list(output.graph.nodes):
         if node.target is not torch._C._set_grad_enabled:
-            continue
-        if node.next.target is torch._C._set_grad_enabled or node.args[0] == mode:
+            if "grad_mode" in node.meta.get("settings", ()):
+                mode = None
+        elif node.next.target is torch._C._set_grad_enabled or node.args[0] is mode:
             output.graph.erase_node(node)
         else:
             mode = bool(node.args[0])
 
 
 def _drop_inputs(output: OutputGraph) -> None:
-    """Inputs that nobody reads; a symbol stays while the size of a tensor has it."""
+    """Erase inputs that nobody reads (to load one from its source changes nothing); a symbol stays while it says how
+    a tensor lies in memory."""
     needed: set[str] = set()
     for argument in output.inputs:
         if argument.node.users and isinstance(argument.fake, torch.Tensor):
-            for size in (*argument.fake.shape, *argument.fake.stride()):
-                if isinstance(size, torch.SymInt):
-                    needed |= {str(symbol) for symbol in size.node.expr.free_symbols}
+            needed.update(symbols_of(argument.fake))
     kept = []
     for argument in output.inputs:
         is_symbol = isinstance(argument.fake, torch.SymInt)

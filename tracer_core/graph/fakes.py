@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch._guards import Source as TorchSource
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
+from tracer_core.errors import TraceAgain
+from tracer_core.graph.memory import Number, idle_dims, storage_of
+from tracer_core.graph.operations import ObservingFakeMode, Operations, share_storage
+from tracer_core.graph.seen import Over, Seen, inside_out, note, relative
 from tracer_core.guards import Guard, make
-from tracer_core.sources import AttrSource, ById, ConvertedSource, SizeSource, Source, StrideSource
+from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource, SizeSource, Source, StrideSource
+from tracer_core.where import Where
 
 
 class _NamedForTorch(TorchSource):
@@ -37,29 +41,46 @@ class _NamedForTorch(TorchSource):
 #: In a history: the number found there is never to be a symbol.
 CONSTANT = object()
 
+# In a history: the program asks for strides.
+_STRIDES_ASKED = "strides asked"
+
 # Where torch notes on a tensor which of its sizes a person wants as symbols.
 _MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices")
 
 
 @dataclass(slots=True)
 class TrackedFake:
-    """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, the fake's
-    version counter when it was made, and what autograd knew of the real one then."""
+    """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, of which
+    dimensions the strides are not guarded, when the fake was created (by the clock of `operations`), and what
+    autograd knew of the real one then."""
 
     fake: torch.Tensor
     source: Source
-    sizes: list[int | torch.SymInt]
-    strides: list[int | torch.SymInt]
-    version: int | None
+    sizes: list[Number]
+    strides: list[Number]
+    idle: list[int]
+    operations: Operations
+    created: int
     requires_grad: bool
     is_leaf: bool
     base_is_leaf: bool | None
     creation: int
+    # Where the program first looked at it, its dimensions that a person marked as dynamic, and those that were to be
+    # symbols but have a size of 0 or 1.
+    where: Where
+    marked: frozenset[int]
+    special: tuple[int, ...]
 
     @property
     def mutated(self) -> bool:
-        """Whether the trace changed the tensor's data in place, as far as can be told."""
-        return self.version is None or version_of(self.fake) != self.version
+        """Whether the trace wrote to the tensor's memory."""
+        return self.operations.last_write(self.fake) > self.created
+
+    @property
+    def reshaped(self) -> bool:
+        """Whether the trace made the tensor another one than it was, in more than its data."""
+        lost_history = self.requires_grad and not self.fake.requires_grad
+        return lost_history or [*self.fake.shape] != self.sizes or [*self.fake.stride()] != self.strides
 
     def history_guards(self) -> list[Guard]:
         """What autograd asks before a change in place: whether the tensor, and what it is a view of, are leaves, and
@@ -67,24 +88,43 @@ class TrackedFake:
         if not (self.mutated and self.requires_grad):
             return []
         base = AttrSource(self.source, "_base")
-        is_leaf = make.constant(AttrSource(self.source, "is_leaf"), self.is_leaf)
+        guards = [make.constant(AttrSource(self.source, "is_leaf"), self.is_leaf)]
         if self.base_is_leaf is None:
-            return [is_leaf, make.is_none(base)]
-        base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
-        creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
-        return [is_leaf, make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
+            guards.append(make.is_none(base))
+        else:
+            base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
+            creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
+            guards += [make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
+        return [guard.asked_at(self.where) for guard in guards]
 
 
 @dataclass(slots=True)
 class SymbolBinding:
     """A symbol, and every source known to give its value (the first is the one it is read from). The code made is
-    for values from `least` on, whatever was learnt of it."""
+    for values from `least` on, whatever was learnt of it. `where` it was created, what is known of its `range`, and
+    where each bound was asked for, and that it has but one value (None: nowhere)."""
 
     name: str
     value: torch.SymInt | torch.SymFloat
     hint: int | float
+    where: Where
+    range: Any
     sources: list[Source] = field(default_factory=list)
     least: int | None = None
+    lower: Where | None = None
+    upper: Where | None = None
+    fixed: Where | None = None
+
+    def learn(self, env: ShapeEnv, where: Where) -> None:
+        """What the environment knows of it now and did not when this was last called, was asked for there."""
+        symbol = self.value.node._expr
+        now = env.var_to_range[symbol]
+        if now is not self.range:
+            self.lower = where if now.lower != self.range.lower else self.lower
+            self.upper = where if now.upper != self.range.upper else self.upper
+            self.range = now
+        if self.fixed is None and env.replace(symbol).is_number:
+            self.fixed = where
 
 
 def creation_of(view: torch.Tensor) -> int:
@@ -93,36 +133,14 @@ def creation_of(view: torch.Tensor) -> int:
     return int(creation)
 
 
+def base_of(tensor: torch.Tensor) -> torch.Tensor:
+    """What a view is a view of; other tensors themselves."""
+    return tensor if tensor._base is None else tensor._base
+
+
 def version_of(fake: torch.Tensor) -> int | None:
     """The counter of in-place changes; inference tensors have none."""
     return None if fake.is_inference() else fake._version
-
-
-def overlap_refused(written: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
-    """Whether most operations refuse to write into this tensor where it lies in memory, which fakes do not: an
-    element of it stands in several places, or it lies partly over one of the others that are read."""
-    if any(
-        type(stride) is int and stride == 0 and n != 1
-        for n, stride in zip(written.shape, written.stride(), strict=True)
-    ):
-        return True
-    return any(_lie_partly_over(written, other) for other in others)
-
-
-def _lie_partly_over(a: torch.Tensor, b: torch.Tensor) -> bool:
-    if a.untyped_storage()._cdata != b.untyped_storage()._cdata or a.numel() == 0 or b.numel() == 0:
-        return False
-    if not (_is_dense(a) and _is_dense(b)):
-        return False
-    start_a, start_b = (t.storage_offset() * t.element_size() for t in (a, b))
-    if start_a == start_b and a.numel() == b.numel() and a.stride() == b.stride():
-        return False
-    end_a, end_b = start_a + a.numel() * a.element_size(), start_b + b.numel() * b.element_size()
-    return bool(start_a < end_b) and bool(start_b < end_a)
-
-
-def _is_dense(tensor: torch.Tensor) -> bool:
-    return torch.ops.aten.is_non_overlapping_and_dense.default(tensor)  # type: ignore[no-any-return]
 
 
 class Fakes:
@@ -131,34 +149,45 @@ class Fakes:
     Args:
         history: per source name, the sizes (or the number) seen before; belongs to the code and outlives the
             attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
-        dynamic: True makes every size symbolic, False none, None those that varied.
+        dynamic: False makes no size symbolic, None those that varied, True all but those of tensors of modules that
+            did not.
+        where: says what is running.
+        lays_out: whether the back end builds on all strides, also those that say nothing of where elements lie.
     """
 
-    def __init__(self, history: dict[str, Any], dynamic: bool | None) -> None:
+    def __init__(
+        self, history: dict[str, Any], dynamic: bool | None, where: Callable[[], Where], lays_out: bool = True
+    ) -> None:
         self.shape_env = ShapeEnv()
-        self.mode = FakeTensorMode(shape_env=self.shape_env, allow_non_fake_inputs=True)
+        self.operations = Operations()
+        self.mode = ObservingFakeMode(self.operations, shape_env=self.shape_env, allow_non_fake_inputs=True)
         self.history = history
         self.dynamic = dynamic
+        self.where = where
+        self.needs_all_strides = lays_out or bool(dynamic) or _STRIDES_ASKED in history
         self.symbols: dict[str, SymbolBinding] = {}
-        self.tracked: list[TrackedFake] = []
+        # By the ids of the fakes.
+        self.inputs: dict[int, TrackedFake] = {}
         # Symbols of numbers that only the running program knows.
         self.unknowns: set[Any] = set()
 
-    def tensor(self, real: torch.Tensor, source: Source) -> TrackedFake:
-        """A fake for `real`, found at `source`."""
-        wants = self._dynamic_dims(real, source)
+    def tensor(self, real: torch.Tensor, source: Source, *, settled: bool = False) -> TrackedFake:
+        """A fake for `real`, found at `source`. With `settled`, `dynamic=True` does not count."""
+        seen = note(self.history, source.name, real.shape, real.stride())
+        wants = self._dynamic_dims(real, seen, settled)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
         sizes = [
             self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
             for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
         ]
-
-        def stride_symbol(dim: int) -> int | torch.SymInt:
-            return self.symbol(int(real.stride(dim)), StrideSource(source, dim))
-
-        strides = _strides(list(real.shape), list(real.stride()), sizes, stride_symbol)
-        with self.mode, torch.inference_mode(real.is_inference()):
-            fake = _like(real, sizes, strides)
+        varied = seen.varying_strides if seen is not None and self.dynamic is None else []
+        loose = list(range(real.dim())) if any(wants) else varied
+        strides = self._strides(real, source, sizes, varied, loose)
+        idle = [] if loose or self.needs_all_strides else idle_dims(real)
+        offset = self._offset(real, source)
+        # What it takes to make the fake says nothing of the program.
+        with self.mode, torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
+            fake = _like(real, sizes, strides, offset)
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
         base_is_leaf = real._base.is_leaf if real._base is not None else None
@@ -168,16 +197,28 @@ class Fakes:
             source,
             sizes,
             strides,
-            version_of(fake),
+            idle,
+            self.operations,
+            self.operations.clock,
             requires_grad,
             is_leaf,
             base_is_leaf,
             creation_of(real) if base_is_leaf is not None else 0,
+            self.where(),
+            frozenset(getattr(real, "_dynamo_dynamic_indices", ())),
+            tuple(dim for dim, want in enumerate(wants) if want and isinstance(sizes[dim], int)),
         )
-        self.tracked.append(tracked)
+        self.inputs[id(fake)] = tracked
         return tracked
 
-    def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> int | torch.SymInt:
+    def written_since(self, fake: torch.Tensor, moment: int) -> bool:
+        """Whether the memory of `fake` was written to after `moment`, or may have been: inputs may lie one over the
+        other in memory, in this call or in a later one."""
+        inputs = [tracked.fake for tracked in self.inputs.values()]
+        looked_at = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
+        return any(self.operations.last_write(each) > moment for each in looked_at)
+
+    def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> Number:
         """A symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one. Equal
         values share one where all sizes are asked to be symbols; those that vary have one each."""
         kind = DimDynamic.DUCK if self.dynamic and not may_be_one else DimDynamic.DYNAMIC
@@ -190,7 +231,7 @@ class Fakes:
         if binding is None:
             made = self.shape_env.create_symintnode(expr, hint=value, source=named)
             assert isinstance(made, torch.SymInt)
-            binding = self.symbols[name] = SymbolBinding(name, made, value)
+            binding = self._bind(made, value)
         binding.sources.append(source)
         assert isinstance(binding.value, torch.SymInt)
         if may_be_one:
@@ -204,8 +245,14 @@ class Fakes:
         create = self.shape_env.create_symfloatnode if isinstance(value, float) else self.shape_env.create_symintnode
         made = create(expr, hint=value, source=named)
         assert isinstance(made, (torch.SymInt, torch.SymFloat))
-        self.symbols[str(expr)] = SymbolBinding(str(expr), made, value, [source])
+        self._bind(made, value).sources.append(source)
         return made
+
+    def _bind(self, made: torch.SymInt | torch.SymFloat, hint: int | float) -> SymbolBinding:
+        symbol = made.node._expr
+        range_ = self.shape_env.var_to_range[symbol]
+        binding = self.symbols[str(symbol)] = SymbolBinding(str(symbol), made, hint, self.where(), range_)
+        return binding
 
     def unknown(self, cls: type) -> Any:
         """A symbol for a bool, int or float of which only the running program knows anything: no guard can be made
@@ -232,33 +279,82 @@ class Fakes:
             self.history[source.name] = None
         return self.history[source.name] is None
 
-    def _dynamic_dims(self, real: torch.Tensor, source: Source) -> list[bool]:
+    def all_strides(self) -> list[Guard]:
+        """From here on, guard also strides that say nothing of where elements lie; the guards on those of before."""
+        guards = [
+            make.constant(StrideSource(tracked.source, dim), tracked.strides[dim])
+            for tracked in self.inputs.values()
+            for dim in tracked.idle
+        ]
+        for tracked in self.inputs.values():
+            tracked.idle = []
+        self.needs_all_strides = self.history[_STRIDES_ASKED] = True
+        return guards
+
+    def offset_of(self, fake: torch.Tensor) -> Number:
+        """Where a tensor starts in its memory.
+
+        Raises:
+            TraceAgain: it depends on where an input starts, which is a number so far.
+        """
+        over = [each for each in self.inputs.values() if storage_of(each.fake) == storage_of(fake)]
+        below = [OffsetSource(each.source).name for each in over]
+        asked = dict.fromkeys(name for name in below if name not in self.history)
+        if asked:
+            self.history.update(asked)
+            raise TraceAgain("The program asks where a tensor starts in its memory.")
+        return fake.storage_offset()
+
+    def _dynamic_dims(self, real: torch.Tensor, seen: Seen | None, settled: bool) -> list[bool]:
+        if self.dynamic is False:
+            varied = [False] * real.dim()
+        elif seen is None or (self.dynamic and not settled):
+            varied = [True] * real.dim()
+        else:
+            varied = [n is None for n in seen.sizes]
         marked = {dim for marks in _MARKS for dim in getattr(real, marks, ())}
         static = getattr(real, "_dynamo_static_indices", ())
-        varied = self._varied(real, source)
-        return [
-            dim not in static and (dim in marked or self.dynamic is True or (self.dynamic is None and varied[dim]))
-            for dim in range(real.dim())
-        ]
+        return [dim not in static and (dim in marked or varied[dim]) for dim in range(real.dim())]
 
-    def _varied(self, real: torch.Tensor, source: Source) -> list[bool]:
-        now: list[int | None] = [int(n) for n in real.shape]
-        before = self.history.get(source.name)
-        if not isinstance(before, list) or len(before) != len(now):
-            self.history[source.name] = now
-            return [False] * len(now)
-        for dim, n in enumerate(now):
-            if before[dim] is not None and before[dim] != n:
-                before[dim] = None
-        return [n is None for n in before]
+    def _strides(
+        self,
+        real: torch.Tensor,
+        source: Source,
+        sizes: list[Number],
+        varied: Collection[int],
+        loose: Collection[int],
+    ) -> list[Number]:
+        """Strides in terms of sizes and other strides where the real ones are products of these, but for those that
+        varied. What is left are symbols, where `loose`, and numbers."""
+        numbers = real.stride()
+        strides: list[Number] = list(numbers)
+        if not loose:
+            return strides
+        products = relative(real.shape, numbers, over_one=True)
+        for dim in inside_out(real.shape, numbers):
+            product = products[dim]
+            if isinstance(product, Over) and dim not in varied:
+                strides[dim] = sizes[product.dim] * strides[product.dim]
+            elif dim in loose:
+                strides[dim] = self.symbol(numbers[dim], StrideSource(source, dim))
+        return strides
+
+    def _offset(self, real: torch.Tensor, source: Source) -> Number:
+        """Where a tensor starts in its memory: a symbol where the program asks for it, else a number, not guarded."""
+        offset, at = int(real.storage_offset()), OffsetSource(source)
+        if at.name not in self.history:
+            return offset
+        symbol = self.number(offset, at)
+        assert isinstance(symbol, torch.SymInt)
+        return symbol
 
 
-def _like(
-    real: torch.Tensor, sizes: Sequence[int | torch.SymInt], strides: Sequence[int | torch.SymInt]
-) -> torch.Tensor:
+def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number) -> torch.Tensor:
     """An empty tensor that answers as `real` does, also to what autograd asks before it is changed in place."""
     with torch.no_grad():
         fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
+        if isinstance(offset, torch.SymInt) or offset != 0:
+            fake.set_(fake.untyped_storage(), offset, sizes, strides)
         if real.is_conj():
             fake = torch._conj(fake)
         if real.is_neg():
@@ -302,25 +398,3 @@ class _Result(torch.autograd.Function):
 
 
 _as_result: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = _Result.apply
-
-
-def _strides(
-    real_sizes: list[int],
-    real_strides: list[int],
-    sizes: list[int | torch.SymInt],
-    other: Callable[[int], int | torch.SymInt],
-) -> list[int | torch.SymInt]:
-    """Strides in terms of `sizes` where the real ones are products of the real sizes; `other(dim)` elsewhere."""
-    if all(isinstance(n, int) for n in sizes):
-        return list(real_strides)
-    result: list[int | torch.SymInt] = list(real_strides)
-    expected: int | torch.SymInt = 1
-    expected_real = 1
-    for dim in sorted(range(len(sizes)), key=lambda d: (real_strides[d], real_sizes[d], -d)):
-        if real_strides[dim] == expected_real:
-            result[dim] = expected
-        else:
-            expected = result[dim] = other(dim)
-        expected = expected * sizes[dim]
-        expected_real = real_strides[dim] * real_sizes[dim]
-    return result

@@ -14,13 +14,11 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer_core.guards import ABSENT, Guard, OfType, make, names_of
-from tracer_core.guards.describe import module_name
-
-if TYPE_CHECKING:
-    from tracer_core.graph.output import Where
+from tracer_core.guards.describe import class_text, module_name
+from tracer_core.where import Where
 
 HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
 """Flags of CPython's classes: made at run time, and refusing new attributes."""
@@ -106,7 +104,7 @@ class LibraryReads:
             if _watched(owner):
                 self._note(owner, name, found)
             elif owner not in self.made and may_change(owner):
-                self._note(owner, name, found if found is ABSENT else OfType(type(found)))
+                self._note(owner, name, found if found is ABSENT else OfType.of(found))
             if found is not ABSENT:
                 return
 
@@ -123,13 +121,16 @@ class LibraryReads:
 
     def guards(self) -> list[Guard]:
         """What must hold for all of it to be as it was."""
-        found = [_at(make.names(owner, _label(owner), names), where) for owner, names, where in self._names.values()]
+        read = self._names.values()
+        found = [make.names(owner, _label(owner), names).asked_at(where) for owner, names, where in read]
         bases = {id(base) for cls, _ in self._classes.values() for base in cls.__mro__[1:]}
-        found += [_at(make.bases(cls), where) for key, (cls, where) in self._classes.items() if key not in bases]
-        found += [_at(make.derives(cls, base, answer), where) for cls, base, answer, where in self._derived.values()]
+        found += [make.bases(cls).asked_at(where) for key, (cls, where) in self._classes.items() if key not in bases]
+        found += [
+            make.derives(cls, base, answer).asked_at(where) for cls, base, answer, where in self._derived.values()
+        ]
         if self._walked:
             codes = {function: code for function, (code, _) in self._walked.items()}
-            found.append(_at(make.library_codes(codes), next(iter(self._walked.values()))[1]))
+            found.append(make.library_codes(codes).asked_at(next(iter(self._walked.values()))[1]))
         return found
 
 
@@ -155,16 +156,12 @@ def note_lookup(cls: type, name: str, after: type | None = None) -> None:
         reads.lookup(cls, name, after)
 
 
-def _at(guard: Guard, where: Where) -> Guard:
-    guard.step, guard.code, guard.line = where.step, where.code, where.line
-    return guard
-
-
 def _label(owner: Any) -> str:
     if isinstance(owner, types.ModuleType):
         return str(module_name(owner))
     if isinstance(owner, type):
-        return f"{owner.__module__}.{owner.__qualname__}"
+        plain = owner.__module__ != "pybind11_builtins"
+        return f"{owner.__module__}.{owner.__qualname__}" if plain else class_text(owner)
     return f"globals of {owner.get('__name__', '?')}"
 
 

@@ -116,3 +116,6 @@ _CONDITIONS: dict[Any, Callable[..., Conditions | None]] = {
     operator.pow: _power,
     pow: _power,
 }
+
+ARITHMETIC = frozenset(_CONDITIONS)
+"""Functions of Python, and of torch for symbols, that give the same for the same numbers, and do nothing else."""

@@ -23,12 +23,23 @@ DTYPES: dict[np.dtype[Any], torch.dtype] = {
 
 
 def tensor_of(array: Any) -> torch.Tensor:
-    """The memory of `array` as a tensor; a copy where the array may not be written to.
+    """The memory of `array` as a tensor, also where the array may not be written to (nor is its tensor, then: what
+    writes to it is refused on its shadow). Not a copy: others may write to that memory through tensors and arrays of
+    their own, before the graph reads it.
 
     Raises:
         TypeError, ValueError: torch has no tensors like it.
     """
-    return torch.from_numpy(array if array.flags.writeable else array.copy(order="K"))
+    return torch.from_numpy(array if array.flags.writeable else np.asarray(_AsWriteable(array)))
+
+
+class _AsWriteable:
+    """An array's memory as one that may be written to: of any other, torch warns."""
+
+    def __init__(self, array: Any) -> None:
+        start, _ = array.__array_interface__["data"]
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (start, False), "strides": array.strides}
 
 
 def array_of(tensor: torch.Tensor) -> Any:
@@ -57,6 +68,12 @@ def view_of(owner: Any, memory: torch.Tensor, tensor: torch.Tensor) -> Any:
     if not flat.flags.c_contiguous:  # it is memory of others, which `owner` and `tensor` share
         return view
     return np.ndarray(view.shape, view.dtype, flat, start, view.strides)
+
+
+def locked(array: Any) -> Any:
+    """`array`, which may not be written to any more."""
+    array.flags.writeable = False
+    return array
 
 
 def scalar_of(tensor: torch.Tensor) -> Any:
@@ -93,6 +110,24 @@ def _by_parts(name: str) -> Callable[..., Any]:
     return call
 
 
+def _stacking(name: str) -> Callable[..., Any]:
+    def stacked(values: Any, dtype: torch.dtype) -> torch.Tensor:
+        if isinstance(values, (list, tuple)):
+            return torch.stack([stacked(value, dtype) for value in values])
+        return torch.as_tensor(values, device="cpu").to(dtype)
+
+    return stacked
+
+
+def _along_an_axis(name: str) -> Callable[..., Any]:
+    def put(array: torch.Tensor, indices: torch.Tensor, axis: int, value: Any) -> torch.Tensor:
+        sizes = list(array.shape)
+        sizes[axis] = indices.shape[axis]
+        return array.scatter_(axis, indices.expand(sizes), value)
+
+    return put
+
+
 PARTS = {
     **{name: name for name in ("add", "sub", "neg", "iadd", "isub")},
     "subtract": "sub",
@@ -100,7 +135,13 @@ PARTS = {
 }
 """What is done to complex numbers part by part, and how Python's operator for it is called."""
 
-_BY_KIND = {"values": _making, "tensors": _on_tensors, "parts": _by_parts}
+_BY_KIND = {
+    "values": _making,
+    "tensors": _on_tensors,
+    "parts": _by_parts,
+    "stack": _stacking,
+    "along": _along_an_axis,
+}
 
 
 @functools.cache
@@ -112,7 +153,9 @@ def numpy_call(
     Args:
         kind: `function` of NumPy's namespace (`linalg.norm`), `method` of an array, `operator` of Python, `attribute`
             of an array (its name is the second argument), `tensors`: an operator of Python on tensors and numbers as
-            they are, `parts`: one on complex numbers, or `values`: a new array of flat values, a shape and a dtype.
+            they are, `parts`: one on complex numbers, `values`: a new array of flat values, a shape and a dtype,
+            `stack`: one of nested lists of arrays and numbers, and a dtype, or `along`: the places of an array that
+            others name along an axis are given one value.
         name: its name.
         check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
         order: the dimensions of the result, a new array, in the order in which they lie in memory.

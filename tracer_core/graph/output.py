@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,10 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.draws import Draw
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.libraries import LibraryReads, module_of
+from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import conditions
 from tracer_core.graph.shapes import ShapeGuards
-from tracer_core.graph.side_effects import SideEffects
+from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.graph.state import TracedState
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
@@ -31,7 +32,9 @@ from tracer_core.sources import (
     Scope,
     Source,
 )
+from tracer_core.symbol_names import SYMBOL, of_node
 from tracer_core.warned import WarningAlways
+from tracer_core.where import Where
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -50,16 +53,7 @@ class GraphArg:
     fake: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The step that asks for something: used to say who installed a guard."""
-
-    step: int
-    code: CodeType | None
-    line: int | None
-
-
-Calls = tuple[tuple[CodeType, int | None], ...]
+Calls = tuple[tuple[CodeType, int], ...]
 """Calls of the program that are running, each as its code and line, the innermost first."""
 
 
@@ -69,7 +63,7 @@ class OutputGraph:
     Args:
         frame: the frame being traced.
         observer: told of nodes, guards, symbols and side effects, or None.
-        where: says which step is running.
+        where: says what is running.
         calls: says what calls of the program are.
     """
 
@@ -83,11 +77,11 @@ class OutputGraph:
         # Where in the program each operation comes from.
         self.places: dict[torch.fx.Node, Calls] = {}
         self.graph = torch.fx.Graph()
-        self.fakes = Fakes(frame.history, frame.config.dynamic)
+        self.fakes = Fakes(frame.history, frame.config.dynamic, where, lays_out=not self.runs_as_it_is)
         self.inputs: list[GraphArg] = []
         self.guards: dict[Any, Guard] = {}
-        self.side_effects = SideEffects(self._on_side_effect)
-        self.shapes = ShapeGuards(self.fakes)
+        self.side_effects = SideEffects(self._on_side_effect, where)
+        self.shapes = ShapeGuards(self.fakes, where)
         self.trackers_by_object: dict[int, VariableTracker] = {}
         # What was written to classes; how lookups find it; and which tracker each placeholder there stands for.
         self.class_writes: dict[type, Any] = {}
@@ -95,6 +89,8 @@ class OutputGraph:
         self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
+        # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
+        # node is the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
         self.libraries = LibraryReads(where)
@@ -105,10 +101,17 @@ class OutputGraph:
         # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
         self.check_steps: list[int] = []
         self.state = TracedState()
+        # Whether the program is told that it is not being compiled; the last question that it was told otherwise on.
+        self.told_plainly = False
+        self.told: str | None = None
         self.grad_mode_at_start = torch.is_grad_enabled()
         self._last_placeholder: torch.fx.Node | None = None
+        # A symbol, like a source, stands for what was there when the frame started, whatever the trace has changed
+        # since (what it writes has no source): one node serves every read.
         self._symbol_nodes: dict[str, torch.fx.Node] = {}
         self._unknown_numbers: dict[tuple[Source, type], tuple[torch.fx.Node, Any]] = {}
+        # How many of the operations that may draw belong to nodes already.
+        self._draws_noted = 0
         # Nodes that only take a number out of the tensor that carries it into the graph.
         self._carried = 0
 
@@ -119,16 +122,9 @@ class OutputGraph:
         key = guard.key
         if key in self.guards:
             return
-        where = self.where()
-        guard.step, guard.code, guard.line = where.step, where.code, where.line
-        self.guards[key] = guard
+        self.guards[key] = guard.asked_at(guard.where or self.where())
         if self.observer is not None:
             self.observer.on_guard(guard)
-
-    def note_shape_guards(self) -> None:
-        """Pick up what the shape environment learnt since the last call, and where it was asked."""
-        if self.shapes.learnt_more():
-            self.shapes.note(self.where())
 
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
         """There is no global of that name, which would hide a builtin."""
@@ -153,15 +149,35 @@ class OutputGraph:
         cells = dict(zip(frame.code.co_freevars, frame.closure, strict=True))
         return source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
+    def is_of_module(self, source: Source) -> bool:
+        """Whether what is found at `source` is reached through a module."""
+        return any(isinstance(self.value_at(step), torch.nn.Module) for step in source.path()[:-1])
+
     # --- inputs -----------------------------------------------------------------------------------------
 
+    def add_tensor(self, source: Source, name: str, real: torch.Tensor) -> tuple[torch.fx.Node, torch.Tensor]:
+        """A placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
+        settled = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
+        tracked = self.fakes.tensor(real, source, settled=settled)
+        sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
+        strides = tuple(
+            n if isinstance(n, int) and dim not in tracked.idle else None for dim, n in enumerate(tracked.strides)
+        )
+        self.guard(make.tensor(source, real, sizes, strides, tracked.special))
+        return self.add_input(source, name, tracked.fake), tracked.fake
+
     def add_input(self, source: Source, name: str, fake: Any) -> torch.fx.Node:
-        """A placeholder for the value at `source`; symbols its sizes use come first."""
+        """A placeholder for the value at `source`; symbols that say how it lies in memory come first."""
         if isinstance(fake, torch.Tensor):
-            for size in (*fake.shape, *(fake.stride() if fake.layout is torch.strided else ())):
-                if isinstance(size, torch.SymInt):
-                    self._bind_symbols(size)
+            for symbol in symbols_of(fake):
+                self._symbol_input(symbol)
         return self._placeholder(source, name, fake)
+
+    def ask_strides(self) -> None:
+        """The program looks at strides: also those that say nothing of where elements lie are guarded."""
+        if not self.fakes.needs_all_strides:
+            for guard in self.fakes.all_strides():
+                self.guard(guard)
 
     def symbol_node(self, value: torch.SymInt | torch.SymFloat) -> torch.fx.Node:
         """The node for a symbolic number: an input for a plain symbol, else its arithmetic as nodes."""
@@ -176,6 +192,15 @@ class OutputGraph:
         if self.observer is not None:
             self.observer.on_symbol(symbol, binding.hint, binding.sources[0].name)
         return node
+
+    def symbol_meanings(self) -> dict[str, str]:
+        """What the symbols stand for that there are so far, in words."""
+        meanings = {name: binding.sources[0].name for name, binding in self.fakes.symbols.items()}
+        for node in self.graph.nodes:
+            value = node.meta.get("example_value")
+            if isinstance(value, NUMBERS) and SYMBOL.fullmatch(str(value)):
+                meanings.setdefault(str(value), of_node(node.name))
+        return meanings
 
     def draw(self, draw: Draw) -> DrawnSource:
         """Have the generated code make this call after those drawn before; the source of its result."""
@@ -203,10 +228,6 @@ class OutputGraph:
         placeholder = self._placeholder(source, name, carrier)
         self._carried += 1
         return self.add_node("call_method", "item", (placeholder,), {}, value)
-
-    def _bind_symbols(self, value: torch.SymInt) -> None:
-        for symbol in sorted(value.node.expr.free_symbols, key=str):
-            self._symbol_input(str(symbol))
 
     def _symbol_input(self, name: str) -> torch.fx.Node:
         node = self._symbol_nodes.get(name)
@@ -266,9 +287,13 @@ class OutputGraph:
         """`function` on fake values. Raises what the operation raises."""
         # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
         with self.fakes.mode, WarningAlways(), self.fakes.shape_env.ignore_fresh_unbacked_symbols():
-            result = function(*args, **kwargs)
-        self.note_shape_guards()
-        return result
+            return function(*args, **kwargs)
+
+    def add_settings_node(self, settings: Sequence[str], target: Any, args: Any, kwargs: Any = None) -> torch.fx.Node:
+        """A node for a call that changes these of torch's settings."""
+        node = self.add_node("call_function", target, args, kwargs or {}, None)
+        node.meta["settings"] = settings
+        return node
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> torch.fx.Node:
         if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
@@ -276,6 +301,9 @@ class OutputGraph:
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
+        if self.fakes.operations.draws != self._draws_noted:
+            node.meta["draws"] = True
+            self._draws_noted = self.fakes.operations.draws
         self.places[node] = self._calls()
         if isinstance(fake, NUMBERS) and not self._guards_against_raising(node):
             node.meta["may_raise"] = True
@@ -290,9 +318,7 @@ class OutputGraph:
         asked = conditions(node)
         if asked is None or any(self._is_of_unknown(each) for each in asked):
             return False
-        holds = all(statically_known_true(each) or bool(each) for each in asked)
-        self.note_shape_guards()
-        return holds
+        return all(statically_known_true(each) or bool(each) for each in asked)
 
     def _is_of_unknown(self, condition: Any) -> bool:
         """Whether it is of a number of which nothing can be guarded."""
@@ -310,6 +336,11 @@ class OutputGraph:
             node.op != "placeholder" and not isinstance(node.meta.get("example_value"), NUMBERS)
             for node in self.graph.nodes
         )
+
+    def shows_other_data(self, call: ReplayedCall) -> bool:
+        """Whether a tensor that `call` shows was written to after it was put off, or might have been."""
+        fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
+        return any(isinstance(f, torch.Tensor) and self.fakes.written_since(f, call.moment) for f in fakes)
 
     def _on_side_effect(self, kind: str, tracker: VariableTracker, message: str) -> None:
         if self.observer is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import sympy
 import torch
@@ -11,100 +12,107 @@ from torch.utils._sympy.printers import PythonPrinter
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.guards import Guard, make
 from tracer_core.sources import SizeSource, Source, StrideSource
+from tracer_core.where import Where
 
-if TYPE_CHECKING:
-    from tracer_core.graph.output import Where
+
+class _GuardList(list[Any]):
+    """The environment's list of guards. `noted` is called with each that is added, when all it says of symbols is
+    known already."""
+
+    def __init__(self, noted: Callable[[Any], None]) -> None:
+        super().__init__()
+        self._noted = noted
+
+    def append(self, guard: Any) -> None:
+        super().append(guard)
+        self._noted(guard)
 
 
 class ShapeGuards:
-    """Follows the environment's list of guards and, at the end, turns it into the simplest set."""
+    """Follows the environment's list of guards and, at the end, turns it into the simplest set.
 
-    def __init__(self, fakes: Fakes) -> None:
+    Args:
+        where: says what is running, and so asks for a guard.
+    """
+
+    def __init__(self, fakes: Fakes, where: Callable[[], Where]) -> None:
         self.fakes = fakes
-        self._seen = 0
+        self._where = where
         self._asked_by: list[tuple[Any, Where]] = []
+        fakes.shape_env.guards = _GuardList(self._note)
 
-    def learnt_more(self) -> bool:
-        return len(self.fakes.shape_env.guards) > self._seen
+    def _note(self, guard: Any) -> None:
+        """A guard was asked for just now; so was what changed in the ranges since the last one."""
+        where = self._where()
+        self._asked_by.append((guard.expr, where))
+        for binding in self.fakes.symbols.values():
+            binding.learn(self.fakes.shape_env, where)
 
-    def note(self, where: Where) -> None:
-        """Everything learnt since last time was asked for by `where`."""
-        for guard in self.fakes.shape_env.guards[self._seen :]:
-            self._asked_by.append((guard.expr, where))
-        self._seen = len(self.fakes.shape_env.guards)
+    def close(self) -> None:
+        """What is asked for from now on (a back end may do so when the code runs) is not the trace's."""
+        self.fakes.shape_env.guards = list(self.fakes.shape_env.guards)
 
     def finish(self) -> list[Guard]:
         """The guards that the generated code needs: sources of one symbol agree, ranges, and what relates several
         symbols. Inequalities that a symbol's range already says are left out."""
-        env = self.fakes.shape_env
         guards: list[Guard] = []
         for binding in self.fakes.symbols.values():
             first, *others = binding.sources
             for other in dict.fromkeys(others):
                 if other != first:
-                    guards.append(_shape_guard("{0} == {1}", [other, first]))
+                    guards.append(make.shape("{0} == {1}", [other, first]).asked_at(binding.where))
         for expr, where in self._asked_by:
-            if len(expr.free_symbols) > 1 or isinstance(expr, (sympy.Eq, sympy.Ne)):
-                guards.append(self._from_expr(expr, where))
-            elif not _is_bound(expr):
+            if len(expr.free_symbols) > 1 or not _is_bound(expr):
                 guards.append(self._from_expr(expr, where))
         for binding in self.fakes.symbols.values():
-            guard = self._range_guard(binding, _range_of(env, binding))
-            if guard is not None:
-                guards.append(guard)
+            guards.extend(_range_guards(binding))
         guards.extend(self._stride_guards())
         unique: dict[Any, Guard] = {guard.key: guard for guard in reversed(guards)}
         return list(reversed(unique.values()))
 
-    def _range_guard(self, binding: SymbolBinding, range_: Any) -> Guard | None:
-        if isinstance(binding.value, torch.SymFloat):
-            return None
-        low = int(range_.lower) if range_.lower.is_Integer else binding.least
-        if low is not None and binding.least is not None:
-            low = max(low, binding.least)
-        high = int(range_.upper) if range_.upper.is_Integer else None
-        text = "{0}"
-        if low is not None and (low > 0 or not _is_size(binding)):
-            text = f"{low} <= {text}"
-        if high is not None and high < 2**62:
-            text = f"{text} <= {high}"
-        if text == "{0}":
-            return None
-        guard = _shape_guard(text, [binding.sources[0]])
-        for expr, where in reversed(self._asked_by):
-            if binding.name in {str(symbol) for symbol in expr.free_symbols}:
-                guard.step, guard.code, guard.line = where.step, where.code, where.line
-                break
-        return guard
-
     def _from_expr(self, expr: Any, where: Where) -> Guard:
         printer = _SourcePrinter(self.fakes.symbols)
-        guard = _shape_guard(printer.doprint(expr), printer.sources)
-        guard.step, guard.code, guard.line = where.step, where.code, where.line
-        return guard
+        return make.shape(printer.doprint(expr), printer.sources).asked_at(where)
 
     def _stride_guards(self) -> list[Guard]:
         guards = []
-        for tracked in self.fakes.tracked:
+        for tracked in self.fakes.inputs.values():
             for dim, stride in enumerate(tracked.strides):
                 if isinstance(stride, torch.SymInt):
-                    printer = _SourcePrinter(self.fakes.symbols)
-                    text = printer.doprint(stride.node.expr)
-                    own = len(printer.sources)
-                    guards.append(
-                        _shape_guard(f"{{{own}}} == {text}", [*printer.sources, StrideSource(tracked.source, dim)])
-                    )
+                    printer, own = _SourcePrinter(self.fakes.symbols), StrideSource(tracked.source, dim)
+                    text, at = printer.doprint(stride.node.expr), len(printer.sources)
+                    if (text, printer.sources) != ("{0}", [own]):
+                        guard = make.shape(f"{{{at}}} == {text}", [*printer.sources, own])
+                        guards.append(guard.asked_at(tracked.where))
         return guards
+
+
+def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
+    """A guard for each bound of a symbol that its type does not have, asked for where the bound was."""
+    if isinstance(binding.value, torch.SymFloat):
+        return
+    lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
+    if lower == upper:
+        yield make.shape(f"{{0}} == {lower}", [source]).asked_at(binding.fixed or binding.where)
+        return
+    low = int(lower) if lower.is_Integer else binding.least
+    if low is not None and binding.least is not None:
+        low = max(low, binding.least)
+    if low is not None and (low > 0 or not _is_size(binding)):
+        special = binding.lower is None and binding.least is None and _is_size(binding)
+        guard = make.shape(f"{low} <= {{0}}", [source], SPECIAL if special else "")
+        yield guard.asked_at(binding.lower or binding.where)
+    if upper.is_Integer and upper < 2**62:
+        yield make.shape(f"{{0}} <= {upper}", [source]).asked_at(binding.upper or binding.where)
+
+
+SPECIAL = "0 and 1 are always compiled on their own"
+"""Why code for any size is not for these."""
 
 
 def _is_size(binding: SymbolBinding) -> bool:
     """Whether its value can never be negative."""
     return any(isinstance(source, (SizeSource, StrideSource)) for source in binding.sources)
-
-
-def _range_of(env: Any, binding: SymbolBinding) -> Any:
-    symbol = next(s for s in env.var_to_range if str(s) == binding.name)
-    return env.var_to_range[symbol]
 
 
 def _is_bound(expr: Any) -> bool:
@@ -114,10 +122,6 @@ def _is_bound(expr: Any) -> bool:
         and any(side.is_Symbol and side.is_integer for side in expr.args)
         and any(side.is_number for side in expr.args)
     )
-
-
-def _shape_guard(text: str, sources: list[Source]) -> Guard:
-    return make.shape(text, sources)
 
 
 class _SourcePrinter(PythonPrinter):

@@ -1,7 +1,8 @@
 """Changes to what outlives the trace, in the order they were first made, for codegen to replay.
 
-Trackers hold their own new state; this is the log of which ones must be written back. Nothing here is undone: an
-attempt that fails is walked again with new trackers.
+Trackers hold their own new state; this is the log of which ones must be written back. They may be written after all
+that the graph does, as the graph looks at tensors alone, which are no Python objects' state. Nothing here is undone:
+an attempt that fails is walked again with new trackers.
 """
 
 from __future__ import annotations
@@ -10,9 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from tracer_core.graph.fakes import version_of
+from tracer_core.where import Where
 
 if TYPE_CHECKING:
     from tracer_core.variables.base import VariableTracker
@@ -20,33 +19,26 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ReplayedCall:
-    """A call whose effect is outside (it prints, say), put off until the graph has run. `versions` are the version
-    counters of the tensors among its arguments when it was made: what it shows must not have changed since.
-    `root_step` is the number of the root frame's instruction that made it, `line` the line to be blamed for it."""
+    """A call whose effect is outside (it prints, say), put off until the graph has run. `moment` is when it was made,
+    by the clock of the trace's operations: what it shows must not have been written to since. `root_step` is the
+    number of the root frame's instruction that made it, `line` the line to be blamed for it."""
 
     function: Any
     args: list[VariableTracker]
     kwargs: dict[str, VariableTracker]
-    versions: list[int | None]
+    moment: int
     root_step: int
     line: int | None
 
-    @staticmethod
-    def versions_of(trackers: list[VariableTracker]) -> list[int | None]:
-        return [version_of(tracker.fake) for tracker in trackers if isinstance(tracker.fake, torch.Tensor)]
-
-    @property
-    def stale(self) -> bool:
-        """Whether a tensor it shows was changed after the call, or might have been."""
-        return None in self.versions or self.versions != self.versions_of([*self.args, *self.kwargs.values()])
-
 
 class SideEffects:
-    """`changed`: trackers to write back, by kind of change. `globals_`: (id of the dict, name) -> tracker or None
-    for deleted, with the dict itself."""
+    """`changed`: trackers to write back, by kind of change, and `changed_at` where they were first changed.
+    `globals_`: (id of the dict, name) -> tracker or None for deleted, with the dict itself."""
 
-    def __init__(self, on_change: Callable[[str, VariableTracker, str], None]) -> None:
+    def __init__(self, on_change: Callable[[str, VariableTracker, str], None], where: Callable[[], Where]) -> None:
         self._on_change = on_change
+        self._where = where
+        self.changed_at: dict[VariableTracker, Where] = {}
         self.changed: dict[VariableTracker, str] = {}
         # How often anything that outlives the trace was changed.
         self.count = 0
@@ -58,6 +50,7 @@ class SideEffects:
         self.count += tracker.source is not None
         if tracker.source is not None and tracker not in self.changed:
             self.changed[tracker] = kind
+            self.changed_at[tracker] = self._where()
         self._on_change(kind, tracker, message)
 
     def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:

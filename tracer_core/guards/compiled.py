@@ -11,7 +11,7 @@ from typing import Any
 
 from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Guard
-from tracer_core.guards.held import HeldGlobals
+from tracer_core.guards.held import HeldGlobals, hold_weakly
 from tracer_core.guards.kinds.relations import ONE_OBJECT
 from tracer_core.guards.kinds.tensors import Tensor
 from tracer_core.guards.tree import generate
@@ -88,7 +88,9 @@ class CompiledGuards:
     def mortals(self) -> Iterable[weakref.ref[Any]]:
         """References to the objects without which these guards can never hold again."""
         # By the references themselves: they hash and compare as their objects, with code of the program's.
-        found = (ref for guard in self.guards for ref in guard.rule.mortals(guard.expected))
+        found = [ref for guard in self.guards for ref in guard.rule.mortals(guard.expected)]
+        sources = (source for guard in self.guards for source in guard.sources)
+        found += (ref for ref in map(hold_weakly, sources) if ref is not None)
         return {id(ref): ref for ref in found}.values()
 
     def _scope(self, f_locals: Mapping[str, Any]) -> Scope:
@@ -157,7 +159,11 @@ def compile_guards(
 
     Equal guards are checked once. What hangs from a source is read only after the source's own guards held.
     """
-    generated = generate(list(dict.fromkeys(guards)))
+    different = list(dict.fromkeys(guards))
+    for guard in different:
+        for source in guard.sources:
+            hold_weakly(source)
+    generated = generate(different)
     held = HeldGlobals(globals if generated.reads_globals else {})
     namespace = {**generated.namespace, "B": builtins}
     text = generated.text

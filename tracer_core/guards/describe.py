@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from reprlib import Repr
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 
+from tracer_core.code_names import class_name, code_text, function_name
 from tracer_core.guards.constants import is_constant
+
+OBJECT = "an object"
+"""What a description begins with that says no more than the class."""
 
 # Python refuses to write out numbers that are longer.
 WRITTEN_BITS = 4000
@@ -61,8 +66,8 @@ _NAMESPACE: Callable[[ModuleType], dict[str, Any]] = vars(ModuleType)["__dict__"
 
 def class_text(cls: type) -> str:
     """`int`, `torch.nn.Linear`: the shortest name that tells it."""
-    if cls.__module__ in ("builtins", "__main__"):
-        return cls.__qualname__
+    if cls.__module__ in ("builtins", "__main__", "pybind11_builtins"):
+        return class_name(cls)
     if cls is torch.Tensor:
         return "Tensor"
     return f"{cls.__module__}.{cls.__qualname__}"
@@ -73,7 +78,7 @@ def _tensor(value: torch.Tensor) -> str:
 
 
 def _named(what: str) -> Callable[[Any], str]:
-    return lambda value: f"{what} {getattr(value, '__qualname__', value.__name__)}"
+    return lambda value: f"{what} {function_name(value) or value.__name__}"
 
 
 _BY_TYPE: list[tuple[type | tuple[type, ...], Callable[[Any], str]]] = [
@@ -97,4 +102,8 @@ def describe(value: Any) -> str:
         if len(value) <= 8 and all(type(part) in (int, float, str, bool, type(None)) for part in value):
             return _repr.repr(value) if type(value) is not dict else f"dict with keys {_repr.repr(list(value))}"
         return f"{type(value).__name__} of {len(value)}"
-    return f"an object of {class_text(type(value))} at {id(value):#x}"
+    if issubclass(type(value), Enum):
+        return f"{class_text(type(value))}.{object.__getattribute__(value, '__dict__').get('_name_')}"
+    if type(value) is CodeType:
+        return code_text(value)
+    return f"{OBJECT} of {class_text(type(value))}"

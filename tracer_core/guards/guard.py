@@ -5,11 +5,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any
 
 from tracer_core.signals import is_from_outside
 from tracer_core.sources import Scope, Source
+from tracer_core.where import Where
 
 Const = Callable[[Any], str]
 
@@ -105,24 +105,18 @@ def kind(name: str, rank: int) -> Callable[[type[Kind]], type[Kind]]:
 class Guard:
     """What must hold at `source` for the compiled code to be reused.
 
-    Two guards are equal when they ask the same of the same source; where they were asked for (`step`, `line`,
-    `code`: number of the step, line and code of the user's that did) does not count. The code is held weakly.
+    Two guards are equal when they ask the same of the same source; `where` they were asked for does not count.
     """
 
     source: Source
     kind: str
     expected: Any = None
-    step: int | None = None
-    line: int | None = None
-    _code: weakref.ref[CodeType] | None = None
+    where: Where | None = None
 
-    @property
-    def code(self) -> CodeType | None:
-        return None if self._code is None else self._code()
-
-    @code.setter
-    def code(self, code: CodeType | None) -> None:
-        self._code = None if code is None else weakref.ref(code)
+    def asked_at(self, where: Where) -> Guard:
+        """The guard itself, asked for there."""
+        self.where = where
+        return self
 
     @property
     def rule(self) -> Kind:
@@ -136,7 +130,9 @@ class Guard:
 
     @property
     def text(self) -> str:
-        return self.rule.text(self.source.name, self.expected)
+        name = self.source.atom
+        text = self.rule.text(name, self.expected)
+        return text.replace(f"({name})", name) if self.source.in_words else text
 
     @property
     def key(self) -> tuple[Source, str, Hashable]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
 from tracer_core.guards.describe import module_name
+from tracer_core.sources import ById, ConstSource, FoundById, GlobalSource, Source
 
 CPYTHON_HEAP_TYPE = 1 << 9
 
@@ -76,6 +77,33 @@ class Held:
         return self.label
 
 
+def hold_weakly(source: Source) -> weakref.ref[Any] | None:
+    """Have the root of `source`, where it is a class or function of the program's, or the globals of one, not keep
+    that alive. Gives the reference to what the source cannot do without."""
+    root = source.root
+    if isinstance(root, GlobalSource) and root.module is not None and type(root.module) is ById:
+        held = HeldGlobals(root.module.value)
+        if held.forever is None:
+            object.__setattr__(root, "module", FoundById(root.module.value, held.get))
+    if not isinstance(root, ConstSource):
+        return None
+    if type(root.value) is ById and isinstance(root.value.value, type | FunctionType):
+        held_object = Held(root.value.value, root.label)
+        if held_object.ref is not None:
+            object.__setattr__(root, "value", FoundById(root.value.value, held_object.ref))
+    find = root.value.find if isinstance(root.value, FoundById) else None
+    return find if isinstance(find, weakref.ref) else None
+
+
+def _functions_in(names: Mapping[str, Any]) -> Iterator[FunctionType]:
+    """The functions in a namespace, and in its classes."""
+    for value in list(names.values()):
+        if type(value) is FunctionType:
+            yield value
+        elif issubclass(type(value), type):
+            yield from (each for each in list(vars(value).values()) if type(each) is FunctionType)
+
+
 class HeldGlobals:
     """The globals of a function. Those of a loaded module are there anyway; others, which `exec` was given, are held
     through the functions that live in them, which may be the very one that is guarded: holding the dict would keep
@@ -86,7 +114,7 @@ class HeldGlobals:
     def __init__(self, globals_: Mapping[str, Any]) -> None:
         module = sys.modules.get(str(globals_.get("__name__", "")))
         loaded = module is not None and module.__dict__ is globals_
-        inside = () if loaded else (each for each in list(globals_.values()) if type(each) is FunctionType)
+        inside = () if loaded else _functions_in(globals_)
         self._functions = tuple(weakref.ref(each) for each in inside if each.__globals__ is globals_)
         self._globals = None if self._functions else globals_
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.files import place, shown_file
+from tracer_core.code_names import code_text
 from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.constants import is_constant
 from tracer_core.guards.describe import class_text, describe
@@ -19,7 +19,7 @@ from tracer_core.guards.kinds.libraries import Derived
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
 from tracer_core.guards.kinds.values import Contents
-from tracer_core.sources import ConstSource, GlobalStateSource, Source
+from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
 from tracer_core.sources.parts import dict_keys
 
 
@@ -74,6 +74,11 @@ def remaining(source: Source, value: int) -> Guard:
     return Guard(source, "REMAINING", value)
 
 
+def upcoming(source: Source, count: int, more: bool) -> Guard:
+    """An iterator has yet to give `more` than `count` items, or not."""
+    return Guard(AllUpcomingSource(source), "UPCOMING", (count, more))
+
+
 def dict_keys_are(source: Source, mapping: dict[Any, Any]) -> Guard:
     """A dict's keys and their order are those of `mapping`."""
     return Guard(source, "DICT_KEYS", tuple(map(hold_key, dict_keys(mapping))))
@@ -118,8 +123,7 @@ def weakref_alive(source: Source, alive: bool) -> Guard:
 def function_code(source: Source, function: FunctionType) -> Guard:
     """The value is a function with the code of `function`, whatever its closure and defaults."""
     code = function.__code__
-    label = f"code {code.co_name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
-    return Guard(source, "FUNCTION_CODE", Held(code, label))
+    return Guard(source, "FUNCTION_CODE", Held(code, code_text(code)))
 
 
 def tensor(
@@ -127,11 +131,12 @@ def tensor(
     value: torch.Tensor,
     sizes: Sizes | None,
     strides: Sizes | None,
+    special: tuple[int, ...] = (),
 ) -> Guard:
     """The value is a tensor like `value`: class, dtype, device, layout, requires_grad, dispatch keys, and the given
     sizes and strides, where None stands for any; `strides=None` looks at no strides, `sizes=None` not even at
-    the number of dimensions."""
-    return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides))
+    the number of dimensions. The sizes of the `special` dimensions are there only because they are 0 or 1."""
+    return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides, special))
 
 
 def static_tensor(source: Source, value: torch.Tensor) -> Guard:
@@ -140,10 +145,10 @@ def static_tensor(source: Source, value: torch.Tensor) -> Guard:
     return tensor(source, value, tuple(value.shape), tuple(value.stride()) if strided else None)
 
 
-def shape(expression: str, sources: Sequence[Source]) -> Guard:
+def shape(expression: str, sources: Sequence[Source], why: str = "") -> Guard:
     """A Python expression over sources holds: `shape("{0} % 8 == 0", [SizeSource(x, 0)])`. It may use builtins and
-    `math`."""
-    return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources)))
+    `math`. `why` says why it must, where no line of the program does."""
+    return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources), why))
 
 
 def duplicate(source: Source, other: Source) -> Guard:
@@ -178,7 +183,8 @@ def names(owner: Any, label: str, expected: dict[str, Any]) -> Guard:
 
 def bases(cls: type) -> Guard:
     """A class searches the bases that it searches now."""
-    return Guard(ConstSource.of_object(cls, class_text(cls)), "BASES", cls.__mro__)
+    mro = tuple(Held(each, class_text(each)) for each in cls.__mro__)
+    return Guard(ConstSource.of_object(cls, class_text(cls)), "BASES", mro)
 
 
 def derives(cls: type, base: type, answer: bool) -> Guard:

@@ -18,8 +18,9 @@ from typing import Any
 from torch._C._dynamo.guards import dict_version
 
 from tracer_core.guards.guard import Const, Guard
+from tracer_core.guards.held import Held
 from tracer_core.guards.kinds.libraries import ABSENT, OfType, code_of
-from tracer_core.sources import Scope
+from tracer_core.sources import ById, ConstSource, FoundById, Scope, known_expr
 
 KINDS = frozenset(("NAMES", "BASES", "SUBCLASS", "LIBRARY_CODES"))
 """The kinds of guards that are checked here."""
@@ -40,21 +41,25 @@ def _dict_of(owner: Any) -> Any:
 def conditions(guards: Sequence[Guard], const: Const, namespace: dict[str, Any]) -> Iterator[str]:
     """Expressions that check `guards`, all of the kinds in `KINDS`. The versions to compare with are kept in
     `namespace`, where the expressions find all their names."""
-    owners = [(guard, guard.source.find(_NOWHERE)) for guard in guards]
     counted = []
-    for guard, owner in owners:
+    for guard in guards:
+        assert isinstance(guard.source, ConstSource)
+        known = guard.source.value
+        owner = known_expr(known, const)
         if guard.kind == "BASES":
-            mro = const(guard.expected)
-            yield f"({const(owner)}.__mro__ is {mro} or {const(owner)}.__mro__ == {mro})"
+            yield _same_bases(owner, known.value.__mro__, guard.expected, const)
         elif guard.kind == "LIBRARY_CODES":
-            yield f"(*{const(map)}({const(code_of)}, {const(owner)}),) == {const(guard.expected)}"
+            yield f"(*{const(map)}({const(code_of)}, {owner}),) == {const(guard.expected)}"
         elif guard.kind == "NAMES":
-            names = _dict_of(owner)
+            mortal = isinstance(known, FoundById)
             if len(guard.expected) <= FEW:
-                yield from _each_name(const(names), guard.expected, const)
+                yield from _each_name(f"{owner}.__dict__" if mortal else const(_dict_of(known.value)), guard, const)
+            elif mortal:
+                names = f"{const(gc.get_referents)}({owner}.__dict__)[0]"
+                counted.append(_Counted(f"{const(dict_version)}({names})", partial(_version, known), [guard]))
             else:
-                text = f"{const(dict_version)}({const(names)})"
-                counted.append(_Counted(text, partial(dict_version, names), [guard]))
+                read = partial(dict_version, _dict_of(known.value))
+                counted.append(_Counted(f"{const(dict_version)}({const(read.args[0])})", read, [guard]))
     derived = [guard for guard in guards if guard.kind == "SUBCLASS"]
     if derived:
         counted.append(_Counted(f"{const(get_cache_token)}()", get_cache_token, derived))
@@ -62,12 +67,23 @@ def conditions(guards: Sequence[Guard], const: Const, namespace: dict[str, Any])
         yield _counted(counted, const, namespace)
 
 
-def _each_name(names: str, expected: dict[str, Any], const: Const) -> Iterator[str]:
-    for name, value in expected.items():
+def _version(owner: ById) -> int:
+    return dict_version(_dict_of(owner.value))
+
+
+def _same_bases(owner: str, mro: tuple[type, ...], expected: tuple[Held, ...], const: Const) -> str:
+    if all(held.ref is None for held in expected):
+        return f"({owner}.__mro__ is {const(mro)} or {owner}.__mro__ == {const(mro)})"
+    # None of them has died: then the guards would be gone.
+    return f"(*{const(map)}({const(id)}, {owner}.__mro__),) == {tuple(map(id, mro))}"
+
+
+def _each_name(names: str, guard: Guard, const: Const) -> Iterator[str]:
+    for name, value in guard.expected.items():
         if value is ABSENT:
             yield f"{name!r} not in {names}"
         elif isinstance(value, OfType):
-            yield f"type({names}.get({name!r}, {const(ABSENT)})) is {const(value.cls)}"
+            yield value.cls.condition(f"type({names}.get({name!r}, {const(ABSENT)}))", const)
         else:
             yield f"{names}[{name!r}] is {const(value)}"
 

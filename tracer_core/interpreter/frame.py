@@ -33,6 +33,14 @@ class Decoded:
         """The locals that may still be read when an instruction is about to run."""
         return live_before(self.program)
 
+    def line_at(self, position: int) -> int:
+        """The line of an instruction, or of the nearest one before it that has one; else the function's first."""
+        for at in range(position, -1, -1):
+            span = self.instructions[at].span
+            if span is not None and span.line is not None:
+                return span.line
+        return self.program.template.co_firstlineno
+
     @functools.cached_property
     def has_loop(self) -> bool:
         """Whether some jump goes back."""
@@ -50,6 +58,11 @@ def decoded(code: CodeType) -> Decoded:
     made, key = Decoded(code), id(code)
     _decoded[key] = (weakref.ref(code, lambda _: _decoded.pop(key, None)), made)
     return made
+
+
+def first_line(code: CodeType) -> int:
+    """The line where the code begins: of a resume function, the one where it goes on."""
+    return decoded(code).line_at(0)
 
 
 def forget_decoded() -> None:

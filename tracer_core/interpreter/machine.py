@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
 from tracer_core import observer as observers
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import Instruction, iterable_label
+from tracer_core.code_names import argument_labels
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
-from tracer_core.graph.output import Calls, OutputGraph, Where
+from tracer_core.graph.output import Calls, OutputGraph
 from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
-from tracer_core.interpreter.frame import Frame
+from tracer_core.interpreter.frame import Frame, decoded, first_line
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
+from tracer_core.symbol_names import explained
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
@@ -30,6 +32,7 @@ from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
 from tracer_core.variables.weak_references import refuse_after_changes
 from tracer_core.warned import noticed, take
+from tracer_core.where import Where
 
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
@@ -39,14 +42,19 @@ class GraphEnds(Exception):
 
 
 class MustRestart(Exception):
-    """The root instruction number `at` cannot be done; walk again and end the graph before it."""
+    """The root instruction number `at` cannot be done; walk again and end the graph before it.
 
-    def __init__(self, at: int, unsupported: Unsupported, frame: Frame, instruction: Instruction) -> None:
+    `position` is where in the root's code the walk came, and `told` what it was told otherwise than plain Python
+    (of `tracer_core.compiling.QUESTIONS`); both are filled in when the walk has ended.
+    """
+
+    position = -1
+    told: str | None = None
+
+    def __init__(self, at: int, unsupported: Unsupported) -> None:
         super().__init__(str(unsupported))
         self.at = at
         self.unsupported = unsupported
-        self.frame = frame
-        self.instruction = instruction
 
 
 class Interpreter:
@@ -63,7 +71,8 @@ class Interpreter:
         self.stop_at = stop_at
         self.max_depth = min(levels_left(), input.config.options.get("inline_depth_limit", MAX_DEPTH))
         self.observer = observers.current()
-        self.output = OutputGraph(input, self.observer, self._where, self._calls)
+        self.start = Where.of(0, [(input.code, first_line(input.code))])
+        self.output = OutputGraph(input, self.observer, self.where, self._calls)
         self.build_value = VariableBuilder(self)
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
@@ -217,12 +226,20 @@ class Interpreter:
             error = _gives_warning()
         unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
         if unsupported.frame is None:
-            unsupported.frame, unsupported.instruction = frame, instruction
-            if self.observer is not None:
-                self.observer.on_break(unsupported, frame, instruction)
+            self.breaks(unsupported, frame, frame.decoded.index[instruction])
         if frame.parent is None or frame is self.root:
-            raise MustRestart(self.root_steps - 1, unsupported, unsupported.frame, unsupported.instruction)
+            raise MustRestart(self.root_steps - 1, unsupported)
         raise unsupported
+
+    def breaks(self, unsupported: Unsupported, frame: Frame, position: int) -> None:
+        """Note, if it is not known yet, that this instruction of the frame that runs cannot be done, and tell the
+        observer."""
+        self.instruction = instruction = frame.decoded.instructions[position]
+        if unsupported.where is None:
+            unsupported.frame, unsupported.where = frame, self.where()
+            unsupported.say(explained(unsupported.message, self.output.symbol_meanings()))
+        if self.observer is not None:
+            self.observer.on_break(unsupported, frame, instruction)
 
     def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
@@ -254,6 +271,9 @@ class Interpreter:
 
     def _root_frame(self) -> Frame:
         code, values = self.input.code, self.input.locals
+        labels = argument_labels(code)
+        if ".0" in code.co_varnames:
+            labels = {**labels, ".0": iterable_label(decoded(code).program, code.co_filename)}
         closure = dict(zip(code.co_freevars, self.input.closure, strict=True))
         cells = {
             name: CellVariable(
@@ -269,33 +289,29 @@ class Interpreter:
             self.output.trackers_by_object[id(cell)] = cells[name]
             self.output.kept_alive.append(cell)
         locals = {
-            name: self.lazy(values[name], LocalSource(name, free=name in code.co_cellvars))
+            name: self.lazy(values[name], LocalSource(name, name in code.co_cellvars, labels.get(name)))
             for name in code.co_varnames
             if name in values and name not in closure
         }
         return Frame(code, self.input.globals, locals, cells, None)
 
     def _calls(self) -> Calls:
-        found = []
+        return tuple(self._running())
+
+    def _running(self) -> Iterator[tuple[CodeType, int]]:
+        """The program's calls that are running, each as its code and line, the innermost first."""
+        at = None if self.instruction is None else self.frame.decoded.index.get(self.instruction)
         frame: Frame | None = self.frame
         while frame is not None:
             if not _is_ours(frame):
-                found.append(_place(frame))
-            frame = frame.parent
-        return tuple(found)
+                yield frame.code, frame.decoded.line_at(frame.pc - 1 if at is None else at)
+            frame, at = frame.parent, None
 
-    def _where(self) -> Where:
-        frame = getattr(self, "frame", None)
-        if frame is None:
-            return Where(0, None, None)
-        span = self.instruction.span if self.instruction is not None else None
-        return Where(max(self.steps - 1, 0), frame.code, span.line if span is not None else None)
-
-
-def _place(frame: Frame) -> tuple[CodeType, int | None]:
-    """The frame's code, and the line of the instruction that is running."""
-    span = frame.decoded.instructions[frame.pc - 1].span
-    return frame.code, None if span is None else span.line
+    def where(self) -> Where:
+        """What is running now."""
+        if self.steps == 0:
+            return self.start
+        return Where.of(self.steps - 1, self._running())
 
 
 def _is_ours(frame: Frame) -> bool:

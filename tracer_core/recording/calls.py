@@ -22,6 +22,7 @@ class CallTable:
         self._losses = losses
         self._last_of: dict[int, schema.Call] = {}
         self._guards: dict[int, tuple[Any, int]] = {}
+        self._of_attempt: list[int] = []
 
     def start(self, code: int) -> schema.Call:
         """A frame of `code` starts."""
@@ -32,8 +33,16 @@ class CallTable:
         self._last_of[code] = call
         return call
 
-    def check(self, code: int, version: int, failed: Any, seen: str) -> None:
-        """A version was tried at the code's last call."""
+    def check(
+        self,
+        code: int,
+        version: int,
+        failed: Any,
+        seen: str,
+        place: schema.Place | None = None,
+        library: schema.Place | None = None,
+    ) -> None:
+        """A version was tried at the code's last call. The guard that failed was asked for at `place`."""
         call = self._last_of.get(code) or self.start(code)
         known = self._guards.get(id(failed)) if failed is not None else None
         call.checks.append(
@@ -43,6 +52,8 @@ class CallTable:
                 failed=known[1] if known is not None else None,
                 text="" if failed is None else guard_text(self._losses, failed),
                 seen=clean(seen, 500),
+                place=place,
+                library=library,
             )
         )
         if failed is None:
@@ -68,6 +79,14 @@ class CallTable:
     def know_guard(self, guard: Any, record: schema.Guard) -> None:
         """`guard` may later fail, and is then `record`."""
         self._guards[id(guard)] = (guard, record.id)
+        self._of_attempt.append(id(guard))
+
+    def end_attempt(self, outcome: str) -> None:
+        """An attempt is over: its guards fail later only where it was compiled."""
+        if outcome != "compiled":
+            for number in self._of_attempt:
+                self._guards.pop(number, None)
+        self._of_attempt.clear()
 
     def release(self) -> None:
         """Let go of the engine's objects."""

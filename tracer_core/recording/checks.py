@@ -5,7 +5,7 @@ What one step or one value says is looked at when it is read (`damage.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -43,6 +43,9 @@ _REFERENCES: tuple[tuple[str, str, str, int], ...] = (
     ("breaks", "root_code", CODES, 0),
     ("breaks", "resumes", CODES, 0),
     ("breaks", "final_step", STEPS, 0),
+    ("notices", "attempt", ATTEMPTS, -1),
+    ("notices", "step", STEPS, 0),
+    ("notices", "code", CODES, 0),
     ("calls", "code", CODES, 0),
     ("calls", "compilation", "compilations", 0),
     ("symbols", "attempt", ATTEMPTS, -1),
@@ -65,7 +68,7 @@ _REFERENCES: tuple[tuple[str, str, str, int], ...] = (
 
 _NUMBERED = (
     *("codes", "frames", "attempts", "compilations", "graphs", "nodes", "guards", "breaks", "calls"),
-    *("side_effects", "generated"),
+    *("side_effects", "generated", "notices"),
 )
 """Lists whose records know their position."""
 
@@ -80,10 +83,21 @@ def fits(data: schema.Trace) -> bool:
         and all(_leads_somewhere(data, *reference) for reference in _REFERENCES)
         and all(map(_frame_fits, data.frames))
         and all(0 <= attempt.first_step <= attempt.last_step + 1 for attempt in data.attempts)
+        and _within((place.code for place in _places(data)), 0, len(data.codes))
         and _within((check.failed for call in data.calls for check in call.checks), 0, _size(data, "guards"))
         and all(map(_code_fits, data.codes))
         and all(code.resumes is None or _code_resumes(data, code) for code in data.codes)
     )
+
+
+def _places(data: schema.Trace) -> Iterator[schema.Place]:
+    records: list[schema.Guard | schema.Break | schema.Notice] = [*data.guards, *data.breaks, *data.notices]
+    for record in records:
+        if record.library is not None:
+            yield record.library
+    for call in data.calls:
+        for check in call.checks:
+            yield from (place for place in (check.place, check.library) if place is not None)
 
 
 def _leads_somewhere(data: schema.Trace, name: str, field: str, where: str, lowest: int) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.code_names import Label, argument_labels, code_name, code_text
 from tracer_core.files import shown_file
 from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
 
 if TYPE_CHECKING:
-    from tracer_core.bytecode import Instruction, Program
+    from tracer_core.bytecode import Instruction, Origin, Program
 
 NO_SPAN = (None, None, None, None)
 
@@ -21,12 +22,13 @@ NO_SPAN = (None, None, None, None)
 class CodeEntry:
     """A recorded code: its record, and the numbers of its instructions and slots."""
 
-    def __init__(self, record: schema.Code) -> None:
+    def __init__(self, code: CodeType, record: schema.Code, labels: Mapping[str, Label]) -> None:
         self.record = record
         self.index: dict[Instruction, int] = {}
         self.program: Program | None = None
-        self._slots = {name: 2 * i for i, name in enumerate(record.locals)}
-        self._cell_slots = {name: 2 * i + 1 for i, name in enumerate(record.cells)}
+        self._labels = labels
+        self._slots = {name: 2 * i for i, name in enumerate(code.co_varnames)}
+        self._cell_slots = {name: 2 * i + 1 for i, name in enumerate((*code.co_cellvars, *code.co_freevars))}
 
     def local_slot(self, name: str) -> int:
         """The slot of a local; names the code itself does not list (as in a notebook cell) are added."""
@@ -41,7 +43,7 @@ class CodeEntry:
         index = self.index.get(instruction)
         if index is None:
             index = len(self.record.instructions)
-            self.record.instructions.append(instr(instruction, {}))
+            self.record.instructions.append(instr(instruction, {}, self._labels))
             self.index[instruction] = index
         return index
 
@@ -51,9 +53,23 @@ class CodeEntry:
             return
         positions = {instruction: i for i, instruction in enumerate(program.instructions)}
         if not self.record.instructions:
-            self.record.instructions = [instr(instruction, positions) for instruction in program.instructions]
+            self.record.instructions = [
+                instr(instruction, positions, self._labels) for instruction in program.instructions
+            ]
         self.index.update(positions)
         self.program = program
+
+    def decode(self, code: CodeType) -> None:
+        """Have the instructions there even if the code is never stepped through."""
+        if not self.record.instructions:
+            from tracer_core.bytecode import decode
+
+            self.use(decode(code))
+
+
+def _own_variables(code: CodeType) -> dict[str, Label]:
+    """The variables that generated code has for itself, by names that it may have been given as well."""
+    return {name: Label(name.removeprefix("___")) for name in code.co_varnames if name.startswith("___")}
 
 
 class CodeTable:
@@ -61,54 +77,49 @@ class CodeTable:
 
     def __init__(self) -> None:
         self.records: list[schema.Code] = []
-        self._entries: dict[int, tuple[CodeType, CodeEntry]] = {}
+        self._entries: dict[tuple[int, str | None], tuple[CodeType, CodeEntry]] = {}
 
-    def entry(self, code: CodeType, kind: str = "user") -> CodeEntry:
-        """The entry of `code`, made when it is first asked for."""
-        known = self._entries.get(id(code))
+    def entry(self, code: CodeType, kind: str = "user", module: str | None = None) -> CodeEntry:
+        """The entry of `code`, made when it is first asked for: one for each class whose name is `module`."""
+        known = self._entries.get((id(code), module))
         if known is not None:
             return known[1]
+        labels = {**_own_variables(code), **argument_labels(code)}
         record = schema.Code(
             id=len(self.records),
             name=clean(code.co_name),
-            qualname=clean(code.co_qualname),
+            qualname=clean(code_name(code, module)),
             filename=clean(shown_file(code.co_filename), 1000),
             first_line=code.co_firstlineno,
             source="",
-            locals=[clean(name) for name in code.co_varnames],
+            locals=[clean(labels[name].text if name in labels else name) for name in code.co_varnames],
             cells=[clean(name) for name in (*code.co_cellvars, *code.co_freevars)],
             instructions=[],
             kind=kind,
         )
         self.records.append(record)
-        entry = CodeEntry(record)
-        self._entries[id(code)] = (code, entry)
+        entry = CodeEntry(code, record, labels)
+        self._entries[id(code), module] = (code, entry)
         try:
             record.first_line, record.source = source_text(code)
-            self._link_resume(code, record)
+            self._link_resume(code, record, module)
         except BaseException:
-            del self._entries[id(code)]  # the next one to ask gets a whole record, this one is used by nobody
+            # The next one to ask gets a whole record; this one is used by nobody.
+            del self._entries[id(code), module]
             raise
         return entry
 
-    def with_instructions(self, code: CodeType, kind: str = "user") -> CodeEntry:
-        """As `entry`, with its instructions there even if it is never stepped through."""
-        entry = self.entry(code, kind)
-        if not entry.record.instructions:
-            from tracer_core.bytecode import decode
-
-            entry.use(decode(code))
-        return entry
-
-    def _link_resume(self, code: CodeType, record: schema.Code) -> None:
+    def _link_resume(self, code: CodeType, record: schema.Code, module: str | None) -> None:
         """Where `code` is a resume function, say so, and say which code it goes on with, and where."""
-        module: Any = sys.modules.get("tracer_core.codegen.resume")
-        origin = getattr(module, "origin_of", lambda code: None)(code)
+        resumes: Any = sys.modules.get("tracer_core.codegen.resume")
+        origin = getattr(resumes, "origin_of", lambda code: None)(code)
         if origin is None:
             return
         original, offset = origin
-        target, name = self.with_instructions(original).record, clean(module.name_of(code))
-        record.kind, record.name, record.qualname, record.resumes = "resume", name, name, target.id
+        entry = self.entry(original, module=module)
+        entry.decode(original)
+        target = entry.record
+        record.kind, record.name, record.resumes = "resume", record.qualname, target.id
         record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
 
 
@@ -121,15 +132,15 @@ def _slot(slots: dict[str, int], names: list[str], name: str, parity: int) -> in
     return slot
 
 
-def instr(instruction: Instruction, positions: dict[Instruction, int]) -> schema.Instr:
-    """An instruction as data. `positions` numbers those it may jump to."""
+def instr(instruction: Instruction, positions: dict[Instruction, int], labels: Mapping[str, Label]) -> schema.Instr:
+    """An instruction as data. `positions` numbers those it may jump to; `labels` names arguments for people."""
     origin, arg = instruction.origin, instruction.arg
     takes, leaves = _effect(instruction)
     return schema.Instr(
         offset=origin.offset if origin is not None else -1,
         opname=origin.opname if origin is not None else instruction.op,
         op=instruction.op,
-        arg=clean(origin.argrepr if origin is not None else _arg_text(arg)) + _keywords(arg),
+        arg=clean(_arg_text(origin, arg, labels)) + _keywords(arg),
         line=(instruction.span or NO_SPAN)[0],
         end_line=(instruction.span or NO_SPAN)[1],
         column=(instruction.span or NO_SPAN)[2],
@@ -140,11 +151,19 @@ def instr(instruction: Instruction, positions: dict[Instruction, int]) -> schema
     )
 
 
-def _arg_text(arg: Any) -> str:
+def _arg_text(origin: Origin | None, arg: Any, labels: Mapping[str, Label]) -> str:
+    if type(arg) is str and arg in labels:
+        return labels[arg].text
+    if type(arg) is CodeType:
+        return code_text(arg)
+    if type(arg) is str and arg.startswith("___"):
+        return repr(arg.removeprefix("___"))
+    if origin is not None:
+        return origin.argrepr
     if arg is None:
         return ""
     plain = (int, float, complex, bool, bytes)
-    return clean(arg if type(arg) is str else repr(arg) if type(arg) in plain else f"<{type(arg).__name__}>")
+    return arg if type(arg) is str else repr(arg) if type(arg) in plain else f"<{type(arg).__name__}>"
 
 
 def _keywords(arg: Any) -> str:

@@ -131,7 +131,12 @@ def target_text(target: Any) -> str:
     return clean(f"{_MODULES.get(module, module)}.{name}")
 
 
-_MODULES = {"_operator": "operator", "torch._C._nn": "torch.nn.functional", "torch._C": "torch"}
+_MODULES = {
+    "_operator": "operator",
+    "torch._C._nn": "torch.nn.functional",
+    "torch._C": "torch",
+    "tracer_core.graph.numpy_calls": "numpy",
+}
 
 
 def args_text(node: Any) -> str:

@@ -116,10 +116,11 @@ def _is_guard(guard: schema.Guard, wanted: str | int) -> bool:
 
 
 def _text_steps(index: Index, text: str) -> set[int]:
-    """The steps of nodes, guards and breaks whose texts contain `text`."""
+    """The steps of nodes, guards, breaks and notices whose texts contain `text`."""
     data = index.data
     found = {node.step for node in data.nodes if any(text in one for one in (node.name, node.target, node.args))}
     found |= {guard.step for guard in data.guards if text in guard.text}
     found |= {broken.step for broken in data.breaks if text in broken.message}
+    found |= {notice.step for notice in data.notices if text in notice.message}
     found |= {raised.step for raised in data.raised if text in raised.text}
     return {step for step in found if step is not None}

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 from tracer_core.recording import columns, schema, snapshots
+from tracer_core.symbol_names import SYMBOL, explained, of_node
 
 
 class _AtStep(Protocol):
@@ -92,6 +93,30 @@ class Index:
     @cached_property
     def _dispatches(self) -> tuple[array[int], array[int]]:
         return columns.u32_array(self.data.dispatches.step), columns.u32_array(self.data.dispatches.name)
+
+    @cached_property
+    def _meanings(self) -> Mapping[int, dict[str, str]]:
+        found: dict[int, dict[str, str]] = {}
+        for symbol in self.data.symbols:
+            found.setdefault(symbol.attempt, {}).setdefault(symbol.name, symbol.source)
+        for node in self.data.nodes:
+            fake = node.fakes[0] if node.fakes else None
+            if fake is not None and fake.type.startswith("Sym") and SYMBOL.fullmatch(fake.shape[0]):
+                meanings = found.setdefault(self.data.graphs[node.graph].attempt, {})
+                meanings.setdefault(fake.shape[0], of_node(node.name))
+        return found
+
+    def symbol_meanings(self, step: int) -> Mapping[str, str]:
+        """What the symbols of the step's attempt stand for, by name."""
+        return self._meanings.get(self.attempt(step).id, {}) if self._meanings else {}
+
+    def explained(self, snapshot: schema.Snapshot) -> str:
+        """The snapshot's text, with what symbols in it stand for."""
+        if not self._meanings or not self.data.steps or not SYMBOL.search(snapshot.text):
+            return snapshot.text
+        # What an attempt begins with is as left by the last step before it.
+        steps = (min(max(step, 0), self.data.steps - 1) for step in (snapshot.step + 1, snapshot.step))
+        return explained(snapshot.text, {k: v for step in steps for k, v in self.symbol_meanings(step).items()})
 
     def attempt(self, step: int) -> schema.Attempt:
         """The attempt that a step belongs to."""

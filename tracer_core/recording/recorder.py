@@ -13,12 +13,12 @@ import sys
 import time
 from array import array
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable, guard_text
-from tracer_core.recording.codes import line_of
+from tracer_core.recording.codes import CodeEntry, line_of
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import clean, clean_lines
 from tracer_core.recording.stepping import Stepping
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.bytecode import Instruction
+    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
+    from tracer_core.where import Place, Where
+
+T = TypeVar("T", int, int | None)
 
 
 class Recorder(Stepping):
@@ -47,10 +51,12 @@ class Recorder(Stepping):
         self._compilations: list[schema.Compilation] = []
         self._guards: list[schema.Guard] = []
         self._breaks: list[schema.Break] = []
+        self._notices: list[schema.Notice] = []
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
-        self._to_decode: list[CodeType] = []
+        self._to_decode: list[tuple[CodeType, CodeEntry]] = []
+        self._modules: dict[int, str | None] = {}
         self._faults: list[schema.Fault] = []
         self._seconds: dict[str, float] = {}
         # The compilations going on; None for one whose start was lost.
@@ -58,26 +64,33 @@ class Recorder(Stepping):
 
     # --- calls --------------------------------------------------------------------------------------------
 
-    def on_call(self, code: CodeType) -> None:
-        self._calls.start(self._codes.entry(code).record.id)
+    def on_call(self, code: CodeType, module: str | None = None) -> None:
+        self._modules[id(code)] = module
+        self._calls.start(self._entry(code).record.id)
+
+    def _entry(self, code: CodeType) -> CodeEntry:
+        """The entry of a code whose last call is being worked on."""
+        return self._codes.entry(code, module=self._modules.get(id(code)))
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
-        self._calls.check(self._codes.entry(code).record.id, version, failed, seen)
+        where = failed.where if failed is not None else None
+        place, library = (None, None) if where is None else (self._at(where.place), self._at(where.library))
+        self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         if reason_id == "frame-library" and self._calls.records:
             return  # what a call of a library runs inside is no call of the program's
-        self._calls.skip(self._codes.entry(code).record.id, clean(message, 500))
+        self._calls.skip(self._entry(code).record.id, clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------
 
     def on_compile_start(self, code: CodeType, version: int) -> None:
-        during_step = self._step()
+        during_step, begun = self._step(), len(self._ended)
         self._stack.append(None)
         self._work = self._current = None
         record = schema.Compilation(
             id=len(self._compilations),
-            code=self._codes.entry(code).record.id,
+            code=self._entry(code).record.id,
             version=version,
             attempts=[],
             outcome="fault",
@@ -87,7 +100,7 @@ class Recorder(Stepping):
             during_step=during_step,
         )
         self._compilations.append(record)
-        self._work = self._stack[-1] = Work(record, self._calls.compile(record))
+        self._work = self._stack[-1] = Work(record, self._calls.compile(record), begun)
 
     def on_attempt_start(self, frame: Any, number: int) -> None:
         work = self._work
@@ -122,7 +135,9 @@ class Recorder(Stepping):
                 self._end(self._work, outcome, seconds)
         finally:
             self._stack.pop()
-            self._work = self._stack[-1] if self._stack else None
+            ended, self._work = self._work, self._stack[-1] if self._stack else None
+            if ended is not None and self._work is not None:
+                self._work.between.append((ended.begun, len(self._ended) - ended.begun))
             self._current = self._work.current if self._work is not None else None
         if self._current is not None:
             self._current.inner_end = len(self._ended) - 1
@@ -144,7 +159,7 @@ class Recorder(Stepping):
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
-        code, line = self._place()
+        code, line, library = self._asked_at(guard.where, *self._place())
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
@@ -153,9 +168,10 @@ class Recorder(Stepping):
             source=path[-1] if path else "",
             path=path,
             text=guard_text(self._losses, guard),
-            step=self._step(),
+            step=self._step_of(guard.where),
             code=code,
             line=line,
+            library=library,
         )
         self._guards.append(record)
         self._calls.know_guard(guard, record)
@@ -177,14 +193,15 @@ class Recorder(Stepping):
             )
         )
 
-    def on_break(self, unsupported: Any, frame: Any, instruction: Instruction) -> None:
+    def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
         work = self._work
         if work is None:
             return
-        entry = self._codes.entry(frame.code)
-        entry.use(frame.program)
+        entry = self._entry_of(frame)
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
+        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
+        code, line, library = self._asked_at(unsupported.where, *here)
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,
@@ -193,19 +210,39 @@ class Recorder(Stepping):
             explanation=clean(unsupported.reason.explanation, 1000),
             hints=[clean(hint, 1000) for hint in unsupported.reason.hints],
             step=step,
-            code=entry.record.id,
-            line=line_of(entry.record.instructions, entry.number(instruction)),
+            code=code,
+            line=line,
             root_code=root.id,
             root_line=self._line_at(root_step) if root_step is not None else None,
             action="",
             resumes=[],
+            library=library,
         )
         same = _same_break(work.breaks, record)
         if same is not None:
             same.final_step = record.step if record.attempt != same.attempt else same.final_step
+            if same not in work.met:
+                work.met.append(same)
             return
+        work.met.append(record)
         self._breaks.append(record)
         work.breaks.append(record)
+
+    def on_notice(self, notice: Unsupported) -> None:
+        code, line, library = self._asked_at(notice.where, *self._place())
+        record = schema.Notice(
+            id=len(self._notices),
+            attempt=self._attempt_id(),
+            reason_id=clean(notice.reason_id),
+            message=clean(notice.message, 1000),
+            explanation=clean(notice.reason.explanation, 1000),
+            hints=[clean(hint, 1000) for hint in notice.reason.hints],
+            step=self._step_of(notice.where),
+            code=code,
+            line=line,
+            library=library,
+        )
+        self._notices.append(record)
 
     # --- results ------------------------------------------------------------------------------------------
 
@@ -218,15 +255,23 @@ class Recorder(Stepping):
         work = self._work
         if work is None:
             return
+        module = self._modules.get(id(code))
+        entries = [
+            self._codes.entry(code, module=module),
+            self._codes.entry(new_code, "generated", module),
+            *(self._codes.entry(resume, "resume", module) for resume in resumes),
+        ]
+        entries[1].record.qualname = entries[0].record.qualname
+        original, new, *rests = (entry.record.id for entry in entries)
         record = schema.Generated(
             id=len(self._generated),
             compilation=work.record.id,
-            original=self._codes.entry(code).record.id,
-            code=self._codes.entry(new_code, "generated").record.id,
+            original=original,
+            code=new,
             listing=clean_lines(listing),
-            resumes=[self._codes.entry(resume, "resume").record.id for resume in resumes],
+            resumes=rests,
         )
-        self._to_decode += [code, new_code, *resumes]
+        self._to_decode += zip([code, new_code, *resumes], entries, strict=True)
         self._generated.append(record)
         work.record.generated = record.id
         for broken in work.breaks:
@@ -241,10 +286,13 @@ class Recorder(Stepping):
     # --- what is lost -------------------------------------------------------------------------------------
 
     def on_lost(self, event: str, error: BaseException) -> None:
-        self._losses.note(EVENTS[event], error)
-        if event in _IN_ORDER:
-            self._columns.repair()
-            self._cut_short()
+        try:
+            if event in _IN_ORDER:
+                self._columns.repair()
+            self._losses.note(EVENTS[event], error)
+        finally:
+            if event in _IN_ORDER:
+                self._cut_short()
 
     def losses(self) -> dict[str, str]:
         return {lost.what: lost.error for lost in self._losses.records}
@@ -258,8 +306,8 @@ class Recorder(Stepping):
             started = time.perf_counter() if work is None else work.attempt_started
             seconds = time.perf_counter() - started
             attempt(EVENTS["on_compile_end"], lambda: self.on_compile_end("fault", seconds), None)  # noqa: B023
-        for code in self._to_decode:
-            attempt("the instructions of generated code", lambda: self._codes.with_instructions(code), None)  # noqa: B023
+        for code, entry in self._to_decode:
+            attempt("the instructions of generated code", lambda: entry.decode(code), None)  # noqa: B023
         attempt(EVENTS["on_change"], lambda: self._trackers.flush(len(self._ended) - 1), None)
         self._trackers.release()
         self._graphs.release()
@@ -287,6 +335,7 @@ class Recorder(Stepping):
             nodes=self._graphs.nodes,
             guards=self._guards,
             breaks=self._breaks,
+            notices=self._notices,
             calls=self._calls.records,
             symbols=self._symbols,
             side_effects=self._effects,
@@ -313,6 +362,22 @@ class Recorder(Stepping):
         root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
         return self._attempt_id(), step, root_step
 
+    def _asked_at(self, where: Where | None, code: T, line: int | None) -> tuple[T, int | None, schema.Place | None]:
+        """The program's code and line, and the library's line below; where nobody says where, the given ones."""
+        place = None if where is None else self._at(where.place)
+        if where is None or place is None:
+            return code, line, None
+        return place.code, place.line, self._at(where.library)
+
+    def _at(self, place: Place | None) -> schema.Place | None:
+        """The place as data; None for none, and for one in code that is gone."""
+        code = None if place is None else place.code
+        return None if place is None or code is None else schema.Place(self._codes.entry(code).record.id, place.line)
+
+    def _step_of(self, where: Where | None) -> int | None:
+        work = self._work
+        return self._step() if where is None or work is None or work.cut_short else work.step_number(where.step)
+
     def _attempt_id(self) -> int:
         attempt = self._attempt()
         return -1 if attempt is None else attempt
@@ -326,7 +391,7 @@ class Recorder(Stepping):
         last = len(self._ended) - 1
         work.attempt.last_step = last
         work.attempt.outcome = outcome
-        work.attempt.message = message
+        work.attempt.message = message or work.attempt.message
         work.walked += time.perf_counter() - work.attempt_started
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
@@ -334,12 +399,20 @@ class Recorder(Stepping):
         if work.root is not None and work.root.frame.uid in work.frames:
             work.cut_off = work.root.step
         work.frames = {}
-        work.current = self._current = None
+        work.root = work.current = self._current = None
+        self._calls.end_attempt(outcome)
+        self._trackers.release()  # What it holds of the program's objects would outlive the attempt.
 
     def _settle_breaks(self, work: Work, outcome: str) -> None:
-        """Say of each break what was done instead, and where the last attempt stopped for it."""
+        """Say of each break what was done instead, and where the last attempt stopped for it. Breaks that only
+        attempts before it met, which were given up, are dropped."""
+        if len(work.met) < len(work.breaks):
+            self._breaks = [broken for broken in self._breaks if broken in work.met or broken not in work.breaks]
+            for number, broken in enumerate(self._breaks):
+                broken.id = number
+            work.breaks = work.met
         for broken in work.breaks:
-            names = [self._codes.records[code].name for code in broken.resumes]
+            names = [self._codes.records[code].qualname for code in broken.resumes]
             broken.action = _action(outcome, names)
             if work.attempt is not None and broken.attempt != work.attempt.id and broken.final_step is None:
                 broken.final_step = work.cut_off
@@ -367,5 +440,6 @@ def _action(outcome: str, resumes: list[str]) -> str:
         return "Nothing was compiled; the frame ran as plain Python."
     if not resumes:
         return "The graph up to here was compiled; what follows runs as plain Python."
-    names = " or ".join(resumes)
-    return f"The graph up to here was compiled, this line runs as plain Python, and {names} goes on after it."
+    names = " or ".join(dict.fromkeys(resumes))
+    rest = f"what follows ({names}) is traced on its own"
+    return f"The graph up to here was compiled, this line runs as plain Python, and {rest}."

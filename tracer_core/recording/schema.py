@@ -128,9 +128,17 @@ class Graph(msgspec.Struct, gc=False):
     code: str
 
 
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """A line of a code."""
+
+    code: int
+    line: int | None
+
+
 class Guard(msgspec.Struct, gc=False):
     """Something that must still hold to reuse a version. `path` is the chain of source names from the root to
-    `source`, so that guards can be shown as a tree."""
+    `source`, so that guards can be shown as a tree. `code` and `line` are the program's that asked for it, `library`
+    the innermost line of what it calls, where that is a library's."""
 
     id: int
     attempt: int
@@ -141,10 +149,12 @@ class Guard(msgspec.Struct, gc=False):
     step: int | None
     code: int | None
     line: int | None
+    library: Place | None = None
 
 
 class Break(msgspec.Struct, gc=False):
-    """A place where the graph ended early, or a frame was given up."""
+    """A place where the graph ended early, or a frame was given up. `code` and `line` are the innermost of the
+    program, `library` the innermost of what it calls, where that is a library's."""
 
     id: int
     attempt: int
@@ -153,13 +163,30 @@ class Break(msgspec.Struct, gc=False):
     explanation: str
     hints: list[str]
     step: int | None  # the step that could not be done
-    code: int  # of the innermost frame
+    code: int
     line: int | None
     root_code: int
     root_line: int | None
     action: str  # what was done instead, in words
     resumes: list[int]  # codes of the resume functions
     final_step: int | None = None  # where the last attempt stopped because of it, when `attempt` was restarted
+    library: Place | None = None
+
+
+class Notice(msgspec.Struct, gc=False):
+    """Something that a person asked for and the program prevents, though the graph goes on. `code`, `line` and
+    `library` as those of a break."""
+
+    id: int
+    attempt: int
+    reason_id: str
+    message: str
+    explanation: str
+    hints: list[str]
+    step: int | None
+    code: int | None
+    line: int | None
+    library: Place | None = None
 
 
 class Check(msgspec.Struct, gc=False):
@@ -170,6 +197,8 @@ class Check(msgspec.Struct, gc=False):
     failed: int | None  # id of the guard, when its compilation is in this recording
     text: str  # the guard's text; empty when reused
     seen: str
+    place: Place | None = None  # the program's line that asked for the guard
+    library: Place | None = None  # the library's line below it
 
 
 class Call(msgspec.Struct, gc=False):
@@ -329,6 +358,7 @@ class Trace(msgspec.Struct, gc=False):
     snapshots: Snapshots
     dispatches: Dispatches
     timings: list[Stage]
+    notices: list[Notice] = []
     lost: list[Lost] = []
 
 
@@ -364,6 +394,7 @@ class Meta(msgspec.Struct, gc=False):
     faults: list[Fault]
     raised: list[Raised]
     timings: list[Stage]
+    notices: list[Notice]
     lost: list[Lost]
 
 

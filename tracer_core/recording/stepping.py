@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.code_names import module_called
 from tracer_core.observer import Observer
 from tracer_core.recording import schema
-from tracer_core.recording.codes import CodeTable, line_of
+from tracer_core.recording.codes import CodeEntry, CodeTable, line_of
 from tracer_core.recording.column_writer import Writer
 from tracer_core.recording.columns import BLOCK, NO_SLOTS
 from tracer_core.recording.facts import clean
@@ -28,7 +29,7 @@ class Stepping(Observer):
     """Records frames and steps. `_work` is the compilation going on, `_current` the frame that makes steps."""
 
     def __init__(self) -> None:
-        self._losses = Losses(lambda: (self._step(), self._attempt()))
+        self._losses = Losses(self._where_lost)
         self._columns = Writer()
         self._ended = self._columns.ended
         self._codes = CodeTable()
@@ -124,8 +125,7 @@ class Stepping(Observer):
         return watched
 
     def _enter(self, work: Work, attempt: schema.Attempt, frame: Any) -> Watched:
-        entry = self._codes.entry(frame.code)
-        entry.use(frame.program)
+        entry = self._entry_of(frame)
         parent = work.frames.get(frame.parent.uid) if frame.parent is not None else None
         here = len(self._ended)
         record = schema.Frame(
@@ -147,6 +147,13 @@ class Stepping(Observer):
             work.root = watched
         return watched
 
+    def _entry_of(self, frame: Any) -> CodeEntry:
+        """The entry of a frame's code, its instructions numbered as the frame has them."""
+        module = module_called(frame.code, frame.locals, lambda tracker: tracker.python_type())
+        entry = self._codes.entry(frame.code, module=module)
+        entry.use(frame.program)
+        return entry
+
     def _watched(self, frame: Any) -> Watched | None:
         return self._work.frames.get(frame.uid) if self._work is not None else None
 
@@ -156,6 +163,7 @@ class Stepping(Observer):
             self._columns.leave(watched.live, *self._compare(watched))
         else:
             self._columns.drop(watched.live)
+        del watched.live  # It asks for the frame's state: in a circle, the program's objects would outlive the frame.
         watched.settle()
         work.remember(watched)
 
@@ -250,6 +258,11 @@ class Stepping(Observer):
     def _attempt(self) -> int | None:
         """The attempt being recorded."""
         return None if self._work is None or self._work.attempt is None else self._work.attempt.id
+
+    def _where_lost(self) -> tuple[int | None, int | None]:
+        """The step, if it is there, and the attempt at which something is lost."""
+        step = self._step()
+        return None if step is None or step >= len(self._ended) else step, self._attempt()
 
     def _line(self, watched: Watched) -> int | None:
         return self._line_at(watched.step) if watched.step >= 0 else watched.entry.record.first_line

@@ -19,7 +19,8 @@ MOST = 20
 @reading
 def summary(trace: Trace) -> str:
     """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls, and what is missing."""
-    parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_calls(trace), *_faults(trace), *_lost(trace)]
+    parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_notices(trace), *_calls(trace), *_faults(trace)]
+    parts += _lost(trace)
     return "\n".join(parts)
 
 
@@ -55,6 +56,8 @@ def _head(trace: Trace) -> str:
         count(len(trace.guards), "guard"),
         count(len(trace.calls), "call"),
     ]
+    if trace.notices:
+        facts.append(count(len(trace.notices), "notice"))
     if restarted:
         facts.append(count(restarted, "restart"))
     return f"{name}: {outcome(trace)}\n  {', '.join(facts)}"
@@ -87,15 +90,34 @@ def _graphs(trace: Trace) -> Iterator[str]:
 def _breaks(trace: Trace) -> Iterator[str]:
     lines = []
     for broken in trace.break_places:
-        code = trace.codes[broken.code]
-        said = [f"  {place(code.filename, broken.line)}, in {code.qualname}: {broken.message}"]
-        said += [f"    Try: {hint}" for hint in broken.hints]
+        said = _said(trace, broken)
         if broken.action:
             said.append(f"    Instead: {broken.action}")
         lines.append("\n".join(said))
     if lines:
         yield "Breaks"
         yield from _shown(lines)
+
+
+def _notices(trace: Trace) -> Iterator[str]:
+    if trace.notices:
+        yield "Notices"
+        yield from _shown(["\n".join(_said(trace, notice)) for notice in trace.notices])
+
+
+def _said(trace: Trace, found: schema.Break | schema.Notice) -> list[str]:
+    said = [f"  {where(trace, found.code, found.line)}: {found.message}"]
+    if found.library is not None:
+        said.append(f"    in a library: {where(trace, found.library.code, found.library.line)}")
+    return [*said, *(f"    Try: {hint}" for hint in found.hints)]
+
+
+def where(trace: Trace, code: int | None, line: int | None) -> str:
+    """`model.py:12, in forward`; resume functions are the function they go on with."""
+    if code is None:
+        return f"line {line}"
+    function = trace.function_of(code)
+    return f"{place(function.filename, line)}, in {function.qualname}"
 
 
 def _calls(trace: Trace) -> Iterator[str]:
@@ -108,9 +130,12 @@ def _call(trace: Trace, call: schema.Call) -> str:
     name = f"{trace.codes[call.code].qualname} #{call.number}"
     version = f" version {call.version}" if call.version is not None else ""
     text = f"  {name}: {call.outcome}{version}{f' ({call.message})' if call.message else ''}"
-    failed = next((check for check in call.checks if not check.reused), None)
-    if failed is not None:
+    for failed in (check for check in call.checks if not check.reused):
         text += f"\n    version {failed.version} did not fit: expected: {failed.text}; but {failed.seen}"
+        if failed.place is not None:
+            text += f"\n      asked for at {where(trace, failed.place.code, failed.place.line)}"
+        if failed.library is not None:
+            text += f"\n      in a library: {where(trace, failed.library.code, failed.library.line)}"
     return text
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
+from tracer_core.recording.summary import where
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -90,7 +91,13 @@ def _checks(trace: Trace) -> Iterator[Row]:
                 "guard": check.failed,
                 "text": check.text,
                 "seen": check.seen,
+                "asked_for": _where(trace, check.place),
+                "library": _where(trace, check.library),
             }
+
+
+def _where(trace: Trace, place: schema.Place | None) -> str | None:
+    return None if place is None else where(trace, place.code, place.line)
 
 
 def _records(name: str) -> Callable[[Trace], Iterator[Row]]:
@@ -101,6 +108,9 @@ def _records(name: str) -> Callable[[Trace], Iterator[Row]]:
             row = {field: getattr(record, field) for field in record.__struct_fields__}
             if row.get("code") is not None and name != "graphs":
                 row["function"] = trace.codes[row["code"]].qualname
+            if "library" in row:
+                row["file"] = None if row["code"] is None else trace.codes[row["code"]].filename
+                row["library"] = _where(trace, row["library"])
             if isinstance(record, schema.Node):
                 row["fakes"] = [f"{fake.dtype}[{', '.join(fake.shape)}]" for fake in record.fakes]
             yield row
@@ -108,5 +118,6 @@ def _records(name: str) -> Callable[[Trace], Iterator[Row]]:
     return table
 
 
-for _name in ("guards", "breaks", "nodes", "frames", "attempts", "compilations", "symbols", "side_effects"):
+_RECORDS = ("guards", "breaks", "notices", "nodes", "frames", "attempts", "compilations", "symbols", "side_effects")
+for _name in _RECORDS:
     TABLES[_name] = _records(_name)

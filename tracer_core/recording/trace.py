@@ -15,6 +15,8 @@ from tracer_core.recording.summary import summary
 if TYPE_CHECKING:
     import pandas
 
+_BreakPlace = tuple[str, int, int | None, str]
+
 
 class Trace:
     """A recording. `steps[i]` is a step with all it shows; the lists below hold plain records (`schema.py`).
@@ -93,13 +95,34 @@ class Trace:
         return self.data.breaks
 
     @property
+    def notices(self) -> list[schema.Notice]:
+        return self.data.notices
+
+    def function_of(self, code: int) -> schema.Code:
+        """The code with this id; for a resume function, that of the function it goes on with."""
+        found = self.codes[code]
+        return found if found.resumes is None else self.codes[found.resumes]
+
+    @property
     def break_places(self) -> list[schema.Break]:
         """One break for each place in the program that causes any. A break in an inlined function breaks each of its
-        callers, too; this has the one of the function that holds the line, if that was traced on its own."""
-        places: dict[tuple[str, int, int | None, str], list[schema.Break]] = {}
+        callers, too; this has the one of the function that holds the line, if that was traced on its own. A break of
+        a library's function on its own counts to the first line of the program that leads there, if there is one."""
+        above = {self._place(one, one.library): self._place(one) for one in reversed(self.breaks) if one.library}
+        places: dict[_BreakPlace, list[schema.Break]] = {}
         for one in self.breaks:
-            places.setdefault((one.reason_id, one.code, one.line, one.message), []).append(one)
-        return [next((b for b in found if b.root_code == b.code), found[0]) for found in places.values()]
+            place = self._place(one)
+            places.setdefault(above.get(place, place), []).append(one)
+        mains = []
+        for place, found in places.items():
+            own = [one for one in found if self._place(one) == place]
+            mains.append(next((one for one in own if one.root_code == one.code), own[0]))
+        return mains
+
+    def _place(self, one: schema.Break, at: schema.Place | None = None) -> _BreakPlace:
+        """What tells places of breaks apart, of the break's own line or another."""
+        code, line = (one.code, one.line) if at is None else (at.code, at.line)
+        return one.reason_id, self.function_of(code).id, line, one.message
 
     @property
     def calls(self) -> list[schema.Call]:
@@ -168,8 +191,8 @@ class Trace:
         return self.find(file=file, line=line)
 
     def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
-        """A table of `steps`, `calls`, `checks`, `guards`, `breaks`, `nodes`, `frames`, `attempts`, `compilations`,
-        `symbols` or `side_effects`. Needs pandas.
+        """A table of `steps`, `calls`, `checks`, `guards`, `breaks`, `notices`, `nodes`, `frames`, `attempts`,
+        `compilations`, `symbols` or `side_effects`. Needs pandas.
 
         Raises:
             ImportError: pandas is not installed.

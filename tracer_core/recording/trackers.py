@@ -77,9 +77,10 @@ class Trackers:
         """Take the snapshots of what changed, as left by `step`."""
         self._fill_gaps()
         found: list[Any] = []
-        for uid, tracker in self.dirty.items():
+        changed = list(self.dirty.items())
+        self.dirty.clear()  # (Describing a tracker may build others, and make steps.)
+        for uid, tracker in changed:
             self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
-        self.dirty.clear()
         if found:
             self._snapshot_all(found, step)
 
@@ -140,7 +141,7 @@ class Trackers:
             py_type, text = tracker.python_type_name(), tracker.describe()
         except Exception as error:  # noqa: BLE001  whatever a description raises must not stop the user's program
             self._losses.note("the description of a value", error)
-            py_type, text = "?", f"<{cls.__name__}>"
+            py_type, text = "?", f"a {tracker.kind}"
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
         source, node, fake = tracker.source, tracker.node, tracker.fake

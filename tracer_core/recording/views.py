@@ -60,6 +60,7 @@ def meta_view(trace: Trace) -> schema.Meta:
         faults=data.faults,
         raised=data.raised,
         timings=data.timings,
+        notices=data.notices,
         lost=data.lost,
     )
 
@@ -106,6 +107,7 @@ def _chunk(trace: Trace, first: int, stop: int) -> schema.TrackerChunk:
         history = lookups.trackers.history(tracker)
         for snapshot in history:
             snapshot.guards = list(lookups.guards_on(snapshot))
+            snapshot.text = lookups.explained(snapshot)
         views.append(schema.TrackerView(history, lookups.made_by(tracker), list(lookups.touched(tracker))))
     return schema.TrackerChunk(first, views)
 

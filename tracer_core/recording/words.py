@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tracer_core.recording import schema
 from tracer_core.recording.steps import Step, Value
 from tracer_core.recording.summary import count
+from tracer_core.symbol_names import said, symbols_in
 
 
 class Said(NamedTuple):
@@ -40,15 +41,25 @@ def says(*ops: str) -> Callable[[Saying], Saying]:
 
 def sentence(step: Step) -> str:
     """What the step did, for people."""
+    text = _without_symbols(step)
+    meanings = step._index.symbol_meanings(step.index)
+    names = [
+        name for name in symbols_in(text, meanings) if f"{name} = " not in text and f"symbol {name} " not in text
+    ]
+    return f"{text} Here {said(names, meanings)}." if names else text
+
+
+def _without_symbols(step: Step) -> str:
+    """The same, without what symbols stand for."""
     import tracer_core.recording.sayings  # noqa: F401  fills SAYINGS
 
     instruction = step.instruction
-    said = SAYINGS.get(instruction.op, took_and_pushed)(step)
+    saying = SAYINGS.get(instruction.op, took_and_pushed)(step)
     name = f"{instruction.opname} {instruction.arg}".strip()
-    verbs = [verb for verb in (said.first, said.second, *_graph_verbs(step)) if verb]
+    verbs = [verb for verb in (saying.first, saying.second, *_graph_verbs(step)) if verb]
     raised, broken = step.raised, step.break_
     if step.ended:
-        verbs += [said.last] if said.last else []
+        verbs += [saying.last] if saying.last else []
         if broken is not None:
             return f"{name} {listed(verbs)}. The graph ends after this: {closed(broken.message)}"
     elif broken is not None:

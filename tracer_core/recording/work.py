@@ -88,11 +88,17 @@ class Work:
 
     record: schema.Compilation
     call: schema.Call | None
+    begun: int
+    """How many steps there were in the recording when it started."""
     attempt: schema.Attempt | None = None
+    between: list[tuple[int, int]] = field(default_factory=list)
+    """Steps among the attempt's that are another compilation's: the first, and how many."""
     frames: dict[int, Watched] = field(default_factory=dict)
     current: Watched | None = None
     root: Watched | None = None
     breaks: list[schema.Break] = field(default_factory=list)
+    met: list[schema.Break] = field(default_factory=list)
+    """Those that the last attempt met."""
     past: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """Of frames that ended, also in earlier attempts, by uid: attempt, last step, last step of the root by then."""
     cut_off: int | None = None
@@ -105,16 +111,28 @@ class Work:
 
     def start_attempt(self, attempt: schema.Attempt) -> None:
         self.attempt = attempt
+        self.met = []
         self.frames = {}
         self.current = self.root = None
         self.cut_off = None
         self.cut_short = False
+        self.between = []
         self.attempt_started = time.perf_counter()
 
     def remember(self, watched: Watched) -> None:
         """Keep where a frame that ended was."""
         if self.root is not None and watched.step >= 0:
             self.past[watched.frame.uid] = (watched.record.attempt, watched.step, self.root.step)
+
+    def step_number(self, number: int) -> int | None:
+        """The step in the recording that is the attempt's own `number`."""
+        if self.attempt is None:
+            return None
+        step = self.attempt.first_step + number
+        for first, count in self.between:
+            if first <= step:
+                step += count
+        return step
 
     def step(self) -> int | None:
         """The step being done, or None before the attempt's first one."""

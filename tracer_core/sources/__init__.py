@@ -5,7 +5,7 @@ Comes in: roots (a frame's local, global, cell) and steps from a value to a part
 instructions that load it again (`rebuild`). Sources compare by value, so that one place is one node.
 """
 
-from tracer_core.sources.base import ById, Scope, Source, Step
+from tracer_core.sources.base import ById, FoundById, Scope, Source, Step, known_expr
 from tracer_core.sources.converted import ConvertedSource
 from tracer_core.sources.draws import DrawnSource
 from tracer_core.sources.numbers import FloatTensorSource, IntTensorSource, NumberTensorSource
@@ -43,7 +43,7 @@ from tracer_core.sources.roots import (
     GlobalStateSource,
     LocalSource,
 )
-from tracer_core.sources.upcoming import AllUpcomingSource, HasUpcomingSource, UpcomingSource
+from tracer_core.sources.upcoming import AllUpcomingSource, UpcomingSource
 from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
@@ -65,13 +65,13 @@ __all__ = [
     "DictValuesSource",
     "DrawnSource",
     "FloatTensorSource",
+    "FoundById",
     "FrameGlobalsSource",
     "FrameLocalsSource",
     "FunctionPartSource",
     "GlobalSource",
     "GlobalStateSource",
     "GradSource",
-    "HasUpcomingSource",
     "InstanceDictSource",
     "IntTensorSource",
     "ItemSource",
@@ -91,4 +91,5 @@ __all__ = [
     "StrideSource",
     "TypeSource",
     "UpcomingSource",
+    "known_expr",
 ]

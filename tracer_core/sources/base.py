@@ -45,6 +45,28 @@ class ById:
         return f"<{type(self.value).__name__} at {id(self.value):#x}>"
 
 
+class FoundById(ById):
+    """As `ById`, but `find` gives the object, while it lives, so that it is not kept alive."""
+
+    __slots__ = ("_hash", "find")
+
+    def __init__(self, value: Any, find: Callable[[], Any]) -> None:
+        self._hash = id(value)
+        self.find = find
+
+    @property
+    def value(self) -> Any:
+        return self.find()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def known_expr(known: ById, const: Const) -> str:
+    """An expression for the object held."""
+    return f"{const(known.find)}()" if isinstance(known, FoundById) else const(known.value)
+
+
 _compared: dict[type, tuple[str, ...]] = {}
 
 
@@ -67,8 +89,28 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Its text in guards and listings, e.g. `L['x'].size(0)`."""
+        """Its text for people, e.g. `L['x'].size(0)`, or a phrase for what has no variable."""
         raise NotImplementedError
+
+    @property
+    def in_words(self) -> bool:
+        """Whether its name is a phrase, not an expression."""
+        return False
+
+    @property
+    def atom(self) -> str:
+        """Its name as a part of a longer one."""
+        return f"({self.name})" if self.in_words else self.name
+
+    @property
+    def iterated(self) -> str:
+        """Of an iterator: the name of what it goes over, or its own."""
+        return self.name
+
+    @property
+    def item(self) -> str | None:
+        """Of a list that the engine introduced to hold one value: the name of that."""
+        return None
 
     def step(self, base: Any, scope: Scope) -> Any:
         """The value here, given the value at `base` (None for roots). Raises what the access raises."""

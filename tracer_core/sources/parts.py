@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import keyword
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import torch
 
 from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.code_names import Label, object_name
 from tracer_core.sources.base import Const, Load, Scope, Source, Step
 
 
@@ -56,7 +57,7 @@ class AttrSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.{self.attr}"
+        return f"{self.of.atom}.{self.attr}"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return getattr(base, self.attr)
@@ -84,7 +85,7 @@ class InstanceDictSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.__dict__"
+        return f"{self.of.atom}.__dict__"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return object.__getattribute__(base, "__dict__")
@@ -108,7 +109,7 @@ class ObjectAttrSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.{self.attr}"
+        return f"{self.of.atom}.{self.attr}"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.attr]
@@ -134,7 +135,7 @@ class MemberSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}[{self.member}]" if self.member.isdigit() else f"{self.of.name}.{self.member}"
+        return f"{self.of.atom}[{self.member}]" if self.member.isdigit() else f"{self.of.atom}.{self.member}"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.member]
@@ -152,10 +153,21 @@ class ItemSource(Step):
     (`defaultdict`), guard that the key is there first: reading it would add it."""
 
     key: Any
+    label: Label | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}[{self.key!r}]"
+        if self.label is not None:
+            return self.label.text
+        return self.of.item or f"{self.of.atom}[{repr(self.key) if _is_literal(self.key) else object_name(self.key)}]"
+
+    @property
+    def in_words(self) -> bool:
+        return self.label is not None or self.of.item is not None
+
+    @property
+    def iterated(self) -> str:
+        return self.name if self.label is None else self.label.origin
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.key]
@@ -203,7 +215,7 @@ class DictValuesSource(_DictPartsSource):
 
     @property
     def name(self) -> str:
-        return f"list({self.of.name}.values())"
+        return f"list({self.of.atom}.values())"
 
 
 def dict_behind(mapping: Any) -> Any:
@@ -220,7 +232,7 @@ class BehindSource(_DictPartsSource):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.mapping"
+        return f"{self.of.atom}.mapping"
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +249,7 @@ class _DictPartSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.base.name}[{self.index}]"
+        return f"{self.base.atom}[{self.index}]"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.index]
@@ -305,7 +317,7 @@ class SizeSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.size({self.dim})"
+        return f"{self.of.atom}.size({self.dim})"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base.size(self.dim)
@@ -325,7 +337,7 @@ class StrideSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.stride({self.dim})"
+        return f"{self.of.atom}.stride({self.dim})"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base.stride(self.dim)
@@ -343,7 +355,7 @@ class OffsetSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.storage_offset()"
+        return f"{self.of.atom}.storage_offset()"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base.storage_offset()
@@ -402,7 +414,7 @@ class FunctionPartSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}.{self.carrier}[{self.key!r}]"
+        return f"{self.of.atom}.{self.carrier}[{self.key!r}]"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.key]

@@ -7,19 +7,34 @@ from typing import Any
 
 from tracer_core import global_state
 from tracer_core.bytecode import Instruction, make
-from tracer_core.sources.base import ById, Const, Load, Scope, Source
+from tracer_core.code_names import Label, object_name
+from tracer_core.sources.base import ById, Const, Load, Scope, Source, known_expr
 
 
 @dataclass(frozen=True, eq=False)
 class LocalSource(Source):
-    """A local of the frame, or the content of a free variable (`free=True`): the hook gives both by name."""
+    """A local of the frame, or the content of a free variable (`free=True`): the hook gives both by name. `label` is
+    what people know it as, where the engine introduced it."""
 
     local: str
     free: bool = field(default=False, compare=False)
+    label: Label | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
-        return f"L[{self.local!r}]"
+        return f"L[{self.local!r}]" if self.label is None else self.label.text
+
+    @property
+    def in_words(self) -> bool:
+        return self.label is not None
+
+    @property
+    def iterated(self) -> str:
+        return self.name if self.label is None else self.label.origin
+
+    @property
+    def item(self) -> str | None:
+        return self.label.text if self.label is not None and self.label.box else None
 
     def step(self, base: Any, scope: Scope) -> Any:
         return scope.locals[self.local]
@@ -57,7 +72,7 @@ class GlobalSource(Source):
         return (scope.globals if self.module is None else self.module.value)[self.variable]
 
     def expr(self, base: str, const: Const) -> str:
-        return f"{'G' if self.module is None else const(self.module.value)}[{self.variable!r}]"
+        return f"{'G' if self.module is None else known_expr(self.module, const)}[{self.variable!r}]"
 
     def rebuild(self, load: Load) -> list[Instruction]:
         if self.module is None:
@@ -155,7 +170,7 @@ class ConstSource(Source):
 
     @staticmethod
     def of_object(value: Any, label: str | None = None) -> ConstSource:
-        return ConstSource(ById(value), label or getattr(value, "__qualname__", None) or repr(value))
+        return ConstSource(ById(value), label or object_name(value))
 
     @property
     def name(self) -> str:
@@ -165,7 +180,7 @@ class ConstSource(Source):
         return self.value.value
 
     def expr(self, base: str, const: Const) -> str:
-        return const(self.value.value)
+        return known_expr(self.value, const)
 
     def rebuild(self, load: Load) -> list[Instruction]:
         return [make("LOAD_CONST", self.value.value)]

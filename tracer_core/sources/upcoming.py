@@ -22,7 +22,12 @@ class UpcomingSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.base.name}[{self.index}]"
+        which = "next item" if self.index == 0 else f"item {self.index + 1} from here"
+        return f"the {which} of {self.of.iterated}"
+
+    @property
+    def in_words(self) -> bool:
+        return True
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base[self.index]
@@ -35,31 +40,16 @@ class UpcomingSource(Step):
 
 
 @dataclass(frozen=True, eq=False)
-class HasUpcomingSource(UpcomingSource):
-    """Whether there is such an item."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.base.name}.has({self.index})"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return base.has(self.index)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{base}.has({self.index})"
-
-    def rebuild(self, load: Load) -> list[Instruction]:
-        asked = [*load(self.base), make("LOAD_ATTR", "has"), make("LOAD_CONST", self.index)]
-        return [make("PUSH_NULL"), *asked, make("CALL", CallShape(1))]
-
-
-@dataclass(frozen=True, eq=False)
 class AllUpcomingSource(Step):
     """All of them, as far as anybody asks."""
 
     @property
     def name(self) -> str:
-        return f"upcoming({self.of.name})"
+        return f"the items to come of {self.of.iterated}"
+
+    @property
+    def in_words(self) -> bool:
+        return True
 
     def step(self, base: Any, scope: Scope) -> Any:
         return Upcoming(base)

@@ -15,7 +15,7 @@ class ReferentSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.name}()"
+        return f"{self.of.atom}()"
 
     def step(self, base: Any, scope: Scope) -> Any:
         return base()

@@ -57,6 +57,8 @@ def numpy_operation(
     check_warning = check_for(name, shadows, named, shadow)
     order = order_of(shadow, given)
     kind = _by_parts(kind, name, shadow, kwargs)
+    if name in ("array", "asarray") and isinstance(args[0], SequenceVariable):
+        kind, args, kwargs = "stack", [args[0], ConstantVariable(DTYPES.get(shadow.dtype))], {}
     target = numpy_call(kind, name, check_warning if watched else None, order)
     args = _as_divided(tx, name, args, shadows)
     return in_graph(

@@ -23,7 +23,13 @@ from tracer_core.variables.array_rules import (
     OPERATORS,
     ROUNDED,
 )
-from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, NumpyVariable, shadow_of_fake
+from tracer_core.variables.arrays import (
+    ArrayVariable,
+    NumpyScalarVariable,
+    NumpyVariable,
+    guard_order,
+    shadow_of_fake,
+)
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.classes import BuiltinVariable
@@ -183,6 +189,20 @@ for _name in ("copyto", "put", "fill_diagonal"):
     handles(getattr(np, _name), ArrayVariable)(_writer("function", _name, getattr(np, _name)))
 
 
+def _put_along(array: Any, indices: Any, axis: int, value: Any) -> None:
+    np.put_along_axis(array, indices, value, axis)
+
+
+@handles(np.put_along_axis, ArrayVariable)
+def put_along_axis(
+    tx: Tracing, arr: ArrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
+) -> VariableTracker:
+    if not isinstance(values.realize(), ConstantVariable) or constant_or(axis, None) is None:
+        raise Unsupported("numpy-function", name="put_along_axis")  # (which of several values counts hangs on order)
+    changed(tx, "put_along_axis", _put_along, arr, [indices, axis, values], "along")
+    return NONE
+
+
 @method(ArrayVariable, "sort")
 def sort(tx: Tracing, self: ArrayVariable, axis: VariableTracker = ConstantVariable(-1)) -> VariableTracker:
     ordered = numpy_operation(tx, "function", "sort", np.sort, [self, axis], {})
@@ -251,6 +271,7 @@ def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
         raise Unsupported("tensor-data", name="numpy", what=self.describe())
     same = call_in_graph(tx, "call_method", "view_as", [self, self], {})
     assert isinstance(same, TensorVariable)
+    guard_order(tx, same.fake)
     return ArrayVariable(same, shadow_of_fake(same.fake))
 
 
@@ -270,16 +291,19 @@ for _name in ("from_numpy", "as_tensor"):
 
 @handles(torch.tensor, NumpyVariable)
 def copied(
-    tx: Tracing, array: NumpyVariable, *, dtype: VariableTracker = NONE, requires_grad: VariableTracker = NONE
+    tx: Tracing,
+    array: NumpyVariable,
+    *,
+    dtype: VariableTracker = NONE,
+    device: VariableTracker = NONE,
+    requires_grad: VariableTracker = NONE,
 ) -> VariableTracker:
     if not isinstance(array, ArrayVariable) or constant_or(requires_grad.realize(), True):
         raise Unsupported("numpy-function", name="torch.tensor")
     made = call_in_graph(tx, "call_method", "clone", [array.tensor], {})
-    return (
-        made
-        if constant_or(dtype.realize(), None) is None
-        else call_in_graph(tx, "call_method", "to", [made, dtype], {})
-    )
+    wanted = {"dtype": dtype.realize(), "device": device.realize()}
+    wanted = {name: value for name, value in wanted.items() if constant_or(value, value) is not None}
+    return call_in_graph(tx, "call_method", "to", [made], wanted) if wanted else made
 
 
 def _with_scalar_of_the_graph(function: Any) -> Callable[..., VariableTracker | None]:

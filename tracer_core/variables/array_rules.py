@@ -21,7 +21,7 @@ FUNCTIONS = (
     "remainder mod power matmul dot inner outer vdot where clip concatenate stack vstack hstack dstack column_stack "
     "reshape ravel transpose swapaxes moveaxis expand_dims squeeze tile repeat roll tril triu trace diagonal "
     "zeros_like ones_like full_like copy atleast_1d atleast_2d array asarray ascontiguousarray split array_split "
-    "conj conjugate real imag"
+    "conj conjugate real imag broadcast_to take_along_axis"
 ).split()
 """Functions of NumPy's namespace that become nodes: exact on each element, or sums of any order."""
 
@@ -48,11 +48,12 @@ IN_PLACE = "iadd isub imul itruediv".split()
 ATTRIBUTES = ("T", "mT", "real", "imag")
 """Of arrays: views, or what a node computes."""
 
-WRITES = ("setitem", "fill", "put", "copyto", "fill_diagonal")
+WRITES = ("setitem", "fill", "put", "copyto", "fill_diagonal", "put_along_axis")
 """What writes values, the last argument, into an array."""
 
 _MOVING = (
-    "getitem setitem fill put copyto fill_diagonal reshape ravel flatten transpose swapaxes moveaxis "
+    "getitem setitem fill put copyto fill_diagonal put_along_axis take_along_axis "
+    "broadcast_to reshape ravel flatten transpose swapaxes moveaxis "
     "expand_dims squeeze tile repeat roll concatenate stack vstack hstack dstack column_stack atleast_1d "
     "atleast_2d array asarray ascontiguousarray split array_split diagonal copy where zeros_like "
     "ones_like full_like astype T mT real imag neg pos negative positive isnan isinf isfinite eq ne equal "

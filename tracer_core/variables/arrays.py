@@ -10,12 +10,15 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.memory import storage_of
 from tracer_core.graph.numpy_calls import DTYPES, tensor_of
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, Source
@@ -75,7 +78,6 @@ class ArrayVariable(NumpyVariable):
         if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
             return super().items_or_none(tx)
         count = int(self.tensor.fake.shape[0])
-        tx.output.note_shape_guards()
         indices = [ConstantVariable(i) for i in range(count)]
         rows = zip(indices, self.shadow, strict=True)
         return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
@@ -102,16 +104,21 @@ def _array(build: Any, value: Any, source: Source) -> VariableTracker:
     build(value.flags.writeable, AttrSource(AttrSource(source, "flags"), "writeable"))
     at = ConvertedSource(source, ById(tensor_of), "torch.from_numpy")
     real = tensor_of(value)
-    tracked = tx.output.fakes.tensor(real, at)
-    sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
-    strides = tuple(n if isinstance(n, int) else None for n in tracked.strides)
-    tx.guard(make.tensor(at, real, sizes, strides))
-    node = tx.output.add_input(at, graph_name(source), tracked.fake)
-    tensor = TensorVariable(node, tracked.fake, at)
-    tx.output.tensors_by_fake[id(tracked.fake)] = tensor
+    node, fake = tx.output.add_tensor(at, graph_name(source), real)
+    guard_order(tx, fake)
+    tensor = TensorVariable(node, fake, at)
+    tx.output.tensors_by_fake[id(fake)] = tensor
     tracker = ArrayVariable(tensor, shadow_like(value), source)
     tx.output.trackers_by_object[id(value)] = tracker
     return tracker
+
+
+def guard_order(tx: Tracing, fake: torch.Tensor) -> None:
+    """Guard that the dimensions lie in memory in the order of the shadow's, which says where new arrays lie."""
+    steps = sorted(zip(_hints(fake.stride()), fake.stride(), strict=True), key=itemgetter(0))
+    for (_, inner), (_, outer) in pairwise(steps):
+        bool(inner <= outer)
+    fake.is_contiguous()
 
 
 def _why_no_tensor(value: Any) -> str:
@@ -120,17 +127,18 @@ def _why_no_tensor(value: Any) -> str:
         return f"it is a {type(value).__qualname__}, a subclass of ndarray"
     if value.dtype not in DTYPES or not value.dtype.isnative:
         return f"its dtype is {value.dtype}"
-    if any(
-        n > 1 and (step <= 0 or step % value.itemsize) for n, step in zip(value.shape, value.strides, strict=True)
-    ):
-        return "its strides are negative, zero, or no whole number of items"
+    steps = [step for n, step in zip(value.shape, value.strides, strict=True) if n > 1]
+    if any(step < 0 or step % value.itemsize for step in steps):
+        return "its strides are negative, or no whole number of items"
+    if 0 in steps and value.flags.writeable:
+        return "several of its items are one in memory, and it may be written to"
     return "" if value.flags.aligned else "its memory is not aligned"
 
 
 def shadow_like(value: Any) -> Any:
     """An array of zeros laid out as `value` is."""
-    if value.size == 0 or value.flags.c_contiguous or not value.flags.writeable:
-        shadow = np.zeros_like(value)  # (one that may not be written to is copied, and its copy has no gaps)
+    if value.size == 0 or value.flags.c_contiguous:
+        shadow = np.zeros(value.shape, value.dtype)
     else:
         reach = sum((n - 1) * step for n, step in zip(value.shape, value.strides, strict=True))
         memory = np.zeros(reach // value.itemsize + 1, value.dtype)
@@ -251,11 +259,7 @@ def _adopt(
 
 
 def _shares(fake: torch.Tensor, given: Sequence[NumpyVariable]) -> bool:
-    return any(_memory(fake) == _memory(each.tensor.fake) for each in given)
-
-
-def _memory(fake: torch.Tensor) -> Any:
-    return fake.untyped_storage()._cdata
+    return any(storage_of(fake) == storage_of(each.tensor.fake) for each in given)
 
 
 def _owner(array: Any) -> int:
@@ -286,10 +290,8 @@ def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | N
 def _check_memory(name: str, fake: torch.Tensor, shadow: Any, given: Sequence[NumpyVariable]) -> None:
     for each in given:
         as_numpy = isinstance(each, ArrayVariable) and _owner(each.shadow) == _owner(shadow)
-        if as_numpy != (_memory(fake) == _memory(each.tensor.fake)):
+        if as_numpy != (storage_of(fake) == storage_of(each.tensor.fake)):
             raise Unsupported("numpy-differs", name=name, what="a view" if as_numpy else "a copy")
-    if not shadow.flags.writeable:
-        raise Unsupported("numpy-differs", name=name, what="an array that may not be written to")
     steps = zip(shadow.shape, shadow.strides, _hints(fake.stride()), strict=True)
     if shadow.size and any(n > 1 and step != own * shadow.itemsize for n, step, own in steps):
         raise Unsupported("numpy-differs", name=name, what="another order in memory")

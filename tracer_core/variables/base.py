@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tracer_core.code_names import class_name
 from tracer_core.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class VariableTracker:
         raise NotImplementedError(type(self).__name__)
 
     def python_type_name(self) -> str:
-        return self.python_type().__name__
+        return class_name(self.python_type(), "__name__")
 
     def type_name_in_errors(self) -> str:
         """Its type's name as Python's own messages have it: of types made in C, with their module."""

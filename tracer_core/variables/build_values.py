@@ -69,9 +69,7 @@ def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) ->
     ):
         return False
     output = build.tx.output
-    return output.fakes.wants_symbol(value, source) and not any(
-        isinstance(output.value_at(step), torch.nn.Module) for step in path[:-1]
-    )
+    return output.fakes.wants_symbol(value, source) and not output.is_of_module(source)
 
 
 @builds(torch.Tensor, subclasses=True)
@@ -86,14 +84,14 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
         raise Unsupported("tensor-layout", layout=layout, source=source.name)
     if torch._C._functorch.is_functorch_wrapped_tensor(value):
         raise Unsupported("functorch-tensor", source=source.name)
-    tracked = tx.output.fakes.tensor(value, source)
-    sizes = [n if isinstance(n, int) else None for n in tracked.sizes]
-    strides = [n if isinstance(n, int) else None for n in tracked.strides]
-    tx.guard(make.tensor(source, value, tuple(sizes), tuple(strides)))
-    node = tx.output.add_input(source, graph_name(source), tracked.fake)
-    tracker = TensorVariable(node, tracked.fake, source)
-    tx.output.tensors_by_fake[id(tracked.fake)] = tracker
+    node, fake = tx.output.add_tensor(source, graph_name(source), value)
+    tracker = TensorVariable(node, fake, source)
+    tx.output.tensors_by_fake[id(fake)] = tracker
     return tracker
+
+
+MOST_WORDS = 5
+"""How many words of a phrase become the name of a placeholder."""
 
 
 def graph_name(source: Source) -> str:
@@ -102,6 +100,8 @@ def graph_name(source: Source) -> str:
     for prefix in ("L[", "G["):
         text = text.removeprefix(prefix)
     words = "".join(c if c.isalnum() else " " for c in text).split()
+    if any(step.in_words for step in source.path()):
+        words = words[:MOST_WORDS]
     name = "_".join(words) or "arg"
     # A graph's function takes its module as `self`.
     return name if not name[0].isdigit() and name != "self" else f"arg_{name}"

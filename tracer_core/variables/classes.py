@@ -89,7 +89,9 @@ class ModuleVariable(KnownVariable):
         return tx.build(found, AttrSource(self._place(), name))
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        if value is DELETED and self.stored(tx, name) is None:
+        if type(self.known) is not types.ModuleType or name in _KEPT_BY_MODULES:
+            return False  # another class may have code for it
+        if value is DELETED and (name == "__doc__" or self.stored(tx, name) is None):
             return False
         self.dict_store(tx, name, value)
         return True
@@ -120,6 +122,7 @@ class ModuleVariable(KnownVariable):
 
 
 _ABSENT = object()
+_KEPT_BY_MODULES = ("__annotations__", "__class__", "__dict__")
 
 
 class ClassVariable(KnownVariable):

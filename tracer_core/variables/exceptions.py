@@ -12,6 +12,7 @@ from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.instance_dicts import InstanceDictVariable
+from tracer_core.variables.refused_writes import refuse_write
 from tracer_core.variables.sequences import TupleVariable
 
 
@@ -120,11 +121,13 @@ class ExceptionVariable(VariableTracker):
         return tx.constant(getattr(made, name)) if hasattr(made, name) else None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        if self._class_says_how(name) or (value is DELETED and name.startswith("__")):
+        if self._class_says_how(name) or name in ("__class__", "__dict__"):
             return False
-        if value is DELETED and self.stored(tx, name) is None:
-            tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
-        self._check(tx, name, value.realize())
+        if self._in_a_slot(name) or (value is DELETED and self.stored(tx, name) is None):
+            if not refuse_write(tx, self, name, value) or value is DELETED:
+                return False
+        if isinstance(value, TracebackVariable) and value.of is not self and value.source is None:
+            return False
         if name == "args":
             items = unpack_args(tx, value)
         tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
@@ -153,16 +156,6 @@ class ExceptionVariable(VariableTracker):
         own = [vars(cls) for cls in self.cls.__mro__ if cls.__flags__ & HEAP_TYPE]
         hooks = any(hook in held for held in own for hook in ("__setattr__", "__delattr__"))
         return hooks or any(hasattr(type(held[name]), "__set__") for held in own if name in held)
-
-    def _check(self, tx: Tracing, name: str, value: VariableTracker) -> None:
-        """Refuse what BaseException refuses."""
-        what = {"__cause__": "exception cause", "__context__": "exception context"}.get(name)
-        if what is not None and not issubclass(value.python_type(), (BaseException, type(None))):
-            tx.raise_(TypeError, f"{what} must be None or derive from BaseException")
-        if name == "__traceback__" and not issubclass(value.python_type(), (types.TracebackType, type(None))):
-            tx.raise_(TypeError, "__traceback__ must be a traceback or None")
-        if isinstance(value, TracebackVariable) and value.of is not self and value.source is None:
-            raise Unsupported("set-attribute", name=name, type="exception")
 
     # --- the exception's dict -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
+from tracer_core.code_names import function_name
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import stand_in_for
@@ -26,6 +27,7 @@ from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.refused_writes import refuse_write
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ class UserFunctionVariable(FunctionVariable):
         return FunctionType
 
     def describe(self) -> str:
-        return f"function {self.function.__qualname__}"
+        return f"function {function_name(self.function)}"
 
     def value(self) -> Any:
         return self.function
@@ -137,7 +139,7 @@ class UserFunctionVariable(FunctionVariable):
         if name.startswith("__"):
             return False
         if value is DELETED and self.stored(tx, name) is None:
-            tx.raise_(AttributeError, f"'function' object has no attribute {name!r}")
+            refuse_write(tx, self, name, value)
         self.dict_store(tx, name, value)
         return True
 
@@ -251,8 +253,10 @@ class SkippedFunctionVariable(VariableTracker):
 
 def name_of(function: Any) -> str:
     """`module.qualname` of anything callable, as far as it has one."""
+    if type(function) is FunctionType:
+        function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
     module = getattr(function, "__module__", None)
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__
+    name = function_name(function) or getattr(function, "__name__", None) or type(function).__name__
     name = name.removeprefix("_VariableFunctionsClass.")
     return name if module in (None, "builtins", "__main__") else f"{_PUBLIC.get(module, module)}.{name}"
 

@@ -100,6 +100,9 @@ def call_in_graph(
         if op == "call_function" and name.endswith("_") and any(pair[1] == [] for pair in pairs):
             # Functionalization refuses lists that are written to and empty.
             raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
+    if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
+        # Whether a tensor has a format already, and is given back as it is, all strides say.
+        tx.output.ask_strides()
     device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)
@@ -164,6 +167,8 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
     versions = [version_of(tensor) for tensor in tensors]
     try:
         result = tx.output.run_fake(function, args, kwargs)
+        if not tx.output.runs_as_it_is:
+            _refuse_to_reshape_inputs(tx, name, tensors)
         refuse_writes(tx, name, args, tensors, versions)
         return result
     except Unsupported:
@@ -175,6 +180,15 @@ def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], 
         raise Unsupported(
             "operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}"
         ) from error
+
+
+def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:
+    """See to it that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
+    what is in them."""
+    for tensor in tensors:
+        tracked = tx.output.fakes.inputs.get(id(tensor))
+        if tracked is not None and tracked.reshaped:
+            raise Unsupported("lost-by-back-ends", what=f"what {name} makes of {tracked.source.name}")
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.fakes import overlap_refused, version_of
+from tracer_core.graph.fakes import version_of
+from tracer_core.graph.memory import overlap_refused
 from tracer_core.variables.base import Tracing
 
 Part = Callable[[torch.Tensor, list[Any]], torch.Tensor]
@@ -72,7 +73,6 @@ def refuse_writes(
         with tx.output.fakes.mode:
             others = [each for each in tensors if each is not tensor]
             refused = overlap_refused(writes.part(tensor, operands), others)
-        tx.output.note_shape_guards()
         if refused:
             raise Unsupported("operation-fails", what=name, error="RuntimeError: it writes over what it reads")
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from tracer_core import rules
+from tracer_core.code_names import class_name
 from tracer_core.errors import Unsupported
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
@@ -91,7 +92,7 @@ def _check_instantiable(
 ) -> None:
     call, owner = static_lookup(type(cls), "__call__")
     if not isinstance(call, types.FunctionType) and owner is not type and not issubclass(cls, enum.Enum):
-        raise Unsupported("metaclass", cls=cls.__qualname__, meta=type(cls).__qualname__)
+        raise Unsupported("metaclass", cls=cls.__qualname__, meta=class_name(type(cls)))
     if isinstance(static_lookup(cls, "__del__")[0], types.FunctionType):
         raise Unsupported("finalizer", cls=cls.__qualname__)
     if getattr(cls, "__abstractmethods__", None):

@@ -85,7 +85,6 @@ def _iterate_tensor(tx: Tracing, tracker: TensorVariable) -> VariableTracker:
     count = tracker.fake.shape[0]
     if isinstance(count, torch.SymInt):
         count = int(count)
-        tx.output.note_shape_guards()
     items = [
         call_in_graph(tx, "call_function", operator.getitem, [tracker, ConstantVariable(i)], {}) for i in range(count)
     ]

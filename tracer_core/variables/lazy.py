@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from tracer_core.code_names import class_name
 from tracer_core.guards.describe import dtype_text, sizes_text
 from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker
@@ -37,7 +38,7 @@ class LazyVariable(VariableTracker):
     def describe(self) -> str:
         if self.realized is not None:
             return self.realized.describe()
-        name = self.python_type().__name__
+        name = class_name(self.python_type(), "__name__")
         if type(self.real) in (torch.Tensor, torch.nn.Parameter) and self.real.layout is torch.strided:
             return f"{name} {dtype_text(self.real.dtype)}{sizes_text(self.real.shape)}"
         return name

@@ -12,9 +12,11 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import FunctionVariable, InlineTarget
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.refused_writes import refuse_write
 
 # What a function keeps beside its `__dict__`.
 _FIXED_ATTRIBUTES = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
+_WRITABLE = (*_FIXED_ATTRIBUTES, "__defaults__", "__kwdefaults__")
 
 
 class NestedFunctionVariable(FunctionVariable):
@@ -91,13 +93,14 @@ class NestedFunctionVariable(FunctionVariable):
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        if name in ("__closure__", "__code__", "__globals__", "__dict__", "__builtins__"):
-            return False
-        if value is DELETED:
-            if name.startswith("__"):
+        if name in vars(FunctionType) or name == "__class__":
+            if value is DELETED or name not in _WRITABLE:
                 return False
-            if name not in self.attributes:
-                tx.raise_(AttributeError, f"'function' object has no attribute {name!r}")
+            known = refuse_write(tx, self, name, value)
+            if not known or (name == "__annotations__" and not isinstance(value.realize(), DictVariable)):
+                return False  # None stands for a new dict
+        elif value is DELETED and name not in self.attributes:
+            refuse_write(tx, self, name, value)
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             del self.attributes[name]

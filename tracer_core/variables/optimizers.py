@@ -28,12 +28,6 @@ def runs_as_plain(tx: Any) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
-@handles(torch.compiler.is_compiling)
-@handles(torch.compiler.is_dynamo_compiling)
-def is_compiling(tx: Tracing) -> VariableTracker:
-    return ConstantVariable(not runs_as_plain(tx))
-
-
 @method(TensorVariable, "item")
 def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
     if not runs_as_plain(tx) or not (self.fake.is_floating_point() and self.fake.dim() == 0):

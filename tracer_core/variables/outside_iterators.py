@@ -16,7 +16,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.iterator_state import TOLD, CannotTell, Upcoming, parts_of, says_strict
 from tracer_core.polyfills import Ongoing, iterator_by_index, parts_by_index
-from tracer_core.sources import ById, ConstSource, ConvertedSource, HasUpcomingSource, Source, UpcomingSource
+from tracer_core.sources import ById, ConstSource, ConvertedSource, Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
@@ -69,7 +69,7 @@ class OutsideIterator(OpaqueIterator):
             more = self.upcoming.has(self.taken)
         except CannotTell:
             return super().next(tx)
-        tx.guard(make.constant(HasUpcomingSource(self.at, self.taken), more))
+        tx.guard(make.upcoming(self.at, self.taken, more))
         if not more:
             tx.output.side_effects.changes(self, "iterator", "used up")
             self.ended = True

@@ -94,7 +94,7 @@ def _leave_bases(cls: type) -> bool:
     in_c = class_in_c(cls)
     for namespace in ({"__slots__": ()}, {}):
         with contextlib.suppress(TypeError):  # (Another layout.)
-            type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), namespace),))
+            type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), {"__module__": "builtins", **namespace}),))
             return True
     return False
 

@@ -40,7 +40,7 @@ class PartialVariable(VariableTracker):
         return ByIdentity(self)
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        if name in ("func", "args", "keywords") or value is DELETED:
+        if value is DELETED or hasattr(functools.partial, name):
             return False
         tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
         self.attributes[name] = value

@@ -41,8 +41,8 @@ def put_off(tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[st
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
         return False
     line = tx.instruction.span.line if tx.instruction is not None and tx.instruction.span is not None else None
-    versions = ReplayedCall.versions_of(values)
-    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, versions, tx.root_steps - 1, line))
+    moment = tx.output.fakes.operations.clock
+    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_steps - 1, line))
     return True
 
 

@@ -261,8 +261,9 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
         return ConstantVariable(a.range(tx) == b.range(tx))
     if not _comparable(a, b):
         return None
-    # (Tuples of different lengths are compared item by item all the same.)
-    if len(a.items) != len(b.items) and not isinstance(a, TupleVariable):
+    # (Tuples of different lengths are compared item by item all the same; with shapes, nobody can tell.)
+    shapes = isinstance(a, SizeVariable) and isinstance(b, SizeVariable)
+    if len(a.items) != len(b.items) and (shapes or not isinstance(a, TupleVariable)):
         return ConstantVariable(False)
     if len(a.items) == len(b.items):
         equal = all_equal(tx, a.items, b.items)

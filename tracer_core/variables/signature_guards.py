@@ -14,14 +14,14 @@ _SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmet
 """Attributes by which a function hands the question on, in the order in which they are looked at here."""
 
 
-def guard_signature(tx: Tracing, function: types.FunctionType) -> None:
-    """Guard all that `inspect.signature(function)` depends on, through what the function wraps.
+def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) -> None:
+    """Guard all that `inspect.signature(function)` depends on, through what the function wraps if it `follows` that.
 
     Raises:
         Unsupported: something on the way is no function.
     """
     seen = {function}
-    while (wrapped := _guard_asked(tx, function)) is not None:
+    while (wrapped := _guard_asked(tx, function, follows)) is not None:
         if not isinstance(wrapped, types.FunctionType) or wrapped in seen:
             what = f"{function.__qualname__} hands the question on to something that is no function"
             raise Unsupported("skipped-function", what="inspect.signature", why=what)
@@ -31,10 +31,12 @@ def guard_signature(tx: Tracing, function: types.FunctionType) -> None:
         _guard_parts(tx, function)
 
 
-def _guard_asked(tx: Tracing, function: types.FunctionType) -> Any:
+def _guard_asked(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
     """Guard the attributes that say another signature; the function that it wraps, None if that is not asked."""
     own = InstanceDictSource(ConstSource.of_object(function))
     for name in _SAYS_ANOTHER:
+        if name == "__wrapped__" and not follows:
+            continue
         if name not in function.__dict__:
             tx.guard(make.lacks(own, name))
             continue

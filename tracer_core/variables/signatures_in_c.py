@@ -49,20 +49,6 @@ def raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kw
     raise Unsupported("method", name=name, type=obj.python_type_name())
 
 
-def refuse_attribute(tx: Tracing, obj: VariableTracker, name: str, delete: bool) -> None:
-    """Raise what Python says of an attribute that objects of this type cannot have, where it is made in C."""
-    make = _EMPTY.get(obj.python_type())
-    if make is None or obj.python_type() in (BaseException, collections.OrderedDict):
-        return
-    try:
-        if delete:
-            delattr(make(), name)
-        else:
-            setattr(make(), name, None)
-    except (AttributeError, TypeError) as error:
-        tx.raise_(type(error), *error.args)
-
-
 def _builtin_base(cls: type) -> type:
     return next((base for base in cls.__mro__ if base in _EMPTY), object)
 

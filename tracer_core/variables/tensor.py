@@ -85,6 +85,17 @@ class SymNodeVariable(InGraphVariable):
     def describe(self) -> str:
         return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
+    def realize(self) -> VariableTracker:
+        """The number itself, where what was asked of it left one. (Of the two zeros of floats, that says neither.)"""
+        node = self._fake.node
+        if not node.shape_env.replacements or isinstance(self.source, DrawnSource):
+            return self
+        expr = node.expr
+        if not expr.is_number or (isinstance(self._fake, torch.SymFloat) and not expr):
+            return self
+        # (Symbols are real numbers; what Python's floats give is kept beside.)
+        return ConstantVariable(node.pytype(expr if node._hint is None else node._hint), self.source)
+
     def key(self, tx: Tracing | None) -> Any:
         if tx is None:
             raise NotConstant(self.describe())
@@ -101,9 +112,7 @@ class SymNodeVariable(InGraphVariable):
                 raise Unsupported("random-number", what=what)
             what = self.source.name if self.source is not None else "a number that the graph computes"
             raise Unsupported("data-dependent-number", what=what)
-        result = to(self._fake)
-        tx.output.note_shape_guards()
-        return result
+        return to(self._fake)
 
 
 def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
@@ -162,7 +171,9 @@ def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch
 
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
     """A number that may be symbolic: a constant where its symbols say exactly one value."""
-    if node is not None and tx.output.fakes.unknowns and _is_of_unknown(tx, node, number):
+    if node is not None and (
+        _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
+    ):
         number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
         return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):
@@ -173,6 +184,12 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
     if node is None:
         node = tx.output.symbol_node(number)
     return SymNodeVariable(node, number)
+
+
+def _is_lost(node: torch.fx.Node, number: Any) -> bool:
+    """Whether symbols say that arithmetic on numbers that vary always gives the same float, which it need not do:
+    `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
 
 
 def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:

@@ -87,6 +87,7 @@ def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Va
     if self.source is None and len(strides) > 1 and any(type(n) is int and n == 0 for n in self.fake.shape):
         # Each operation has its own way with them, which fakes do not follow.
         raise Unsupported("empty-strides", what=self.describe())
+    tx.output.ask_strides()
     if constant_or(dim.realize(), 0) is None:
         return TupleVariable([wrap_number(tx, n) for n in strides])
     return wrap_number(tx, _dimension(tx, self, strides, index_value(tx, dim, "dim must be an int")))
@@ -117,9 +118,15 @@ for _name in ("is_floating_point", "is_complex", "is_signed", "element_size", "g
 def is_contiguous(
     tx: Tracing, self: TensorVariable, memory_format: VariableTracker = ConstantVariable(torch.contiguous_format)
 ) -> VariableTracker:
-    answer = bool(self.fake.is_contiguous(memory_format=memory_format.realize().value()))
-    tx.output.note_shape_guards()
-    return ConstantVariable(answer)
+    wanted = memory_format.realize().value()
+    if self.source is None or wanted is not torch.contiguous_format:
+        tx.output.ask_strides()
+    return ConstantVariable(bool(self.fake.is_contiguous(memory_format=wanted)))
+
+
+@method(TensorVariable, "storage_offset")
+def storage_offset(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return wrap_number(tx, tx.output.fakes.offset_of(self.fake))
 
 
 @method(TensorVariable, "type")
@@ -240,7 +247,7 @@ def _needs_data(name: str) -> Any:
 for _name in ("tolist", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
               "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared",
               "__contains__",
-              "storage_offset", "is_set_to", "is_pinned"):  # fmt: skip
+              "is_set_to", "is_pinned"):  # fmt: skip
     method(TensorVariable, _name)(_needs_data(_name))
 
 

@@ -208,8 +208,6 @@ def _surely_within(tx: Tracing, number: SymNodeVariable, least: int, most: int) 
     from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
     try:
-        within = bool(number.fake >= least) and bool(number.fake <= most)
+        return bool(number.fake >= least) and bool(number.fake <= most)
     except GuardOnDataDependentSymNode:
         return False
-    tx.output.note_shape_guards()
-    return within

@@ -122,7 +122,7 @@ def _enter(tx: Any, manager: UserObjectVariable, known: GraphManager) -> None:
     if known.enter is not None and known.leave is not None:
         leave = partial(known.leave, known.enter(*values))
         if known.in_graph:
-            node = tx.output.add_node("call_function", known.enter, tuple(values), {}, None)
+            node = tx.output.add_settings_node(known.settings, known.enter, tuple(values))
     state.entered.append(Entered(manager, leave, known.may_stay, tx.root_steps - 1, node))
     for name, value in kept.items():
         manager.set_attribute(tx, name, value)
@@ -133,7 +133,7 @@ def _leave(tx: Any, manager: UserObjectVariable, known: GraphManager) -> None:
     if not entered or entered[-1].manager is not manager:
         raise Unsupported("left-elsewhere", type=manager.python_type_name())
     if known.leave is not None and known.in_graph:
-        tx.output.add_node("call_function", known.leave, (entered[-1].node,), {}, None)
+        tx.output.add_settings_node(known.settings, known.leave, (entered[-1].node,))
     tx.output.state.leave(entered[-1])
 
 

@@ -46,11 +46,13 @@ def change_setting(tx: Tracing, function: Any, setting: str, *args: Any, **kwarg
     """Call `function`, which changes `setting`, in the graph and in the trace. Raises what it raises."""
     tx.output.state.touch(setting)
     function(*args, **kwargs)
-    tx.output.add_node("call_function", function, args, kwargs, None)
+    tx.output.add_settings_node((setting,), function, args, kwargs)
 
 
-def _command(function: Any, setting: str) -> None:
-    @handles(function)
+def _command(function: Any, setting: str, called: Any = None) -> None:
+    """A call of `called` (if it is another one) calls `function`, which changes `setting`."""
+
+    @handles(called or function)
     def change(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
         values = [*args, *kwargs.values()]
         if not all_constant(values):
@@ -69,6 +71,8 @@ for _function, _setting in QUESTIONS.items():
     _question(_function, _setting)
 for _function, _setting in COMMANDS.items():
     _command(_function, _setting)
+# It tells torch's own compiler as well, as does what puts back the setting.
+_command(torch._C._set_deterministic_algorithms, "deterministic", torch.use_deterministic_algorithms)
 
 
 @builds(SDPBackend)

@@ -20,6 +20,7 @@ from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.refused_writes import is_kept_in_c, is_slot, refuse_write
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
@@ -292,16 +293,13 @@ class UserObjectVariable(VariableTracker):
             return True
         if owner is not None and _is_half_descriptor(found):
             tx.raise_(AttributeError, setter_name)
-        if name == "__dict__" and self._has_dict() and self._take_dict(tx, value):
+        if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
-        if name in ("__class__", "__dict__"):
+        kept_in_c = owner is not None and is_kept_in_c(found, owner)
+        nowhere = not self._is_slot(name) and not self._has_dict()
+        if kept_in_c or nowhere or (value is DELETED and self._current(tx, name) is None):
+            refuse_write(tx, self, name, value)
             raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
-        if not isinstance(found, types.MemberDescriptorType) and not self._has_dict():
-            tx.raise_(AttributeError, f"{self.cls.__name__!r} object has no attribute {name!r}")
-        if value is DELETED and self._current(tx, name) is None:
-            is_slot = isinstance(found, types.MemberDescriptorType)
-            missing = name if is_slot else f"{self.cls.__name__!r} object has no attribute {name!r}"
-            tx.raise_(AttributeError, missing)
         self.dict_store(tx, name, value)
         return True
 
@@ -325,11 +323,11 @@ class UserObjectVariable(VariableTracker):
         return True
 
     def _is_slot(self, name: str) -> bool:
-        return isinstance(static_lookup(self.cls, name)[0], types.MemberDescriptorType)
+        found, owner = static_lookup(self.cls, name)
+        return owner is not None and is_slot(found, owner)
 
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
-        found, _ = static_lookup(self.cls, name)
-        return self._slot(tx, name) if isinstance(found, types.MemberDescriptorType) else self.stored(tx, name)
+        return self._slot(tx, name) if self._is_slot(name) else self.stored(tx, name)
 
     def _has_dict(self) -> bool:
         return any("__dict__" in vars(owner) for owner in self.cls.__mro__)

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import types
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
+from tracer_core.bytecode import decode, stack_labels
+from tracer_core.code_names import Label
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ItemSource, Source
 from tracer_core.variables.base import VariableTracker
@@ -76,6 +79,10 @@ class WaitingGenerator(GeneratorVariable):
             tx.output.side_effects.changes(self, "generator", "a generator goes on")
 
 
+def _cell_label(name: str, generator: Source) -> Label:
+    return Label(f"the cell of `{name}` in {generator.atom}")
+
+
 @builds(types.GeneratorType)
 def generator_from_outside(build: Any, value: types.GeneratorType[Any, Any, Any], source: Source) -> VariableTracker:
     tx = build.tx
@@ -91,11 +98,14 @@ def generator_from_outside(build: Any, value: types.GeneratorType[Any, Any, Any]
     tx.guard(make.constant(AttrSource(at, "f_lasti"), waits.yields))
     held, places = frame.f_locals, AttrSource(at, "f_locals")
 
-    def local(name: str) -> VariableTracker:
-        return tx.lazy(held[name], ItemSource(places, name))  # type: ignore[no-any-return]
+    def local(name: str, label: Label | None = None) -> VariableTracker:
+        return tx.lazy(held[name], ItemSource(places, name, label))  # type: ignore[no-any-return]
 
+    program = decode(code)
+    items = stack_labels(program, code.co_filename, program.instructions[waits.position])
+    labels = [replace(item, given=f"{item.given} in {source.atom}") for item in items]
     cells = {
-        name: cell_from_outside(tx, cell, ItemSource(ItemSource(places, CELLS), position))
+        name: cell_from_outside(tx, cell, ItemSource(ItemSource(places, CELLS), position, _cell_label(name, source)))
         for position, (name, cell) in enumerate(zip(waits.cells, held[CELLS], strict=True))
     }
     walked = tx.waiting_frame(
@@ -103,7 +113,10 @@ def generator_from_outside(build: Any, value: types.GeneratorType[Any, Any, Any]
         frame.f_globals,
         {name: local(name) for name in waits.variables},
         cells,
-        [NULL if name is None else local(name) for name in waits.stack],
+        [
+            NULL if name is None else local(name, label)
+            for name, label in zip_longest(waits.stack, labels[: len(waits.stack)])
+        ],
         waits.position + 1,
     )
     made = WaitingGenerator(walked, value.__name__, source)

@@ -134,7 +134,8 @@ def _key(argument: VariableTracker) -> Any:
 @builds(functools._lru_cache_wrapper)
 def _cached_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
-    if rules.decide(value.__wrapped__).action != "inline" or rules.is_graph_function(value):
+    wrapped = getattr(value, "__wrapped__", value)  # the program may have deleted it
+    if rules.decide(wrapped).action != "inline" or rules.is_graph_function(value):
         return function_tracker(value, source)
     return CachedFunctionVariable(value, source)
 

@@ -79,6 +79,7 @@ export interface Meta {
   label: string;
   lost: Lost[];
   nodes: Node[];
+  notices: Notice[];
   raised: Raised[];
   side_effects: SideEffect[];
   steps: number;
@@ -102,7 +103,8 @@ export interface Attempt {
   outcome: string;
 }
 /**
- * A place where the graph ended early, or a frame was given up.
+ * A place where the graph ended early, or a frame was given up. `code` and `line` are the innermost of the
+ *     program, `library` the innermost of what it calls, where that is a library's.
  */
 export interface Break {
   action: string;
@@ -112,6 +114,7 @@ export interface Break {
   final_step: number | null;
   hints: string[];
   id: number;
+  library: Place | null;
   line: number | null;
   message: string;
   reason_id: string;
@@ -119,6 +122,13 @@ export interface Break {
   root_code: number;
   root_line: number | null;
   step: number | null;
+}
+/**
+ * A line of a code.
+ */
+export interface Place {
+  code: number;
+  line: number | null;
 }
 /**
  * A frame of a known code started.
@@ -138,6 +148,8 @@ export interface Call {
  */
 export interface Check {
   failed: number | null;
+  library: Place | null;
+  place: Place | null;
   reused: boolean;
   seen: string;
   text: string;
@@ -220,13 +232,15 @@ export interface Graph {
 }
 /**
  * Something that must still hold to reuse a version. `path` is the chain of source names from the root to
- *     `source`, so that guards can be shown as a tree.
+ *     `source`, so that guards can be shown as a tree. `code` and `line` are the program's that asked for it, `library`
+ *     the innermost line of what it calls, where that is a library's.
  */
 export interface Guard {
   attempt: number;
   code: number | null;
   id: number;
   kind: string;
+  library: Place | null;
   line: number | null;
   path: string[];
   source: string;
@@ -274,6 +288,22 @@ export interface FakeMeta {
   shape: string[];
   stride: string[];
   type: string;
+}
+/**
+ * Something that a person asked for and the program prevents, though the graph goes on. `code`, `line` and
+ *     `library` as those of a break.
+ */
+export interface Notice {
+  attempt: number;
+  code: number | null;
+  explanation: string;
+  hints: string[];
+  id: number;
+  library: Place | null;
+  line: number | null;
+  message: string;
+  reason_id: string;
+  step: number | null;
 }
 /**
  * A step that raised a Python exception in the traced program.

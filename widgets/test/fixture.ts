@@ -43,7 +43,7 @@ export const node = (id: number, step: number | null, inputs: number[] = []): No
 });
 
 export const guard = (id: number, path: string[], step: number | null = 4): Guard => ({
-  id, attempt: 1, kind: "type", source: path.at(-1) ?? "", path, text: `guard ${id}`, step, code: 0, line: 2,
+  id, attempt: 1, kind: "type", source: path.at(-1) ?? "", path, text: `guard ${id}`, step, code: 0, line: 2, library: null,
 });
 
 export const snapshot = (step: number, text: string): Snapshot => ({
@@ -83,9 +83,9 @@ export function meta(): Meta {
     guards: [guard(0, ["L['x']"])],
     breaks: [{
       id: 0, attempt: 0, reason_id: "print", message: "The code prints.", explanation: "", hints: ["do not"], step: 1, code: 0, line: 2,
-      root_code: 0, root_line: 2, action: "went on", resumes: [], final_step: 12,
+      root_code: 0, root_line: 2, action: "went on", resumes: [], final_step: 12, library: null,
     }],
-    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], lost: [],
+    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [],
   };
 }
 

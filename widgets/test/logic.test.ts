@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { breakPlaces } from "../src/logic/breaks";
+import { breakPlaces, brokenLines } from "../src/logic/breaks";
 import { callTables } from "../src/logic/calls";
 import { cellRows, localRows, stackRows } from "../src/logic/change";
 import { colourLines, markColumns } from "../src/logic/colour";
@@ -246,7 +246,26 @@ describe("breaks", () => {
       { ...one, id: 1, code: 1, root_code: 1 },
       { ...one, id: 2, code: 1, line: 9, root_code: 0 },
     ];
-    expect(breakPlaces(breaks).map(({ main, others }) => [main.id, others.map(({ id }) => id)])).toEqual([[1, [0]], [2, []]]);
+    expect(breakPlaces(breaks, []).map(({ main, others }) => [main.id, others.map(({ id }) => id)])).toEqual([[1, [0]], [2, []]]);
+  });
+
+  it("count a resume function as the function it goes on with", () => {
+    const { breaks: [one], codes } = meta();
+    if (!one || !codes[0]) throw new Error();
+    const resume = { ...codes[0], id: codes.length, kind: "resume", resumes: 0, resumes_at: 1 };
+    const breaks = [{ ...one, id: 0 }, { ...one, id: 1, code: resume.id, root_code: resume.id }];
+    expect(breakPlaces(breaks, [...codes, resume]).map(({ main, others }) => [main.id, others.map(({ id }) => id)])).toEqual([[0, [1]]]);
+    expect([...brokenLines({ ...meta(), breaks, codes: [...codes, resume] }, resume.id)]).toEqual([2]);
+  });
+
+  it("of a library's function count to the line of the program that leads there", () => {
+    const [one] = meta().breaks;
+    if (!one) throw new Error();
+    const library = { code: 1, line: 12 };
+    const own = { ...one, id: 0, ...library, root_code: 1 };
+    const breaks = [own, { ...one, id: 1, library }, { ...one, id: 2, line: 3, library }];
+    expect(breakPlaces(breaks, []).map(({ main, others }) => [main.id, others.map(({ id }) => id)])).toEqual([[1, [0]], [2, []]]);
+    expect([...brokenLines({ ...meta(), breaks }, 1)]).toEqual([12]);
   });
 });
 

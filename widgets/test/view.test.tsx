@@ -6,7 +6,7 @@ import type { TrackerChunk, Window } from "../src/schema";
 import type { Store } from "../src/store/store";
 import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
-import { meta, snapshot } from "./fixture";
+import { guard, meta, snapshot } from "./fixture";
 
 class FixedStore implements Store {
   asked: string[] = [];
@@ -107,6 +107,34 @@ describe("the explorer", () => {
     model.run("next");
     await settle();
     expect(part("pane")?.textContent).toContain("What must still hold");
+  });
+
+  it("shows the program's line first, and the library's below it", async () => {
+    const made = meta();
+    const library = { code: 1, line: 12 };
+    const [broken] = made.breaks;
+    if (!broken) throw new Error();
+    made.breaks = [{ ...broken, library }];
+    made.guards = [{ ...guard(0, ["L['x']"]), library }];
+    const said = { id: 0, attempt: 1, reason_id: "marked-size-fixed", message: "It is fixed to 6.", explanation: "So it is.", hints: ["leave it"] };
+    made.notices = [{ ...said, step: 4, code: 0, line: 2, library }];
+    const check = { version: 1, reused: false, failed: 0, text: "guard 0", seen: "it is 3", place: { code: 0, line: 2 }, library };
+    made.calls = [{ id: 0, code: 0, number: 1, checks: [check], outcome: "compiled", version: 2, compilation: null, message: "" }];
+    model = new Model(made, store, 0);
+    render(<Root model={model} height={null} />, place);
+    await settle();
+    const below = "outer.py:2 in outerwhich runs, in a library: helper.py:12 in helper";
+    model.tab.value = "breaks";
+    await settle();
+    expect(part("break")?.textContent).toContain(below);
+    expect(part("notice-card")?.textContent).toContain(`It is fixed to 6.${below}`);
+    expect([...place.querySelectorAll('[role="tab"]')].map((tab) => tab.textContent)).toContain("Breaks2");
+    model.tab.value = "guards";
+    await settle();
+    expect(part("guard")?.textContent).toContain("outer.py:2 → helper.py:12");
+    model.tab.value = "calls";
+    await settle();
+    expect(part("calls")?.textContent).toContain(`asked for at ${below}`);
   });
 
   it("says so where nothing was traced", async () => {

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import PurePath
 
 from tracer_core.recording import Trace
-from tracer_core.recording.schema import Break, Compilation
-from tracer_core.recording.summary import lost_text
+from tracer_core.recording.schema import Break, Compilation, Notice
+from tracer_core.recording.summary import lost_text, where
 
 _SHOWN = 20
 _STYLE = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5"
@@ -40,6 +39,9 @@ def _parts(trace: Trace) -> Iterator[str]:
     if trace.breaks:
         yield "<p><b>Graph breaks</b></p>"
         yield _list("ol", [_break(trace, found) for found in trace.break_places])
+    if trace.notices:
+        yield "<p><b>Notices</b></p>"
+        yield _list("ul", [_said(trace, notice) for notice in trace.notices])
     if trace.compilations:
         yield "<p><b>Compiled</b></p>"
         yield _list("ul", [_compilation(trace, made) for made in trace.compilations])
@@ -55,12 +57,17 @@ def _list(tag: str, items: Sequence[str]) -> str:
 
 
 def _break(trace: Trace, found: Break) -> str:
-    code = trace.codes[found.code]
-    line = "" if found.line is None else f":{found.line}"
-    where = f"<code>{escape(PurePath(code.filename).name)}{line}</code> in <code>{escape(code.qualname)}</code>"
-    hints = "".join(f"<br>Try: {escape(hint)}" for hint in found.hints)
     action = f"<br>Instead: {escape(found.action)}" if found.action else ""
-    return f"{where}: {escape(found.message)}{hints}{action}"
+    return f"{_said(trace, found)}{action}"
+
+
+def _said(trace: Trace, found: Break | Notice) -> str:
+    place = escape(where(trace, found.code, found.line))
+    below = ""
+    if found.library is not None:
+        below = f"<br>in a library: <code>{escape(where(trace, found.library.code, found.library.line))}</code>"
+    hints = "".join(f"<br>Try: {escape(hint)}" for hint in found.hints)
+    return f"<code>{place}</code>: {escape(found.message)}{below}{hints}"
 
 
 def _compilation(trace: Trace, made: Compilation) -> str:

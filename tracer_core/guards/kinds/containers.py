@@ -70,7 +70,10 @@ class DictKeys(Kind):
         return f"the keys {_keys_text(expected)}" if expected else "no keys"
 
     def seen_text(self, value: Any, expected: tuple[Any, ...]) -> str:
-        return self.expected_text(tuple(dict_keys(value))) if isinstance(value, dict) else "no keys at all"
+        if not isinstance(value, dict):
+            return "no keys at all"
+        seen = self.expected_text(tuple(dict_keys(value)))
+        return seen if seen != self.expected_text(expected) else f"other keys, {seen.removeprefix('the keys ')}"
 
     def advice(self, name: str, expected: tuple[Any, ...], value: Any) -> str:
         return f"fill {name} with the same keys in the same order at each call"

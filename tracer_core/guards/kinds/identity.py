@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from tracer_core.files import place, shown_file
-from tracer_core.guards.describe import class_text, describe
+from tracer_core.code_names import code_text
+from tracer_core.guards.describe import OBJECT, class_text, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
 
@@ -58,11 +58,14 @@ class Identity(_Holds):
         return expected.condition(value, const)
 
     def text(self, name: str, expected: Held) -> str:
-        return f"{name} is {expected.label}"
+        label = expected.label
+        return f"{name} is {label if not label.startswith(OBJECT) else f'the same{label[2:]}'}"
 
     def seen_text(self, value: Any, expected: Held) -> str:
         seen = describe(value)
-        return f"another {seen}" if seen == expected.label else seen
+        if seen != expected.label:
+            return seen
+        return f"another {seen.removeprefix('an ')}"
 
     def advice(self, name: str, expected: Held, value: Any) -> str:
         return f"keep one object in {name} instead of making a new one for each call"
@@ -87,8 +90,7 @@ class FunctionCode(_Holds):
     def seen_text(self, value: Any, expected: Held) -> str:
         if type(value) is not FunctionType:
             return describe(value)
-        code = value.__code__
-        return f"a function with code {code.co_name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
+        return f"a function with {code_text(value.__code__)}"
 
     def advice(self, name: str, expected: Held, value: Any) -> str:
         return f"let {name} be the same function at each call"

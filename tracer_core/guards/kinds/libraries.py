@@ -13,6 +13,7 @@ from operator import attrgetter
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from tracer_core.code_names import code_name, function_name
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Kind, kind
 from tracer_core.guards.held import Held
@@ -28,14 +29,18 @@ class OfType:
     """Stands for any object of just this type: what a name has matters for how it is found, and is guarded itself
     where it is used."""
 
-    cls: type
+    cls: Held
+
+    @staticmethod
+    def of(value: Any) -> OfType:
+        return OfType(Held(type(value), class_text(type(value))))
 
     def __repr__(self) -> str:
-        return f"an object of type {class_text(self.cls)}"
+        return f"an object of type {self.cls.label}"
 
 
 def _as_it_was(was: Any, now: Any) -> bool:
-    return type(now) is was.cls if isinstance(was, OfType) else now is was
+    return was.cls.is_(type(now)) if isinstance(was, OfType) else now is was
 
 
 def names_of(owner: Any) -> Mapping[str, Any]:
@@ -79,6 +84,9 @@ class Names(Kind):
     def advice(self, name: str, expected: dict[str, Any], value: Any) -> str:
         return f"change what {name} has before the first call"
 
+    def mortals(self, expected: dict[str, Any]) -> Sequence[weakref.ref[Any]]:
+        return [ref for was in expected.values() if isinstance(was, OfType) for ref in was.cls.mortals]
+
 
 def _has(name: str, value: Any) -> str:
     if value is ABSENT:
@@ -88,30 +96,30 @@ def _has(name: str, value: Any) -> str:
 
 @kind("BASES", rank=2)
 class Bases(Kind):
-    """The value is a class; `expected` is the order in which its bases are searched (a tuple, itself first)."""
+    """The value is a class; `expected` is the order in which its bases are searched (each `Held`, itself first)."""
 
-    def key(self, expected: tuple[type, ...]) -> Hashable:
-        return tuple(map(id, expected))
-
-    def holds(self, value: Any, expected: tuple[type, ...]) -> bool:
+    def holds(self, value: Any, expected: tuple[Held, ...]) -> bool:
         now = value.__mro__
-        return now is expected or now == expected
+        return len(now) == len(expected) and all(map(Held.is_, expected, now))
 
-    def text(self, name: str, expected: tuple[type, ...]) -> str:
-        return f"{name} derives from {_classes(expected)}"
+    def text(self, name: str, expected: tuple[Held, ...]) -> str:
+        return f"{name} derives from {_labels(expected)}"
 
-    def expected_text(self, expected: tuple[type, ...]) -> str:
-        return f"derived from {_classes(expected)}"
+    def expected_text(self, expected: tuple[Held, ...]) -> str:
+        return f"derived from {_labels(expected)}"
 
-    def seen_text(self, value: Any, expected: tuple[type, ...]) -> str:
-        return f"derived from {_classes(value.__mro__)}"
+    def seen_text(self, value: Any, expected: tuple[Held, ...]) -> str:
+        return f"derived from {', '.join(map(class_text, value.__mro__[1:]))}"
 
-    def advice(self, name: str, expected: tuple[type, ...], value: Any) -> str:
+    def advice(self, name: str, expected: tuple[Held, ...], value: Any) -> str:
         return f"keep the bases of {name}"
 
+    def mortals(self, expected: tuple[Held, ...]) -> Sequence[weakref.ref[Any]]:
+        return [ref for held in expected for ref in held.mortals]
 
-def _classes(mro: tuple[type, ...]) -> str:
-    return ", ".join(map(class_text, mro[1:]))
+
+def _labels(mro: tuple[Held, ...]) -> str:
+    return ", ".join(held.label for held in mro[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +162,12 @@ class LibraryCodes(Kind):
         return tuple(map(code_of, value)) == expected
 
     def _replaced(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> str:
-        return next((f.__qualname__ for f, code in zip(value, expected, strict=True) if f.__code__ != code), "none")
+        return next(
+            (function_name(f) or "one" for f, code in zip(value, expected, strict=True) if f.__code__ != code), "none"
+        )
 
     def text(self, name: str, expected: tuple[CodeType, ...]) -> str:
-        shown = ", ".join(code.co_qualname for code in expected[:_SHOWN])
+        shown = ", ".join(code_name(code) for code in expected[:_SHOWN])
         more = len(expected) - _SHOWN
         return f"the code of {shown}{f' and {more} more' if more > 0 else ''} is what it was"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tracer_core.guards.guard import Const, Relation, kind
@@ -17,14 +17,17 @@ EXPRESSION_NAMES: dict[str, Any] = {"math": math}
 
 @dataclass(frozen=True, slots=True)
 class ShapeExpression:
-    """`expression` is Python with `{0}`, `{1}`, ... for the values at `sources`; true where the guard holds."""
+    """`expression` is Python with `{0}`, `{1}`, ... for the values at `sources`; true where the guard holds. `why` is
+    for people."""
 
     expression: str
     sources: tuple[Source, ...]
+    why: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
-        return self.expression.format(*(source.name for source in self.sources))
+        text = self.expression.format(*(source.atom for source in self.sources))
+        return f"{text} ({self.why})" if self.why else text
 
     def value(self, values: Sequence[Any]) -> Any:
         names = [f"v{i}" for i in range(len(values))]
@@ -66,7 +69,7 @@ class Shape(Relation):
         return f"it was compiled for {was}, and now {now}"
 
     def seen_text(self, value: Sequence[Any], expected: ShapeExpression) -> str:
-        return ", ".join(f"{source.name} == {seen}" for source, seen in zip(expected.sources, value, strict=True))
+        return ", ".join(f"{source.atom} == {seen}" for source, seen in zip(expected.sources, value, strict=True))
 
     def advice(self, name: str, expected: ShapeExpression, value: Sequence[Any]) -> str:
         return "keep to sizes for which this holds, or accept one more compilation for the others"
@@ -86,16 +89,16 @@ class Duplicate(Relation):
         return f"{values[0]} is {values[1]}"
 
     def text(self, name: str, expected: Source) -> str:
-        return f"{name} is {expected.name}"
+        return f"{name} is {expected.atom}"
 
     def expected_text(self, expected: Source) -> str:
-        return f"the same object as {expected.name}"
+        return f"the same object as {expected.atom}"
 
     def seen_text(self, value: Sequence[Any], expected: Source) -> str:
-        return f"another object than {expected.name}"
+        return f"another object than {expected.atom}"
 
     def advice(self, name: str, expected: Source, value: Sequence[Any]) -> str:
-        return f"let {name} and {expected.name} be one object at each call"
+        return f"let {name} and {expected.atom} be one object at each call"
 
 
 @kind("NOT_DUPLICATE", rank=90)
@@ -115,20 +118,20 @@ class NotDuplicate(Relation):
 
     def text(self, name: str, expected: tuple[Source, ...]) -> str:
         if len(expected) == 1:
-            return f"{name} is not {expected[0].name}"
-        return f"no two of {name}, {', '.join(source.name for source in expected)} are one object"
+            return f"{name} is not {expected[0].atom}"
+        return f"no two of {name}, {', '.join(source.atom for source in expected)} are one object"
 
     def expected_text(self, expected: tuple[Source, ...]) -> str:
-        return "a set of different objects" if len(expected) > 1 else f"another object than {expected[0].name}"
+        return "a set of different objects" if len(expected) > 1 else f"another object than {expected[0].atom}"
 
     def seen_text(self, value: Sequence[Any], expected: tuple[Source, ...]) -> str:
         if len(expected) == 1:
-            return f"the same object as {expected[0].name}"
+            return f"the same object as {expected[0].atom}"
         seen: dict[int, int] = {}
         for position, part in enumerate(value):
             first = seen.setdefault(id(part), position)
             if first != position:
-                names = ["the first", *(source.name for source in expected)]
+                names = ["the first", *(source.atom for source in expected)]
                 return f"one object in both {names[first]} and {names[position]}"
         return "a set of different objects"
 
@@ -150,14 +153,14 @@ class Apart(Relation):
         return f"{const(apart)}({', '.join(values)})"
 
     def text(self, name: str, expected: tuple[Source, ...]) -> str:
-        return f"{name} has nothing to do with {', '.join(source.name for source in expected)}"
+        return f"{name} has nothing to do with {', '.join(source.atom for source in expected)}"
 
     def expected_text(self, expected: tuple[Source, ...]) -> str:
         return "an iterator of its own"
 
     def seen_text(self, value: Sequence[Any], expected: tuple[Source, ...]) -> str:
         others = zip(expected, value[1:], strict=True)
-        shared = [source.name for source, other in others if not apart(value[0], other)]
+        shared = [source.atom for source, other in others if not apart(value[0], other)]
         return f"one that has to do with {', '.join(shared)}"
 
     def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:

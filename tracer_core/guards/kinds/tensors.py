@@ -22,7 +22,7 @@ class TensorProperties:
 
     `sizes` and `strides` (in elements) have None where any will do; they are None as a whole for tensors without them
     (`strides` also to not look at strides at all). `dispatch_keys` is the raw set of dispatch keys. `example` refers
-    weakly to the tensor itself.
+    weakly to the tensor itself. The sizes of the `special` dimensions would be any, were they not 0 or 1.
     """
 
     cls: Held
@@ -34,9 +34,12 @@ class TensorProperties:
     sizes: Sizes | None
     strides: Sizes | None
     example: weakref.ref[torch.Tensor] = field(compare=False)
+    special: tuple[int, ...] = field(compare=False)
 
     @staticmethod
-    def of(tensor: torch.Tensor, sizes: Sizes | None, strides: Sizes | None) -> TensorProperties:
+    def of(
+        tensor: torch.Tensor, sizes: Sizes | None, strides: Sizes | None, special: tuple[int, ...] = ()
+    ) -> TensorProperties:
         return TensorProperties(
             Held(type(tensor), class_text(type(tensor))),
             tensor.dtype,
@@ -47,7 +50,16 @@ class TensorProperties:
             sizes,
             strides,
             weakref.ref(tensor),
+            special,
         )
+
+    @property
+    def special_text(self) -> str:
+        """Why the sizes of the `special` dimensions are not any, to follow them."""
+        if not self.special:
+            return ""
+        dims = " and ".join(f"dimension {dim}" for dim in self.special)
+        return f" ({dims}: sizes 0 and 1 are always compiled on their own)"
 
 
 def dispatch_keys(tensor: torch.Tensor) -> int:
@@ -113,7 +125,7 @@ _PROPERTIES: tuple[_Property, ...] = (
     ),
     _Property(
         lambda t, e: e.sizes is None or _fits(t.shape, e.sizes),
-        lambda e: f"of shape {sizes_text(e.sizes or ())}",
+        lambda e: f"of shape {sizes_text(e.sizes or ())}{e.special_text}",
         lambda t: f"of shape {sizes_text(t.shape)}",
         "pad {name} to one shape, or compile with dynamic=True or mark the dimension with "
         "torch._dynamo.mark_dynamic if it varies",
@@ -160,7 +172,7 @@ class Tensor(Kind):
         if expected.layout != torch.strided:
             details.append(str(expected.layout))
         details.append(f"requires_grad={expected.requires_grad}")
-        return ", ".join(details)
+        return ", ".join(details) + expected.special_text
 
     def expected_text(self, expected: TensorProperties) -> str:
         return f"a {expected.cls.label} {dtype_text(expected.dtype)}{sizes_text(expected.sizes or ())}"

@@ -10,6 +10,7 @@ from typing import Any
 from tracer_core.guards.constants import constant_key, same_constant
 from tracer_core.guards.describe import WRITTEN_BITS, describe
 from tracer_core.guards.guard import Const, Kind, kind
+from tracer_core.iterator_state import Upcoming
 
 
 def _singleton(value: str, expected: Any, const: Const) -> str:
@@ -157,6 +158,36 @@ class Remaining(Kind):
 
     def advice(self, name: str, expected: int, value: Any) -> str:
         return f"give {name} as many items at each call: they are traced one by one"
+
+
+@kind("UPCOMING", rank=1)
+class HowManyUpcoming(Kind):
+    """The items that an iterator has yet to give: `expected` is a number, and whether there are more than that."""
+
+    verbs = ("were", "are")
+
+    def holds(self, value: Upcoming, expected: tuple[int, bool]) -> bool:
+        return value.has(expected[0]) is expected[1]
+
+    def condition(self, value: str, expected: tuple[int, bool], const: Const) -> str:
+        return f"{value}.has({expected[0]}) is {expected[1]}"
+
+    def text(self, name: str, expected: tuple[int, bool]) -> str:
+        return f"len({name}) {'>' if expected[1] else '<='} {expected[0]}"
+
+    def expected_text(self, expected: tuple[int, bool]) -> str:
+        return f"{'more' if expected[1] else 'no more'} than {expected[0]}"
+
+    def seen_text(self, value: Upcoming, expected: tuple[int, bool]) -> str:
+        if not expected[1]:
+            return f"more than {expected[0]}"
+        return str(next(count for count in range(expected[0] + 1) if not value.has(count)))
+
+    def advice(self, name: str, expected: tuple[int, bool], value: Any) -> str:
+        return "iterate over as many items at each call: they are traced one by one"
+
+    def now(self, seen: str) -> str:
+        return f"there are {seen}"
 
 
 @kind("FILLED", rank=3)

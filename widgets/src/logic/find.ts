@@ -25,6 +25,7 @@ function matchingEvents(index: TraceIndex, matches: (text: string) => boolean): 
   for (const node of index.meta.nodes) add(node.step, node.name, node.target, node.source);
   for (const guard of index.meta.guards) add(guard.step, guard.text, guard.source);
   for (const broken of index.meta.breaks) add(breakStep(broken), broken.message, broken.reason_id);
+  for (const notice of index.meta.notices) add(notice.step, notice.message, notice.reason_id);
   for (const raised of index.meta.raised) add(raised.step, raised.text);
   return found;
 }

@@ -1,9 +1,10 @@
 // Small pieces that several panes use.
 import { Component, type ComponentChildren, type ComponentType, h } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { functionOf } from "../logic/breaks";
 import { dtypeText } from "../logic/graph";
 import type { Model } from "../model";
-import type { FakeMeta } from "../schema";
+import type { FakeMeta, Place } from "../schema";
 
 /** `Inner`, drawn again only when a property is another value. */
 export function memo<P extends object>(Inner: ComponentType<P>): ComponentType<P> {
@@ -47,6 +48,29 @@ export function place(model: Model, code: number | null, line: number | null): s
   const file = found.filename.replace(/^.*[/\\]/, "");
   if (line === null) return file;
   return file.startsWith("Cell ") ? `${file}, line ${line}` : `${file}:${line}`;
+}
+
+/** `file.py:12 in forward`, and below it the library's line that this one leads to, if there is one. */
+export function Where({ model, at }: { model: Model; at: { code: number | null; line: number | null; library: Place | null } }) {
+  return (
+    <>
+      <Line model={model} code={at.code} line={at.line} />
+      {at.library && (
+        <span class="tw-dim tw-block">
+          which runs, in a library: <Line model={model} code={at.library.code} line={at.library.line} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function Line({ model, code, line }: { model: Model; code: number | null; line: number | null }) {
+  return (
+    <>
+      <span class="tw-code" title={lineText(model, code, line)}>{place(model, code, line)}</span>
+      {code !== null && <> in {model.meta.codes[functionOf(model.meta.codes, code)]?.qualname ?? "?"}</>}
+    </>
+  );
 }
 
 /** The text of a line of a code's source, without its indentation; empty when there is none. */

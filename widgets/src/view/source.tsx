@@ -1,5 +1,6 @@
 // The user's source with what runs now, and the bytecode under it.
 import { useMemo } from "preact/hooks";
+import { brokenLines } from "../logic/breaks";
 import { colourLines, markColumns } from "../logic/colour";
 import { unitColumn } from "../logic/columns";
 import type { Model } from "../model";
@@ -21,7 +22,7 @@ export function Source({ model }: { model: Model }) {
   const viewed = model.viewed.value;
   const code = viewed?.code;
   const lines = useMemo(() => (code && code.source !== "" ? colourLines(code.source.replace(/\n$/, "")) : []), [code]);
-  const broken = useMemo(() => new Set(model.meta.breaks.filter((b) => b.code === code?.id).map((b) => b.line)), [code, model]);
+  const broken = useMemo(() => brokenLines(model.meta, code?.id ?? -1), [code, model]);
   if (!viewed || !code) return <Empty>No step was recorded, so there is no source to show.</Empty>;
   if (lines.length === 0)
     return (

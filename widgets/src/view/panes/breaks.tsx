@@ -2,7 +2,8 @@ import { useMemo } from "preact/hooks";
 import { type Break, breakPlaces } from "../../logic/breaks";
 import { breakStep } from "../../logic/trace";
 import type { Model } from "../../model";
-import { codeLabel, Empty, lineText, place, StepLink } from "../parts";
+import type { Notice } from "../../schema";
+import { codeLabel, Empty, lineText, place, StepLink, Where } from "../parts";
 
 /** The functions that a break goes on in, each a link to its first step where it was traced. */
 function Resumes({ model, found }: { model: Model; found: Break }) {
@@ -34,6 +35,37 @@ function versionLabel(model: Model, found: Break): string {
   return `${codeLabel(model, found.root_code)}${compilation ? `, version ${compilation.version}` : ""}`;
 }
 
+function Hints({ hints }: { hints: readonly string[] }) {
+  if (hints.length === 0) return null;
+  return (
+    <>
+      <h5>What to try</h5>
+      <ul>
+        {hints.map((hint) => (
+          <li key={hint}>{hint}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Something that was asked for and the program prevents, though no graph breaks. */
+function NoticeCard({ model, notice }: { model: Model; notice: Notice }) {
+  const text = lineText(model, notice.code, notice.line);
+  return (
+    <article class={notice.step === model.position.value ? "tw-card tw-current" : "tw-card"} data-testid="notice-card" data-step={notice.step ?? undefined}>
+      <h4>{notice.message}</h4>
+      <p class="tw-place">
+        <Where model={model} at={notice} /> · <StepLink model={model} step={notice.step} />
+      </p>
+      {text !== "" && <pre class="tw-quote">{text}</pre>}
+      <p>{notice.explanation}</p>
+      <Hints hints={notice.hints} />
+      <p class="tw-dim tw-reason">{notice.reason_id}</p>
+    </article>
+  );
+}
+
 function Card({ model, main, others, ordinal }: { model: Model; main: Break; others: Break[]; ordinal: number }) {
   const step = breakStep(main);
   const here = [main, ...others].some((one) => breakStep(one) === model.position.value);
@@ -44,7 +76,7 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
         <span class="tw-ordinal">{ordinal}</span> {main.message}
       </h4>
       <p class="tw-place">
-        <span class="tw-code">{place(model, main.code, main.line)}</span> in {codeLabel(model, main.code)} · <StepLink model={model} step={step}>{step === null ? "no step was recorded for it" : undefined}</StepLink>
+        <Where model={model} at={main} /> · <StepLink model={model} step={step}>{step === null ? "no step was recorded for it" : undefined}</StepLink>
         {main.root_code !== main.code && (
           <span class="tw-dim">
             {" "}
@@ -54,16 +86,7 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
       </p>
       {text !== "" && <pre class="tw-quote">{text}</pre>}
       <p>{main.explanation}</p>
-      {main.hints.length > 0 && (
-        <>
-          <h5>What to try</h5>
-          <ul>
-            {main.hints.map((hint) => (
-              <li key={hint}>{hint}</li>
-            ))}
-          </ul>
-        </>
-      )}
+      <Hints hints={main.hints} />
       {main.action !== "" && (
         <p>
           <b>Instead:</b> {main.action}
@@ -98,9 +121,9 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
 }
 
 export function BreaksPane({ model }: { model: Model }) {
-  const { breaks, faults, lost } = model.meta;
-  const places = useMemo(() => breakPlaces(breaks), [breaks]);
-  if (breaks.length + faults.length + lost.length === 0) return <Empty>No graph break: everything that was traced went into one graph a call.</Empty>;
+  const { breaks, codes, faults, lost, notices } = model.meta;
+  const places = useMemo(() => breakPlaces(breaks, codes), [breaks, codes]);
+  if (breaks.length + faults.length + notices.length + lost.length === 0) return <Empty>No graph break: everything that was traced went into one graph a call.</Empty>;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Graph breaks">
       {places.length < breaks.length && (
@@ -132,6 +155,9 @@ export function BreaksPane({ model }: { model: Model }) {
       )}
       {places.map(({ main, others }, i) => (
         <Card key={main.id} model={model} main={main} others={others} ordinal={i + 1} />
+      ))}
+      {notices.map((notice) => (
+        <NoticeCard key={notice.id} model={model} notice={notice} />
       ))}
     </div>
   );

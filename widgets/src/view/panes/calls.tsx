@@ -1,7 +1,7 @@
 import { type Call, type Cell, callTables } from "../../logic/calls";
 import { useMemo } from "preact/hooks";
 import type { Model } from "../../model";
-import { codeLabel, Empty, place, StepLink } from "../parts";
+import { codeLabel, Empty, place, StepLink, Where } from "../parts";
 
 const ORDINALS = ["first", "second", "third"];
 const ordinal = (n: number): string => ORDINALS[n - 1] ?? `as number ${n}`;
@@ -19,6 +19,11 @@ function Outcome({ model, cell, several }: { model: Model; cell: Cell; several: 
     <span class="tw-failed">
       <span class="tw-expected">expected: {check.failed === null ? text : <button type="button" class="tw-link" onClick={() => model.openGuard(check.failed as number)}>{check.text}</button>}</span>
       <span class="tw-seen">but <span class="tw-code">{check.seen}</span></span>
+      {check.place && (
+        <span class="tw-dim tw-block">
+          asked for at <Where model={model} at={{ ...check.place, library: check.library }} />
+        </span>
+      )}
       {order}
     </span>
   );

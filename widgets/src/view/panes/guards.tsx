@@ -99,6 +99,9 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
       <span class="tw-guard-kind">{guard.kind}</span>
       <span class="tw-guard-where">
         <StepLink model={model} step={guard.step} /> <span class="tw-dim" title={lineText(model, guard.code, guard.line)}>{place(model, guard.code, guard.line)}</span>
+        {guard.library && (
+          <span class="tw-dim" title={lineText(model, guard.library.code, guard.library.line)}> → {place(model, guard.library.code, guard.library.line)}</span>
+        )}
       </span>
       <span class="tw-guard-checks">
         {held > 0 && <span class="tw-good">held {held}×</span>}

@@ -1,0 +1,152 @@
+"""Names for stack items: the expressions in the source text that gave them."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from dataclasses import dataclass
+
+from tracer_core.bytecode.flow import following, successors
+from tracer_core.bytecode.instruction import Instruction, Program, Span
+from tracer_core.bytecode.ops import OPS
+from tracer_core.code_names import Label
+
+LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A stack item: the `place`-th, from the bottom, of those that the instruction `by` left. `of` is the lowest item
+    that it took, None for the exception that a handler begins with."""
+
+    by: Instruction
+    place: int = 0
+    of: _Item | None = None
+    raised: bool = False
+
+
+def stack_labels(program: Program, filename: str, at: Instruction) -> list[Label]:
+    """The names of the items on the stack when `at` is about to run, lowest first."""
+    return [_label(item, filename) for item in _stack_before(program, at)]
+
+
+def iterable_label(program: Program, filename: str) -> Label:
+    """The name of the iterator that a comprehension or generator expression is called with."""
+    loads = (each for each in program.instructions if each.op == "LOAD_FAST" and each.arg == ".0")
+    span = next((load.span for load in loads), None)
+    text = _iterable(_text(filename, span, longest=None))
+    return Label(f"`{_shortened(text)}`" if text else "what is iterated over", _line(span), iterator=True)
+
+
+# --- which instruction left an item ---------------------------------------------------------------------------
+
+
+def _stack_before(program: Program, at: Instruction) -> list[_Item]:
+    """The stack, as left by the first way to `at` that is found."""
+    after = following(program)
+    stacks: dict[Instruction, list[_Item]] = {program.instructions[0]: []}
+    todo = program.instructions[:1]
+    while todo and at not in stacks:
+        instruction = todo.pop()
+        stack, handler = stacks[instruction], instruction.handler
+        reached = [
+            (successor, _stack_after(instruction, stack, successor is instruction.target))
+            for successor in successors(instruction, after[instruction])
+        ]
+        if handler is not None:
+            pushed = [_Item(instruction, raised=True)] * (1 + handler.push_lasti)
+            reached.append((handler.target, stack[: handler.depth] + pushed))
+        for successor, items in reached:
+            if successor not in stacks:
+                stacks[successor] = items
+                todo.append(successor)
+    return stacks.get(at, [])
+
+
+_KEEP = {
+    **dict.fromkeys(("LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "MAP_ADD", "DICT_MERGE")),
+    **dict.fromkeys(("FOR_ITER", "GET_LEN", "MATCH_MAPPING", "MATCH_SEQUENCE", "MATCH_KEYS", "IMPORT_FROM")),
+    **dict.fromkeys(("GET_ANEXT", "WITH_EXCEPT_START", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")),
+    **dict.fromkeys(("CHECK_EXC_MATCH", "SEND"), 1),
+}
+"""Operations that look at what they leave where it is: how many such items, None for as many as they can."""
+
+
+def _stack_after(instruction: Instruction, stack: list[_Item], jumps: bool) -> list[_Item]:
+    info, arg = OPS[instruction.op], instruction.arg
+    leaves = info.leaves_on_jump if jumps and info.leaves_on_jump is not None else info.leaves
+    taken, left = info.takes(arg), leaves(arg)
+    below, items = stack[: len(stack) - taken], stack[len(stack) - taken :]
+    if instruction.op == "COPY":
+        return [*stack, stack[-arg]]
+    if instruction.op == "SWAP":
+        return [*below, items[-1], *items[1:-1], items[0]]
+    if instruction.op == "LOAD_METHOD":
+        return [*below, _Item(instruction), items[0]]
+    if instruction.op == "PUSH_EXC_INFO":
+        return [*below, _Item(instruction, raised=True), *items]
+    keeps = min(_KEEP[instruction.op] or taken, left) if instruction.op in _KEEP else 0
+    of = items[0] if items else None
+    return [*below, *items[:keeps], *(_Item(instruction, place, of) for place in range(left - keeps))]
+
+
+# --- what it is called ----------------------------------------------------------------------------------------
+
+
+def _label(item: _Item, filename: str) -> Label:
+    by, line = item.by, _line(item.by.span)
+    if item.raised:
+        before = by.op == "PUSH_EXC_INFO"
+        return Label(f"the exception {'handled before' if before else 'being handled'}", line)
+    if by.op == "GET_ITER" and item.of is not None:
+        of = _label(item.of, filename)
+        return Label(of.given, of.line, iterator=True)
+    if by.op == "BEFORE_WITH" and item.of is not None:
+        of = _label(item.of, filename)
+        return Label(f"what entering {of.given} gave" if item.place else f"the exit of {of.given}", of.line)
+    if by.op == "FOR_ITER" and item.of is not None:
+        of = _label(item.of, filename)
+        return Label(f"an item of {of.given}", of.line)
+    text = _text(filename, by.span)
+    if by.op in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+        return Label(f"an item for `{text}`" if text else "an item", line)
+    return Label(f"`{text}`" if text else _WORDS.get(by.op, "a value"), line)
+
+
+_WORDS = {"CALL": "the result of a call", "BINARY_OP": "the result of an operator", "LOAD_CONST": "a constant"}
+
+
+def _line(span: Span | None) -> int | None:
+    return None if span is None else span.line
+
+
+def _text(filename: str, span: Span | None, longest: int | None = LONGEST) -> str:
+    """The source text of a span in one line; empty where it cannot be had."""
+    if span is None:
+        return ""
+    line, end_line, column, end_column = span
+    if line is None or end_line is None or column is None or end_column is None:
+        return ""
+    lines = [text.encode() for text in linecache.getlines(filename)[line - 1 : end_line]]
+    if len(lines) != end_line - line + 1:
+        return ""
+    lines[-1] = lines[-1][:end_column]
+    lines[0] = lines[0][column:]
+    text = " ".join(b"".join(lines).decode("utf-8", "replace").split())
+    return text if longest is None else _shortened(text, longest)
+
+
+def _shortened(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _iterable(comprehension: str) -> str:
+    """The text of what a comprehension or generator expression goes over first; empty where it cannot be had."""
+    text = f"({comprehension})"
+    try:
+        parsed = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+    if not isinstance(parsed, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return ""
+    return ast.get_source_segment(text, parsed.generators[0].iter) or ""

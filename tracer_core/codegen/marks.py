@@ -1,0 +1,41 @@
+"""Sizes that a person marked as dynamic, and the program fixes all the same: it is told, or, if asked for, raised."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.output import OutputGraph
+from tracer_core.sources import SizeSource
+
+
+def tell_fixed(output: OutputGraph) -> None:
+    """Tell the observer and warn, at the line that fixed it, of each marked size that has one value.
+
+    Raises:
+        Unsupported: with the option `strict_mark_dynamic`.
+    """
+    for notice in _fixed(output):
+        assert notice.where is not None
+        if output.frame.config.is_on("strict_mark_dynamic"):
+            raise notice.placed()
+        if output.observer is not None:
+            output.observer.on_notice(notice)
+        place = notice.where.place
+        file = output.frame.code.co_filename if place.code is None else place.code.co_filename
+        warnings.warn_explicit(str(notice.placed()), RuntimeWarning, file, place.line)
+
+
+def _fixed(output: OutputGraph) -> Iterator[Unsupported]:
+    for tracked in output.fakes.inputs.values():
+        for dim, size in enumerate(tracked.sizes):
+            if dim in tracked.marked and isinstance(size, torch.SymInt):
+                binding = output.fakes.symbols[str(size.node._expr)]
+                if binding.fixed is not None:
+                    source = SizeSource(tracked.source, dim).name
+                    notice = Unsupported("marked-size-fixed", source=source, size=binding.hint)
+                    notice.where = binding.fixed
+                    yield notice

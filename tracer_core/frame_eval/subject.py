@@ -1,0 +1,87 @@
+"""What a frame is an activation of, where many things run the same code: the class of its module, and the functions
+that it wraps. What is learnt about one of them says nothing about the others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import torch
+
+from tracer_core.files import place, shown_file
+
+_MODULE_CALLS = (torch.nn.Module._wrapped_call_impl.__code__, torch.nn.Module._call_impl.__code__)
+
+
+def calls_modules(code: CodeType) -> bool:
+    """Whether `code` is what runs between a call of any module and its `forward`. (Copies are equal to it.)"""
+    return any(code is each for each in _MODULE_CALLS)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`cls` is the class of the module whose method runs, `wrapped` the code of the functions that a wrapper holds
+    in its closure."""
+
+    code: CodeType
+    cls: type | None
+    wrapped: tuple[CodeType, ...]
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal subjects, as long as these live."""
+        return tuple(map(id, self.parts))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return (*(() if self.cls is None else (self.cls,)), *self.wrapped)
+
+    def __str__(self) -> str:
+        """The function as it is written, with its place, and the module's class where that is not the same."""
+        if self.cls is not None:
+            forward: CodeType | None = self.code
+            if forward in _MODULE_CALLS:  # or a copy
+                forward = getattr(getattr(self.cls, "forward", None), "__code__", None)
+            if forward is None:
+                return f"the module {self.cls.__qualname__}"
+            return f"the module {self.cls.__qualname__}, in {_written(forward)}"
+        if self.wrapped:
+            inside = " and ".join(map(_written, self.wrapped))
+            return f"{inside}, wrapped by {self.code.co_qualname}"
+        return _written(self.code)
+
+
+def subject_of(code: CodeType, f_locals: Mapping[str, Any]) -> Subject:
+    """The subject of a frame of `code` with these arguments and free variables."""
+    original = _original(code)
+    first = f_locals.get(original.co_varnames[0]) if original.co_varnames else None
+    cls = type(first) if _is_of_module(original, type(first)) else None
+    held = (_plain(f_locals.get(name)) for name in code.co_freevars)
+    wrapped = (value.__code__ for value in held if type(value) is FunctionType)
+    return Subject(original, cls, tuple(each for each in wrapped if each is not original))
+
+
+def _is_of_module(code: CodeType, cls: type) -> bool:
+    """Whether `cls` is a class of modules, and `code` that of one of its methods."""
+    if not issubclass(cls, torch.nn.Module):
+        return False
+    written = (vars(each).get(code.co_name) for each in cls.__mro__)
+    return any(type(each) is FunctionType and each.__code__ == code for each in written)
+
+
+def _plain(value: Any) -> Any:
+    return value.__func__ if type(value) is MethodType else value
+
+
+def _original(code: CodeType) -> CodeType:
+    """The code that a resume function goes on with; other codes as they are."""
+    resume = sys.modules.get("tracer_core.codegen.resume")
+    resumed = None if resume is None else resume.origin_of(code)
+    return code if resumed is None else resumed[0]
+
+
+def _written(code: CodeType) -> str:
+    return f"{code.co_qualname} ({place(shown_file(code.co_filename), code.co_firstlineno)})"

@@ -1,0 +1,68 @@
+"""Freeing what the C side keeps of versions that were dropped.
+
+An entry of the C side's list can be emptied at any time, but it stays in the list; only all entries of a code can be
+taken away at once. And the guards of an entry may be what a thread checks, or is about to check, just when the object
+dies that they are about. So both are put off until no thread is inside compiled code.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import CodeType
+
+from tracer_core.frame_eval import c_frame, threads
+
+_DEAD_ENTRIES = 64
+"""So many dead entries of one code are left in its list."""
+
+_buried: list[c_frame.GuardManager] = []
+_passing: list[c_frame.GuardManager] = []
+_dead: dict[int, tuple[weakref.ref[CodeType], int]] = {}
+due: list[None] = []
+"""Not empty when `sweep` has something to do."""
+
+
+def drop(manager: c_frame.GuardManager) -> None:
+    """Empty the C side's entry behind `manager`, whose guards may be running."""
+    if threads.any_inside():
+        _buried.append(manager)
+        due[:] = [None]
+    _count(manager)
+    manager.drop()
+
+
+def drop_later(manager: c_frame.GuardManager) -> None:
+    """Drop what is about to run once, when that has begun."""
+    _passing.append(manager)
+    due[:] = [None]
+
+
+def _count(manager: c_frame.GuardManager) -> None:
+    code = None if manager.code is None else manager.code()
+    if code is None:
+        return
+    reference, count = _dead.get(id(code), (None, 0))
+    if reference is None or reference() is not code:
+        reference, count = weakref.ref(code), 0
+    _dead[id(code)] = (reference, count + 1)
+    if count + 1 >= _DEAD_ENTRIES:
+        due[:] = [None]
+
+
+def sweep() -> None:
+    """Free what was dropped, unless a thread is inside compiled code."""
+    if threads.any_inside():
+        return
+    passing = _passing[:]
+    del _passing[: len(passing)]
+    _buried.clear()
+    due.clear()
+    for manager in passing:
+        drop(manager)
+    for key, (reference, count) in list(_dead.items()):
+        code = reference()
+        if code is None:
+            del _dead[key]
+        elif count >= _DEAD_ENTRIES and threads.is_only_one() and c_frame.only_ours(code):
+            del _dead[key]
+            c_frame.forget(code)

@@ -1,0 +1,62 @@
+"""Which threads are inside compiled code, and in which region each is."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+from tracer_core.frame_eval import c_frame
+
+
+class _Thread:
+    """How deep a thread is in compiled code, and its region."""
+
+    __slots__ = ("__weakref__", "depth", "region")
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.region = c_frame.NO_REGION
+
+
+_threads: weakref.WeakSet[_Thread] = weakref.WeakSet()
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.thread = _Thread()
+        _threads.add(self.thread)
+
+
+_local = _Local()
+
+
+def enter(region: int) -> int:
+    """This thread is in `region` from now on. Gives the region before, for `leave`. (The C side knows but one region,
+    for all threads. One that finds itself in another's only fails to find what is cached for its own.)"""
+    thread = _local.thread
+    before = thread.region
+    thread.region = region
+    thread.depth += 1
+    c_frame.set_region(region)
+    return before
+
+
+def leave(before: int) -> None:
+    thread = _local.thread
+    thread.region = before
+    thread.depth -= 1
+    c_frame.set_region(before)
+
+
+def current_region() -> int:
+    return _local.thread.region
+
+
+def any_inside() -> bool:
+    """Whether some thread is inside compiled code, so that the C side may be looking something up for it."""
+    return any(thread.depth for thread in list(_threads))
+
+
+def is_only_one() -> bool:
+    """Whether no other living thread ever was inside compiled code, so that none is about to be."""
+    return len(_threads) == 1

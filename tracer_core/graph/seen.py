@@ -1,0 +1,66 @@
+"""What a tensor was like in earlier calls of a code: which of its sizes and strides are the same at each call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The stride that leads over all of another dimension: its size times its stride."""
+
+    dim: int
+
+
+Stride = int | Over
+
+
+@dataclass(slots=True)
+class Seen:
+    """Sizes and strides of a tensor. None where they differed between calls."""
+
+    sizes: list[int | None]
+    strides: list[Stride | None]
+
+    @property
+    def varying_strides(self) -> list[int]:
+        """The dimensions whose strides differed though no size did (with its sizes, a tensor's strides do anyway)."""
+        if None in self.sizes:
+            return []
+        return [dim for dim, stride in enumerate(self.strides) if stride is None]
+
+
+def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequence[int]) -> Seen | None:
+    """Add what the tensor called `name` is like now to the history of the code.
+
+    Returns:
+        What it was like in all calls, or None where not even the number of dimensions was the same.
+    """
+    now = Seen(list(sizes), list(relative(sizes, strides, over_one=False)))
+    before = history.setdefault(name, now)
+    if not isinstance(before, Seen) or len(before.sizes) != len(sizes):
+        history[name] = None
+        return None
+    if before is not now:
+        before.sizes = [a if a == b else None for a, b in zip(before.sizes, now.sizes, strict=True)]
+        before.strides = [a if a == b else None for a, b in zip(before.strides, now.strides, strict=True)]
+    return before
+
+
+def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) -> list[Stride]:
+    """Each stride as that over another dimension, where it is one, so that it is the same while sizes vary. That over
+    a dimension of size 1 counts where `over_one`."""
+    result: list[Stride] = list(strides)
+    over: dict[int, Over] = {}
+    for dim in inside_out(sizes, strides):
+        result[dim] = over.get(strides[dim], strides[dim])
+        if strides[dim] != 0 and (over_one or sizes[dim] != 1):
+            over.setdefault(sizes[dim] * strides[dim], Over(dim))
+    return result
+
+
+def inside_out(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
+    """The dimensions as they lie in memory, that whose elements are next to each other first."""
+    return sorted(range(len(sizes)), key=lambda dim: (strides[dim], sizes[dim], -dim))
