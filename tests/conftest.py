@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,19 @@ IN_CI = os.environ.get("CI") == "true"
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if IN_CI else "dev")
+
+
+LONGER = dict.fromkeys(("browser", "conformance", "models", "notebooks", "test_packaging.py"), 1800)
+"""Seconds that a test may take, in parts of this folder where one waits for a browser, a kernel, an installation, or
+for all programs at once. (pyproject.toml says what others may.)"""
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C is handled as in a terminal, wherever the tests were started: `nohup`, and some CI, have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def engine_rows() -> list[str]:
@@ -35,9 +50,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Write each test's row ids into its report (it travels between processes), and refuse ids that do not exist."""
+    """Write each test's row ids into its report (it travels between processes), and refuse ids that do not exist.
+    Give those more time that need it."""
     known = set(engine_rows())
     for item in items:
+        seconds = LONGER.get(item.path.relative_to(ROOT / "tests").parts[0])
+        if seconds is not None and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(seconds))
         for marker in item.iter_markers("row"):
             unknown = set(marker.args) - known
             if unknown or not marker.args:

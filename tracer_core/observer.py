@@ -4,6 +4,9 @@ The engine calls `current()` once per piece of work and, where it is not None, t
 with its own live objects. An observer reads them there and then (they change afterwards) and never changes them.
 `tracer_core.recording.Recorder` is one observer. Without an observer the engine pays one `is None` per event.
 
+What an observer raises never reaches the engine: `observing` keeps it back, tells the observer by `on_lost`, and
+warns once, when its block is left.
+
 What an observer may read of the engine's objects:
 
 - tracker (`VariableTracker`): `uid` (int, unique in the process), `kind` (plain words), `python_type_name()`,
@@ -20,10 +23,14 @@ What an observer may read of the engine's objects:
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
+
+from tracer_core.signals import is_from_outside
 
 if TYPE_CHECKING:
     import torch.fx
@@ -112,6 +119,111 @@ class Observer:
     def on_fault(self, text: str) -> None:
         """Our own code failed while tracing; `text` is the traceback. The frame runs as plain Python."""
 
+    # --- about the observer itself ----------------------------------------------------------------------
+    def on_lost(self, event: str, error: BaseException) -> None:
+        """This observer's method `event` was left by `error`: it may have noted only part of what it was told."""
+
+    def losses(self) -> dict[str, str]:
+        """What this observer could not note though no method of its was left by an error, and why."""
+        return {}
+
+
+EVENTS = {
+    "on_call": "a call",
+    "on_cache_check": "the check of a version",
+    "on_skip": "a frame that was left to plain Python",
+    "on_compile_start": "the start of a compilation",
+    "on_attempt_start": "the start of an attempt",
+    "on_attempt_end": "the end of an attempt",
+    "on_compile_end": "the end of a compilation",
+    "on_frame_enter": "the start of a frame",
+    "on_frame_exit": "the end of a frame",
+    "on_step_start": "the start of a step",
+    "on_step_end": "the end of a step",
+    "on_raise": "an exception",
+    "on_dispatch": "the choice of a handler",
+    "on_change": "the change of a value",
+    "on_node": "a node",
+    "on_guard": "a guard",
+    "on_symbol": "a symbol",
+    "on_side_effect": "a side effect",
+    "on_break": "a graph break",
+    "on_notice": "a notice",
+    "on_graph": "a graph",
+    "on_generated": "generated code",
+    "on_fault": "a fault of the engine",
+}
+"""The methods that the engine calls, and what each tells of."""
+
+
+class _Shield(Observer):
+    """Stands between the engine and `observer`: passes events on, and keeps back what the observer raises."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._errors: dict[str, str] = {}
+        for event in EVENTS:
+            method = getattr(observer, event)
+            if getattr(method, "__func__", None) is not getattr(Observer, event):
+                setattr(self, event, self._passing(event, method))
+
+    def _passing(self, event: str, method: Callable[..., None]) -> Callable[..., None]:
+        def pass_on(*args: Any) -> None:
+            try:
+                method(*args)
+            except BaseException as error:
+                self._lose(event, error)
+                if is_from_outside(error):  # Ctrl-C, or what a signal handler of the program raised
+                    raise
+
+        return pass_on
+
+    def _lose(self, event: str, error: BaseException) -> None:
+        if not is_from_outside(error):
+            self._errors.setdefault(event, said(error))
+        with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` makes of it
+            self._observer.on_lost(event, error)
+
+    def _lost(self) -> dict[str, str]:
+        lost: dict[str, str] = {}
+        with contextlib.suppress(Exception):
+            lost.update(self._observer.losses())
+        lost.update({EVENTS[event]: f"{event}: {text}" for event, text in self._errors.items()})
+        return lost
+
+    def warn(self) -> None:
+        """Say what was lost, if anything was, from the line of the program that is running."""
+        lost = self._lost()
+        if lost:
+            listed = "; ".join(f"{what} ({why})" for what, why in lost.items())
+            name = type(self._observer).__qualname__
+            warnings.warn(
+                f"{name} failed, and its record of some things is lost: {listed}. What was compiled, and what it "
+                f"computes, is not affected.",
+                RuntimeWarning,
+                stacklevel=_users_level(),
+            )
+
+
+def said(error: BaseException) -> str:
+    """The error's type and text in one line."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  an exception of the program's may have a text of its own
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _users_level() -> int:
+    """The `stacklevel` for the function that calls this, of the innermost frame that is not this product's."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+_OURS = ("tracer_core", "tracewalk", "contextlib")
+
 
 class _State(threading.local):
     observer: Observer | None = None
@@ -130,14 +242,17 @@ def current() -> Observer | None:
 
 @contextlib.contextmanager
 def observing(observer: Observer | None) -> Iterator[None]:
-    """Make `observer` this thread's observer inside the block; the previous one comes back after it."""
+    """Make `observer` this thread's observer inside the block; the previous one comes back after it. Where `observer`
+    failed, a warning says so at the end."""
     previous = _state.observer
-    _state.observer = observer
-    if observer is not None:
-        ACTIVE.append(observer)
+    shield = None if observer is None else _Shield(observer)
+    _state.observer = shield
+    if shield is not None:
+        ACTIVE.append(shield)
     try:
         yield
     finally:
         _state.observer = previous
-        if observer is not None:
-            ACTIVE.remove(observer)
+        if shield is not None:
+            ACTIVE.remove(shield)
+            shield.warn()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -130,6 +130,82 @@ def test_its_failures_are_told_apart() -> None:
 def test_what_is_no_function_is_no_result() -> None:
     with pytest.raises(BackendError, match="cannot be called"):
         make_config(backend=lambda gm, inputs: None).backend(graph(), [])
+
+
+class Pair(NamedTuple):
+    one: torch.Tensor
+    two: torch.Tensor
+
+
+def adds(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
+RETURNED = {
+    "too few": (lambda results: results[:1], "1 result"),
+    "too many": (lambda results: [*results, results[0]], "3 results"),
+    "nothing": (lambda results: None, "an object of type NoneType"),
+    "a tensor": (lambda results: torch.stack(results), "an object of type Tensor"),
+    "a generator": (lambda results: (each for each in results), "an object of type generator"),
+    "a dict": (lambda results: dict(enumerate(results)), "an object of type dict"),
+    "a text": (lambda results: "ab", "an object of type str"),
+}
+
+
+@pytest.mark.row("O8")
+@pytest.mark.parametrize("fullgraph", [False, True])
+@pytest.mark.parametrize(("change", "given"), RETURNED.values(), ids=RETURNED)
+def test_results_of_another_number_or_kind(change: Any, given: str, fullgraph: bool) -> None:
+    """At each call: a back end may change its mind. No handler in the compiled function catches it."""
+
+    def mine(gm: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            changes = any(each.sum() == 0 for each in args)
+            results = gm.forward(*args)
+            return change(results) if changes else results
+
+        return run
+
+    def program(x: torch.Tensor, written: torch.Tensor) -> Any:
+        try:
+            written.add_(x[x.to(torch.int64)])
+            return x + 1, x * 2
+        except Exception:
+            return "caught"
+
+    compiled = tracer_core.compile(program, backend=mine, fullgraph=fullgraph)
+    assert [each.tolist() for each in compiled(torch.ones(2), torch.ones(2))] == [[2, 2], [2, 2]]
+    with pytest.raises(BackendError) as caught:
+        compiled(torch.zeros(2), torch.ones(2))
+    assert str(caught.value) == (
+        f"the back end {mine.__qualname__!r} returned {given} for a graph with 2 outputs: what it compiles must "
+        f"return a tuple or a list with one result for each output of the graph."
+    )
+
+
+@pytest.mark.parametrize("results", [tuple, list, Pair._make], ids=["tuple", "list", "named tuple"])
+def test_results_as_a_tuple_or_a_list(results: Any) -> None:
+    def mine(gm: Any, inputs: Any) -> Any:
+        return lambda *args: results(gm.forward(*args))
+
+    def program(x: torch.Tensor) -> Any:
+        return x + 1, x * 2
+
+    compiled = tracer_core.compile(program, backend=mine)
+    assert [each.tolist() for each in compiled(torch.ones(1))] == [[2], [2]]
+    assert [each.tolist() for each in compiled(torch.zeros(1))] == [[1], [0]]
+
+
+@pytest.mark.parametrize("nothing", [None, (), []])
+def test_a_graph_without_outputs_needs_no_results(nothing: Any) -> None:
+    def mine(gm: Any, inputs: Any) -> Any:
+        return lambda *args: (gm.forward(*args), nothing)[1]
+
+    x = torch.ones(1)
+    compiled = tracer_core.compile(adds, backend=mine)
+    compiled(x)
+    compiled(x)
+    assert x.tolist() == [3]
 
 
 def test_its_failures_can_be_passed_over() -> None:

@@ -217,6 +217,7 @@ def test_other_threads_trace_while_a_handler_is_installed():
     assert torch.equal(found[0], works(torch.ones(2)))
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_tracing_shows_the_function_and_none_of_our_code():
     def presses(module, examples):
         try:

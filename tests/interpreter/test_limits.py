@@ -117,6 +117,8 @@ def test_a_long_loop() -> None:
 
 
 @pytest.mark.row("I3")
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("after", [0.05, 0.3])
 def test_ctrl_c_while_tracing(after: float) -> None:
     """The walk of an endless loop ends with KeyboardInterrupt in the program, once."""

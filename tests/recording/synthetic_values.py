@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import torch
+
 _uids = itertools.count(1)
 
 
-class SymInt:
+class SymInt(torch.SymInt):
     """A size that is a symbol."""
 
     def __init__(self, name: str, hint: int) -> None:
@@ -21,13 +23,17 @@ class SymInt:
         return self.name
 
 
-class Fake:
+class Fake(torch.Tensor):
     """A tensor without data, row-major."""
 
-    dtype, device, requires_grad = "torch.float32", "cpu", False
+    dtype, device, requires_grad = "torch.float32", "cpu", False  # type: ignore[assignment]
+    shape: Any = ()
 
-    def __init__(self, *shape: int | SymInt) -> None:
-        self.shape = shape
+    @staticmethod
+    def __new__(cls, *shape: int | SymInt) -> Fake:
+        made: Fake = torch.Tensor._make_subclass(cls, _NO_DATA)  # type: ignore[attr-defined]
+        made.shape = shape
+        return made
 
     def stride(self) -> tuple[int | SymInt, ...]:
         strides: list[int | SymInt] = []
@@ -39,6 +45,7 @@ class Fake:
 
 
 Fake.__name__ = "FakeTensor"
+_NO_DATA = torch.empty(0, device="meta")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import torch.fx
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-from tracer_core.recording.facts import args_text, clean, fake_meta, fakes_in, target_text, value_text
+from tracer_core.recording.facts import args_text, clean, fake_meta, fakes_in, target_text
 
 
 def fake(value: torch.Tensor, *, dynamic: int | None = None) -> Any:
@@ -101,8 +101,10 @@ def test_arguments_of_other_kinds_are_named_by_type() -> None:
         def __repr__(self) -> str:
             raise AssertionError("nobody asks the user's object")
 
-    assert value_text(User()) == "<User>"
-    assert value_text({"a": torch.device("cpu"), "b": torch.zeros(2)}) == "{'a': cpu, 'b': <Tensor>}"
+    graph = torch.fx.Graph()
+    node = graph.call_function(len, ({"a": torch.device("cpu")},), {})
+    node._update_args_kwargs((User(), {"a": torch.device("cpu"), "b": torch.zeros(2)}), {})
+    assert args_text(node) == "<User>, {'a': cpu, 'b': <Tensor>}"
 
 
 @pytest.mark.parametrize(

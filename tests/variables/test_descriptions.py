@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import operator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
 
+import tracer_core
+from tracer_core.observer import Observer, observing
+from tracer_core.recording import Recorder
 from tracer_core.sources import LocalSource
 from tracer_core.variables.functions import name_of
 from tracer_core.variables.lazy import LazyVariable
@@ -43,3 +48,34 @@ def test_values_that_were_not_looked_at_yet(value: Any, text: str) -> None:
         raise AssertionError("it was looked at")
 
     assert LazyVariable(value, LocalSource("x"), never).describe() == text
+
+
+def test_describing_looks_at_nothing() -> None:
+    """Else the guards would be others when somebody watches."""
+    folder = Path(tracer_core.__file__ or "").parent / "variables"
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name in ("describe", "parts", "python_type_name"):
+                assert "realize(" not in ast.unparse(node), f"{path.name}: {node.name}"
+
+
+@pytest.mark.parametrize("inside", ["a cell", "an exception", "a slice"])
+def test_a_recording_changes_no_guard(inside: str) -> None:
+    held = [1, 2]
+
+    def program(x: torch.Tensor, n: int) -> Any:
+        if inside == "a cell":
+            return x + 1, lambda: held
+        if inside == "an exception":
+            return x + 1, ValueError(n)
+        return x + 1, slice(n)
+
+    def guards(observer: Observer) -> list[str]:
+        tracer_core.reset()
+        seen: list[str] = []
+        watch = type("Watch", (type(observer),), {"on_guard": lambda self, guard: seen.append(guard.text)})()
+        with observing(watch):
+            tracer_core.compile(program, backend="eager")(torch.ones(2), 3)
+        return seen
+
+    assert guards(Recorder()) == guards(Observer())

@@ -143,6 +143,14 @@ def _left(unsupported: Unsupported) -> SkippedFrame:
     return SkippedFrame(unsupported.reason_id, unsupported.message)
 
 
+def _listing(code: CodeType, replaced: CodeType) -> str:
+    """The code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+    try:
+        return python_listing(code, replaced)
+    except Exception as error:  # noqa: BLE001
+        return f"# This code cannot be listed: {observers.said(error)}\n"
+
+
 @contextlib.contextmanager
 def _quiet_fakes() -> Iterator[None]:
     """torch logs what an operation refuses on fake tensors or symbols; here that is a break, told by us."""
@@ -218,7 +226,7 @@ class _Attempt:
         except BaseException as error:
             if isinstance(error, TraceAgain):
                 outcome = "restarted"
-            message = f"{type(error).__name__}: {error}"
+            message = observers.said(error)
             raise
         finally:
             self.interpreter.output.state.restore()
@@ -426,7 +434,7 @@ class _Attempt:
         tell_fixed(end.output)
         if self.observer is not None:
             resumes = [resume.code for resume in new.resumes]
-            self.observer.on_generated(self.input.code, new.code, python_listing(new.code, self.input.code), resumes)
+            self.observer.on_generated(self.input.code, new.code, _listing(new.code, self.input.code), resumes)
         return CompiledFrame(new.code, self._guards(end))
 
     def _guards(self, end: FrameEnd) -> list[Guard]:

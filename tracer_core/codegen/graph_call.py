@@ -127,7 +127,7 @@ class GraphCall:
         self.name = name
         self.places = Places(output, module)
         self._output = output
-        self.function, self._be = _untraced(name, output.state.start)
+        self.function, self._be = _untraced(name, output.state.start, _check_of(module, output.frame.config.backend))
 
     def compile(self) -> None:
         """Ask the back end.
@@ -138,22 +138,59 @@ class GraphCall:
         self._be(call_backend(self._output, self.module))
 
 
+def _check_of(module: torch.fx.GraphModule, backend: Any) -> Callable[[Any], Any]:
+    """A function that gives the results of a back end as they are, where there is one for each output of the graph,
+    and else raises BackendError. It holds neither."""
+    outputs: Any = module.graph.output_node().args[0]
+    expected = len(outputs)
+    name = getattr(backend, "__name__", type(backend).__name__)
+
+    def checked(results: Any) -> Any:
+        if isinstance(results, tuple | list):
+            if len(results) == expected:
+                return results
+            given = _counted(len(results), "result")
+        elif results is None and not expected:
+            return ()
+        else:
+            given = f"an object of type {type(results).__qualname__}"
+        raise BackendError(
+            f"the back end {name!r} returned {given} for a graph with {_counted(expected, 'output')}: what it "
+            f"compiles must return a tuple or a list with one result for each output of the graph."
+        )
+
+    return checked
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _untraced(
-    name: str, settings: Mapping[str, Any]
+    name: str, settings: Mapping[str, Any], checked: Callable[[Any], Any]
 ) -> tuple[Callable[..., Any], Callable[[Callable[..., Any]], None]]:
-    """The function with the frame hook off, and how to say which one that is."""
+    """The function with the frame hook off, and how to say which one that is. Results of another number than at the
+    last call, or of another type, go through `checked`."""
     function: Callable[..., Any]
+    kind: Any = None
+    count = 0
 
     def be(compiled: Callable[..., Any]) -> None:
         nonlocal function
         function = compiled
 
     def call(*args: Any) -> Any:
+        nonlocal kind, count
+        results: Any
         previous = set_eval_frame(None)
         try:
-            return function(*args)
+            results = function(*args)
         finally:
             set_eval_frame(previous)
+        if type(results) is not kind or len(results) != count:
+            results = checked(results)
+            kind, count = type(results), len(results)
+        return results
 
     made = _putting_back(call, settings) if settings else call
     made.__name__ = made.__qualname__ = name

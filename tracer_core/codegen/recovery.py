@@ -13,6 +13,7 @@ import torch
 import torch.fx
 
 from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.errors import BackendError
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
 from tracer_core.signals import code_of, handlers_part, is_from_outside
@@ -137,6 +138,8 @@ def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instr
 def _is_of_the_graph(error: BaseException) -> bool:
     """Whether the graph is to blame for what was raised while it ran. What is not its own leaves the frame without a
     word of the graph."""
+    if isinstance(error, BackendError):
+        return False
     part = hooks_part(error)
     if part is None and not is_from_outside(error):
         return True

@@ -20,8 +20,10 @@ from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupp
 from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
+from tracer_core.frame_eval.folders import is_ours
+from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
-from tracer_core.frame_eval.rules import is_ours, refusal_now, transform_called, why_skip, why_skip_here
+from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_eval.subject import calls_modules
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
@@ -81,6 +83,11 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
     code = frame.f_code
     if is_ours(frame.f_globals) or calls_modules(code):
         leave_to_python(code, recursive=False)
+        return c_frame.run_plainly(c_frame.SKIP)
+    if is_kernels(code):
+        leave_to_python(code, recursive=True)
+        return c_frame.run_plainly(c_frame.SKIP_ALL)
+    if kernel_entered(code, frame.f_globals):
         return c_frame.run_plainly(c_frame.SKIP)
     refused = transform_called(code, frame.f_globals)
     if refused is not None:

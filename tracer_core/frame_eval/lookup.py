@@ -92,10 +92,7 @@ def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapp
     except Exception as error:  # noqa: BLE001
         warnings.warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning, stacklevel=2)
         return version.guards.holds(f_locals)
-    try:
-        _report(watching, code, f_locals, version.number, failure)
-    except Exception as error:  # noqa: BLE001
-        warnings.warn(f"the observer failed in a cache lookup: {error!r}", RuntimeWarning, stacklevel=2)
+    _report(watching, code, f_locals, version.number, failure)
     return failure is None
 
 

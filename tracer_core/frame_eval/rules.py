@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-import importlib.util
 import inspect
 import os
 import sys
@@ -18,6 +16,7 @@ from tracer_core.code_names import code_name, frame_name
 from tracer_core.errors import Unsupported
 from tracer_core.files import shown_file
 from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
+from tracer_core.frame_eval.folders import folder, is_ours, written_in
 from tracer_core.frame_input import SkippedFrame
 from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
@@ -50,18 +49,8 @@ _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._
 """What of `torch.nn.Module` itself is traced on its own; the rest sets, registers and looks up members."""
 
 
-def _folder(package: str) -> str | None:
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    return os.path.join(os.path.realpath(next(iter(spec.submodule_search_locations))), "")
-
-
 def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(folder for folder in map(_folder, packages) if folder is not None)
+    return tuple(found for found in map(folder, packages) if found is not None)
 
 
 _UNTRACED = _folders(UNTRACED_PACKAGES)
@@ -83,25 +72,13 @@ def _by_kind(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     return None
 
 
-def _written_in(code: CodeType, globals: dict[str, Any]) -> str:
-    """The file of the code; for code that was made of text, as `namedtuple` and `dataclass` do, that of what made it
-    or is for."""
-    path = code.co_filename
-    if path != "<string>":
-        return path
-    name, file = globals.get("__name__"), globals.get("__file__")
-    if type(name) is str and name.startswith("namedtuple_"):
-        return str(collections.__file__)
-    return file if type(file) is str else path
-
-
 def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     path = code.co_filename
     if path.startswith("<frozen "):
         skipped = _skipped("frame-library", function=code_name(code), file=path)
         # What an import runs is done once, and is not what anyone wants to see.
         return replace(skipped, recursive=path.startswith("<frozen importlib"))
-    path = _written_in(code, globals)
+    path = written_in(code, globals)
     if path.startswith("<"):
         return None
     path = os.path.realpath(path)
@@ -172,12 +149,6 @@ _TRANSFORMS = {
     "Jvp": "torch.func.jvp, or another transform that differentiates forwards",
     "Functionalize": "torch.func.functionalize",
 }
-
-
-def is_ours(globals: dict[str, Any]) -> bool:
-    """Whether code with these globals belongs to this product: it is left alone, and nobody is told."""
-    name = globals.get("__name__")
-    return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
 
 
 def why_skip(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:

@@ -10,7 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tracer_core.recording.file import TraceFileError, load, save
+    from tracer_core.recording.damage import TraceFileError
+    from tracer_core.recording.file import load, save
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
     from tracer_core.recording.steps import Step, Value
@@ -23,7 +24,7 @@ _HOMES = {
     "SCHEMA_VERSION": "schema",
     "Step": "steps",
     "Trace": "trace",
-    "TraceFileError": "file",
+    "TraceFileError": "damage",
     "Value": "steps",
     "load": "file",
     "save": "file",

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from tracer_core.recording import schema
-from tracer_core.recording.facts import attempt_text, clean
+from tracer_core.recording.facts import clean
+from tracer_core.recording.losses import Losses
+
+
+def guard_text(losses: Losses, guard: Any) -> str:
+    """What the guard demands; its kind where the engine's words for it fail."""
+    return losses.attempt("the text of a guard", lambda: clean(guard.text), clean(guard.kind))
 
 
 class CallTable:
     """All calls of a recording."""
 
-    def __init__(self) -> None:
+    def __init__(self, losses: Losses) -> None:
         self.records: list[schema.Call] = []
+        self._losses = losses
         self._last_of: dict[int, schema.Call] = {}
         self._guards: dict[int, tuple[Any, int]] = {}
         self._of_attempt: list[int] = []
@@ -43,7 +50,7 @@ class CallTable:
                 version=version,
                 reused=failed is None,
                 failed=known[1] if known is not None else None,
-                text=attempt_text(lambda: failed.text, "?") if failed is not None else "",
+                text="" if failed is None else guard_text(self._losses, failed),
                 seen=clean(seen, 500),
                 place=place,
                 library=library,

@@ -42,21 +42,22 @@ class CodeEntry:
         """The instruction's place in the code; one the engine made up itself is added at the end."""
         index = self.index.get(instruction)
         if index is None:
-            index = self.index[instruction] = len(self.record.instructions)
+            index = len(self.record.instructions)
             self.record.instructions.append(instr(instruction, {}, self._labels))
+            self.index[instruction] = index
         return index
 
     def use(self, program: Program) -> None:
         """Number instructions as they stand in `program`, which may have been decoded anew."""
         if program is self.program:
             return
-        self.program = program
         positions = {instruction: i for i, instruction in enumerate(program.instructions)}
-        self.index.update(positions)
         if not self.record.instructions:
             self.record.instructions = [
                 instr(instruction, positions, self._labels) for instruction in program.instructions
             ]
+        self.index.update(positions)
+        self.program = program
 
     def decode(self, code: CodeType) -> None:
         """Have the instructions there even if the code is never stepped through."""
@@ -99,8 +100,13 @@ class CodeTable:
         self.records.append(record)
         entry = CodeEntry(code, record, labels)
         self._entries[id(code), module] = (code, entry)
-        record.first_line, record.source = source_text(code)
-        self._link_resume(code, record, module)
+        try:
+            record.first_line, record.source = source_text(code)
+            self._link_resume(code, record, module)
+        except BaseException:
+            # The next one to ask gets a whole record; this one is used by nobody.
+            del self._entries[id(code), module]
+            raise
         return entry
 
     def _link_resume(self, code: CodeType, record: schema.Code, module: str | None) -> None:
@@ -113,17 +119,16 @@ class CodeTable:
         entry = self.entry(original, module=module)
         entry.decode(original)
         target = entry.record
-        record.kind = "resume"
-        record.name = record.qualname
-        record.resumes = target.id
+        record.kind, record.name, record.resumes = "resume", record.qualname, target.id
         record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
 
 
 def _slot(slots: dict[str, int], names: list[str], name: str, parity: int) -> int:
     slot = slots.get(name)
     if slot is None:
-        slot = slots[name] = 2 * len(names) + parity
+        slot = 2 * len(names) + parity
         names.append(clean(name))
+        slots[name] = slot
     return slot
 
 
@@ -188,7 +193,7 @@ def _lines(code: CodeType) -> Iterator[int]:
     for line, end_line, _, _ in code.co_positions():
         yield from (number for number in (line, end_line) if number is not None)
     for constant in code.co_consts:
-        if isinstance(constant, CodeType):
+        if type(constant) is CodeType:
             yield from _lines(constant)
 
 

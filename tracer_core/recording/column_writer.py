@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 
 from tracer_core.recording import schema
-from tracer_core.recording.columns import FRESH, NEVER, SLOTS, State, u32_bytes
+from tracer_core.recording.columns import BLOCK, FRESH, NEVER, SLOTS, Reader, State, u32_bytes
 
 
 class LiveFrame:
@@ -128,8 +128,8 @@ class Writer:
 
     def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
         """`live` has made its last step; the arguments say, as for `step`, what that one changed."""
-        self._exit_at[live.id] = len(self._exits)
         out = self._exits
+        here = len(out)
         write_varint(out, gone)
         write_varint(out, len(came))
         for tracker in came:
@@ -138,11 +138,26 @@ class Writer:
         for slot, bound in slots.items():
             write_varint(out, slot)
             write_varint(out, 0 if bound is None else bound + 1)
+        self._exit_at[live.id] = here
         self.drop(live)
 
     def drop(self, live: LiveFrame) -> None:
         """`live` was cut off: nobody knows what its last step did."""
         self._live.pop(live.id, None)
+
+    def repair(self) -> None:
+        """Remove what is there of a step whose writing was broken off."""
+        steps = min(len(self.frame), len(self.instruction), len(self.ended))
+        for column in (self.frame, self.instruction, self.ended):
+            del column[steps:]
+        blocks = -(-steps // BLOCK)
+        del self._keyframe_at[blocks:], self._delta_at[blocks:]
+        end, self._top = Reader(self.columns(0), []).end_of(steps)
+        del self._delta[end:]
+
+    def last_step(self, frame: int, first: int) -> int:
+        """The last step that is there of a frame whose first step is `first`; -1 if none is."""
+        return next((step for step in range(len(self.frame) - 1, first - 1, -1) if self.frame[step] == frame), -1)
 
     def columns(self, frames: int) -> schema.Columns:
         """Everything so far, for `frames` frames."""
@@ -165,8 +180,9 @@ class Writer:
         live_frames = [live for live in self._live.values() if not live.fresh]
         for live in live_frames:
             if live.saved_at is None:
-                live.saved_at = len(out)
+                saved_at = len(out)
                 _write_state(out, live.read())
+                live.saved_at = saved_at
         here = len(out)
         self._keyframe_at.append(here)
         self._delta_at.append(len(self._delta))

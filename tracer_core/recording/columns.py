@@ -65,6 +65,8 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 128:
             return number, at
         shift += 7
+        if shift > 63:
+            raise ValueError("a number is too long")
 
 
 def u32_bytes(numbers: array[int]) -> bytes:
@@ -194,6 +196,16 @@ class Reader:
             if header & 0x7F:
                 state.apply(gone, came, slots)
             yield step, frame, Change(left, came, slots, header & FRESH != 0)
+
+    def end_of(self, steps: int) -> tuple[int, int]:
+        """Where the entry of the last of so many steps ends, and the largest tracker written by then."""
+        if not steps:
+            return 0, -1
+        block = (steps - 1) // BLOCK
+        at, top = self._delta_at[block], self._read_block(block, {})
+        for _ in range(steps - block * BLOCK):
+            *_, top, at = self._read_entry(at, top)
+        return at, top
 
     def touches(self) -> tuple[array[int], array[int]]:
         """Which trackers each step put on a stack, took from one, or bound or unbound: two columns, trackers and

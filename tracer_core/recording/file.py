@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tracer_core.recording import schema
+from tracer_core.recording.checks import fits
+from tracer_core.recording.damage import TraceFileError
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -30,10 +32,6 @@ _MOST_COMPRESSED = 1100
 
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """By schema version: turns the fields of such a trace into those of the next version."""
-
-
-class TraceFileError(Exception):
-    """A trace could not be read or written; the message says why in one sentence."""
 
 
 def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
@@ -141,7 +139,8 @@ def _decode(raw: bytes, version: int, name: str) -> schema.Trace:
             data = msgspec.convert(_migrated(msgspec.msgpack.decode(raw), version, name), schema.Trace)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise TraceFileError(_damaged(name)) from None
-    _check(data, name)
+    if not fits(data):
+        raise TraceFileError(_damaged(name))
     return data
 
 
@@ -153,14 +152,6 @@ def _migrated(fields: Any, version: int, name: str) -> dict[str, Any]:
         fields = migrate(fields)
         version += 1
     return {**fields, "version": version}
-
-
-def _check(data: schema.Trace, name: str) -> None:
-    """That the parts fit together as far as reading them relies on it."""
-    columns = data.columns
-    per_step = (len(columns.frame) / 4, len(columns.instruction) / 4, len(columns.ended))
-    if any(length != data.steps for length in per_step) or len(columns.exit_at) != 4 * len(data.frames):
-        raise TraceFileError(_damaged(name))
 
 
 def _sync_folder(folder: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
+from tracer_core.recording.damage import reading
 from tracer_core.recording.index import Index
 from tracer_core.recording.steps import Step
 
@@ -31,6 +32,13 @@ def find_steps(
     numbers = _step_sets(index, node, guard, break_)
     if not tests and not numbers and text is None:
         raise ValueError("Say what to find: file, line, function, op, node, guard, break_ or text.")
+    return _matching(index, tests, numbers, text, attempts)
+
+
+@reading
+def _matching(
+    index: Index, tests: list[InstructionTest], numbers: list[set[int]], text: str | None, attempts: str
+) -> list[Step]:
     candidates: Iterable[int] = sorted(set.intersection(*numbers)) if numbers else range(index.data.steps)
     if tests:
         candidates = _meeting(index, candidates, tests)

@@ -15,11 +15,12 @@ from array import array
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
-from tracer_core.recording.calls import CallTable
+from tracer_core.recording.calls import CallTable, guard_text
 from tracer_core.recording.codes import CodeEntry, line_of
 from tracer_core.recording.columns import u32_bytes
-from tracer_core.recording.facts import attempt_text, clean, clean_lines
+from tracer_core.recording.facts import clean, clean_lines
 from tracer_core.recording.stepping import Stepping
 from tracer_core.recording.work import Work, modules_of
 
@@ -45,7 +46,7 @@ class Recorder(Stepping):
         super().__init__()
         self.label = clean(label)
         self._created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self._calls = CallTable()
+        self._calls = CallTable(self._losses)
         self._attempts: list[schema.Attempt] = []
         self._compilations: list[schema.Compilation] = []
         self._guards: list[schema.Guard] = []
@@ -58,7 +59,8 @@ class Recorder(Stepping):
         self._modules: dict[int, str | None] = {}
         self._faults: list[schema.Fault] = []
         self._seconds: dict[str, float] = {}
-        self._stack: list[Work] = []
+        # The compilations going on; None for one whose start was lost.
+        self._stack: list[Work | None] = []
 
     # --- calls --------------------------------------------------------------------------------------------
 
@@ -83,6 +85,9 @@ class Recorder(Stepping):
     # --- compilations -------------------------------------------------------------------------------------
 
     def on_compile_start(self, code: CodeType, version: int) -> None:
+        during_step, begun = self._step(), len(self._ended)
+        self._stack.append(None)
+        self._work = self._current = None
         record = schema.Compilation(
             id=len(self._compilations),
             code=self._entry(code).record.id,
@@ -92,17 +97,19 @@ class Recorder(Stepping):
             graph=None,
             generated=None,
             seconds=0.0,
-            during_step=self._step(),
+            during_step=during_step,
         )
         self._compilations.append(record)
-        self._stack.append(Work(record, self._calls.compile(record), len(self._ended)))
-        self._work, self._current = self._stack[-1], None
+        self._work = self._stack[-1] = Work(record, self._calls.compile(record), begun)
 
     def on_attempt_start(self, frame: Any, number: int) -> None:
         work = self._work
         if work is None:
             return
-        self._close_attempt("restarted", "")
+        try:
+            self._close_attempt("restarted", "")
+        finally:
+            work.attempt = None
         attempt = schema.Attempt(
             id=len(self._attempts),
             compilation=work.record.id,
@@ -121,9 +128,21 @@ class Recorder(Stepping):
         self._close_attempt(outcome, clean(message, 1000))
 
     def on_compile_end(self, outcome: str, seconds: float) -> None:
-        work = self._work
-        if work is None:
+        if not self._stack:
             return
+        try:
+            if self._work is not None:
+                self._end(self._work, outcome, seconds)
+        finally:
+            self._stack.pop()
+            ended, self._work = self._work, self._stack[-1] if self._stack else None
+            if ended is not None and self._work is not None:
+                self._work.between.append((ended.begun, len(self._ended) - ended.begun))
+            self._current = self._work.current if self._work is not None else None
+        if self._current is not None:
+            self._current.inner_end = len(self._ended) - 1
+
+    def _end(self, work: Work, outcome: str, seconds: float) -> None:
         self._close_attempt(outcome, "")
         work.record.outcome = outcome
         work.record.seconds = seconds
@@ -132,13 +151,6 @@ class Recorder(Stepping):
         self._settle_breaks(work, outcome)
         if work.call is not None:
             work.call.outcome = outcome
-        self._stack.pop()
-        self._work = self._stack[-1] if self._stack else None
-        if self._work is not None:
-            self._work.between.append((work.begun, len(self._ended) - work.begun))
-        self._current = self._work.current if self._work is not None else None
-        if self._current is not None:
-            self._current.inner_end = len(self._ended) - 1
 
     # --- what a step does ---------------------------------------------------------------------------------
 
@@ -155,7 +167,7 @@ class Recorder(Stepping):
             kind=clean(guard.kind),
             source=path[-1] if path else "",
             path=path,
-            text=attempt_text(lambda: guard.text, guard.kind),
+            text=guard_text(self._losses, guard),
             step=self._step_of(guard.where),
             code=code,
             line=line,
@@ -271,18 +283,38 @@ class Recorder(Stepping):
             schema.Fault(attempt.id if attempt is not None else None, self._step(), clean_lines(text))
         )
 
+    # --- what is lost -------------------------------------------------------------------------------------
+
+    def on_lost(self, event: str, error: BaseException) -> None:
+        try:
+            if event in _IN_ORDER:
+                self._columns.repair()
+            self._losses.note(EVENTS[event], error)
+        finally:
+            if event in _IN_ORDER:
+                self._cut_short()
+
+    def losses(self) -> dict[str, str]:
+        return {lost.what: lost.error for lost in self._losses.records}
+
     # --- the end ------------------------------------------------------------------------------------------
 
     def finish(self) -> schema.Trace:
         """Everything recorded. Work still going on is taken as failed; record nothing more with this object."""
-        while self._work is not None:
-            self.on_compile_end("fault", time.perf_counter() - self._work.attempt_started)
+        attempt = self._losses.attempt
+        for work in self._stack[::-1]:
+            started = time.perf_counter() if work is None else work.attempt_started
+            seconds = time.perf_counter() - started
+            attempt(EVENTS["on_compile_end"], lambda: self.on_compile_end("fault", seconds), None)  # noqa: B023
         for code, entry in self._to_decode:
-            entry.decode(code)
-        self._trackers.flush(len(self._ended) - 1)
+            attempt("the instructions of generated code", lambda: entry.decode(code), None)  # noqa: B023
+        attempt(EVENTS["on_change"], lambda: self._trackers.flush(len(self._ended) - 1), None)
         self._trackers.release()
         self._graphs.release()
         self._calls.release()
+        return self._data()
+
+    def _data(self) -> schema.Trace:
         self._dispatched.sort(key=lambda pair: pair[0])
         self._raised.sort(key=lambda raised: raised.step)
         torch = sys.modules.get("torch")
@@ -310,13 +342,14 @@ class Recorder(Stepping):
             generated=self._generated,
             faults=self._faults,
             raised=self._raised,
-            snapshots=self._trackers.writer.snapshots(),
+            snapshots=self._trackers.snapshots(),
             dispatches=schema.Dispatches(
                 names=self._handlers.texts,
                 step=u32_bytes(array("I", [step for step, _ in self._dispatched])),
                 name=u32_bytes(array("I", [name for _, name in self._dispatched])),
             ),
             timings=[schema.Stage(name, seconds) for name, seconds in self._seconds.items()],
+            lost=self._losses.records,
         )
 
     def _where_broke(self, work: Work, frame: Any) -> tuple[int, int | None, int | None]:
@@ -343,11 +376,11 @@ class Recorder(Stepping):
 
     def _step_of(self, where: Where | None) -> int | None:
         work = self._work
-        return self._step() if where is None or work is None else work.step_number(where.step)
+        return self._step() if where is None or work is None or work.cut_short else work.step_number(where.step)
 
     def _attempt_id(self) -> int:
-        work = self._work
-        return work.attempt.id if work is not None and work.attempt is not None else -1
+        attempt = self._attempt()
+        return -1 if attempt is None else attempt
 
     # --- ends ---------------------------------------------------------------------------------------------
 
@@ -356,15 +389,15 @@ class Recorder(Stepping):
         if work is None or work.attempt is None:
             return
         last = len(self._ended) - 1
+        work.attempt.last_step = last
+        work.attempt.outcome = outcome
+        work.attempt.message = message or work.attempt.message
+        work.walked += time.perf_counter() - work.attempt_started
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
             self._leave(work, watched)
         if work.root is not None and work.root.frame.uid in work.frames:
             work.cut_off = work.root.step
-        work.attempt.last_step = last
-        work.attempt.outcome = outcome
-        work.attempt.message = message or work.attempt.message
-        work.walked += time.perf_counter() - work.attempt_started
         work.frames = {}
         work.root = work.current = self._current = None
         self._calls.end_attempt(outcome)
@@ -386,6 +419,12 @@ class Recorder(Stepping):
 
     def _add_seconds(self, stage: str, seconds: float) -> None:
         self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
+
+
+_IN_ORDER = frozenset(
+    ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")
+)
+"""Events that later ones of the attempt build on."""
 
 
 def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break | None:

@@ -254,6 +254,16 @@ class Fault(msgspec.Struct, gc=False):
     text: str
 
 
+class Lost(msgspec.Struct, gc=False):
+    """Something that is missing from the recording, because what was to record it failed."""
+
+    what: str
+    error: str
+    count: int  # how often
+    step: int | None  # where it was the first time
+    attempt: int | None
+
+
 class Snapshot(msgspec.Struct, gc=False):
     """A tracker as it was once `step` had done its work, until its next snapshot. What a step shows *before* it ran
     is the last snapshot with a smaller `step`; -1 is before any step."""
@@ -349,6 +359,7 @@ class Trace(msgspec.Struct, gc=False):
     dispatches: Dispatches
     timings: list[Stage]
     notices: list[Notice] = []
+    lost: list[Lost] = []
 
 
 # --- what the explorer is sent -----------------------------------------------------------------------------
@@ -384,6 +395,7 @@ class Meta(msgspec.Struct, gc=False):
     raised: list[Raised]
     timings: list[Stage]
     notices: list[Notice]
+    lost: list[Lost]
 
 
 class State(msgspec.Struct, array_like=True, gc=False):

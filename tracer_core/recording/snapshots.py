@@ -60,28 +60,35 @@ class Writer:
         self.pool = Pool()
         self.fakes: list[schema.FakeMeta] = []
         self._encode = msgspec.msgpack.Encoder().encode
+        # Each addition is one change of one list, so that none is half done when Ctrl-C comes.
         self._first: list[bytes] = []
-        self._later: list[bytes] = []
+        self._later: list[tuple[array[int], bytes]] = []
         self._open_first: list[Packed] = []
-        self._open_later: list[Packed] = []
-        self._later_tracker = array("I")
+        self._open_later: list[tuple[int, Packed]] = []
+
+    @property
+    def trackers(self) -> int:
+        """How many trackers have a first snapshot."""
+        return len(self._first) * BLOCK + len(self._open_first)
 
     def add_first(self, packed: Packed) -> None:
         """The first snapshot of the next tracker."""
         block = self._open_first
         block.append(packed)
         if len(block) == BLOCK:
+            self._open_first = []
             self._first.append(self._encode(block))
-            block.clear()
 
     def add_later(self, tracker: int, packed: Packed) -> None:
         """Another snapshot of a known tracker."""
         block = self._open_later
-        self._later_tracker.append(tracker)
-        block.append(packed)
+        block.append((tracker, packed))
         if len(block) == BLOCK:
-            self._later.append(self._encode(block))
-            block.clear()
+            self._open_later = []
+            self._later.append(self._later_block(block))
+
+    def _later_block(self, block: list[tuple[int, Packed]]) -> tuple[array[int], bytes]:
+        return array("I", [tracker for tracker, _ in block]), self._encode([packed for _, packed in block])
 
     def snapshots(self) -> schema.Snapshots:
         """Everything so far."""
@@ -89,14 +96,14 @@ class Writer:
         if self._open_first:
             first.append(self._encode(self._open_first))
         if self._open_later:
-            later.append(self._encode(self._open_later))
+            later.append(self._later_block(self._open_later))
         return schema.Snapshots(
             strings=list(self.pool.texts),
             fakes=list(self.fakes),
             first=first,
-            later=later,
-            later_tracker=u32_bytes(self._later_tracker),
-            trackers=len(self._first) * BLOCK + len(self._open_first),
+            later=[block for _, block in later],
+            later_tracker=b"".join(u32_bytes(trackers) for trackers, _ in later),
+            trackers=self.trackers,
         )
 
 
@@ -161,6 +168,9 @@ class Reader:
 
     def _unpack(self, tracker: int, packed: Packed) -> schema.Snapshot:
         strings = self._stored.strings
+        lowest = min(packed.kind, packed.cls, packed.py_type, *packed.labels, *packed.parts)
+        if lowest < 0 or min(packed.source, packed.node, packed.fake) < NOTHING:
+            raise ValueError("a snapshot refers to what is before the first")
         return schema.Snapshot(
             tracker=tracker,
             step=packed.step,

@@ -14,8 +14,9 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry, CodeTable, line_of
 from tracer_core.recording.column_writer import Writer
 from tracer_core.recording.columns import BLOCK, NO_SLOTS
-from tracer_core.recording.facts import attempt_text
+from tracer_core.recording.facts import clean
 from tracer_core.recording.graphs import GraphTable
+from tracer_core.recording.losses import Losses
 from tracer_core.recording.snapshots import Pool
 from tracer_core.recording.trackers import Trackers
 from tracer_core.recording.work import Watched, Work
@@ -28,11 +29,12 @@ class Stepping(Observer):
     """Records frames and steps. `_work` is the compilation going on, `_current` the frame that makes steps."""
 
     def __init__(self) -> None:
+        self._losses = Losses(self._where_lost)
         self._columns = Writer()
         self._ended = self._columns.ended
         self._codes = CodeTable()
         self._graphs = GraphTable()
-        self._trackers = Trackers(self._graphs)
+        self._trackers = Trackers(self._graphs, self._losses)
         self._ids = self._trackers.ids
         self._dirty = self._trackers.dirty
         self._frames: list[schema.Frame] = []
@@ -95,7 +97,8 @@ class Stepping(Observer):
         if watched is None or watched.step < 0:
             return
         tracker = self._trackers.number(exception, len(self._ended) - 1)
-        text = attempt_text(exception.describe, type(exception).__name__)
+        name = type(exception).__name__
+        text = self._losses.attempt("the text of an exception", lambda: clean(exception.describe()), name)
         self._raised.append(schema.Raised(step=watched.step, tracker=tracker, text=text))
 
     def on_dispatch(self, handler: str) -> None:
@@ -109,9 +112,9 @@ class Stepping(Observer):
     # --- frames -------------------------------------------------------------------------------------------
 
     def _go_to(self, frame: Any) -> Watched | None:
-        """Make `frame`, known or new, the one that makes steps. None outside of any attempt."""
+        """Make `frame`, known or new, the one that makes steps. None where no steps are recorded."""
         work = self._work
-        if work is None or work.attempt is None:
+        if work is None or work.attempt is None or work.cut_short:
             return None
         watched = work.frames.get(frame.uid)
         if watched is None:
@@ -163,6 +166,19 @@ class Stepping(Observer):
         del watched.live  # It asks for the frame's state: in a circle, the program's objects would outlive the frame.
         watched.settle()
         work.remember(watched)
+
+    def _cut_short(self) -> None:
+        """Record no more steps of this attempt: one of them is missing, and later ones would show what it did as if
+        others had done it. Nobody knows what the last steps of its frames did."""
+        work = self._work
+        if work is not None:
+            work.cut_short = True
+            for watched in reversed(work.frames.values()):
+                self._columns.drop(watched.live)
+                watched.step = self._columns.last_step(watched.record.id, watched.record.first_step)
+                watched.settle()
+            work.frames = {}
+            work.current = self._current = None
 
     # --- comparing ----------------------------------------------------------------------------------------
 
@@ -238,6 +254,15 @@ class Stepping(Observer):
         if current is not None and current.step >= 0:
             return current.step
         return self._work.step() if self._work is not None else None
+
+    def _attempt(self) -> int | None:
+        """The attempt being recorded."""
+        return None if self._work is None or self._work.attempt is None else self._work.attempt.id
+
+    def _where_lost(self) -> tuple[int | None, int | None]:
+        """The step, if it is there, and the attempt at which something is lost."""
+        step = self._step()
+        return None if step is None or step >= len(self._ended) else step, self._attempt()
 
     def _line(self, watched: Watched) -> int | None:
         return self._line_at(watched.step) if watched.step >= 0 else watched.entry.record.first_line

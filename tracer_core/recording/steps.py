@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, overload
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
+from tracer_core.recording.damage import reads
 
 if TYPE_CHECKING:
     from tracer_core.recording.index import Index
 
 
+@reads(but=("__getitem__", "__eq__", "__hash__", "__repr__"))
 class Value:
     """What the engine knew of one value of the program (a VariableTracker) at one point of the recording.
 
@@ -130,6 +132,7 @@ class Activation:
         return f"<{self.code.qualname} at line {self.line}>"
 
 
+@reads(but=("__init__",))
 class Step:
     """One instruction that was traced, with everything that is known about it. Numbers count from 0."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracer_core.files import place
 from tracer_core.recording import schema
+from tracer_core.recording.damage import reading
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -15,9 +16,11 @@ MOST = 20
 """How many entries of a list are shown."""
 
 
+@reading
 def summary(trace: Trace) -> str:
-    """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls."""
+    """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls, and what is missing."""
     parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_notices(trace), *_calls(trace), *_faults(trace)]
+    parts += _lost(trace)
     return "\n".join(parts)
 
 
@@ -143,3 +146,15 @@ def _faults(trace: Trace) -> Iterator[str]:
     if lines:
         yield "Faults of the engine (please report them)"
         yield from _shown(lines)
+
+
+def _lost(trace: Trace) -> Iterator[str]:
+    if trace.lost:
+        yield "Missing from this recording (please report it)"
+        yield from _shown([f"  {lost_text(one)}" for one in trace.lost])
+
+
+def lost_text(lost: schema.Lost) -> str:
+    """What is missing, how often, and why."""
+    times = f" (and {count(lost.count - 1, 'time')} more)" if lost.count > 1 else ""
+    return f"{lost.what}{times}: {lost.error}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
+from tracer_core.recording.damage import reading
 from tracer_core.recording.summary import where
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def rows(trace: Trace, what: str) -> list[Row]:
     table = TABLES.get(what)
     if table is None:
         raise ValueError(f"There is no table {what!r}; choose one of {', '.join(TABLES)}.")
-    return list(table(trace))
+    return reading(lambda: list(table(trace)))()
 
 
 def _table(function: Callable[[Trace], Iterator[Row]]) -> Callable[[Trace], Iterator[Row]]:

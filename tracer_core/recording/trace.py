@@ -148,6 +148,11 @@ class Trace:
     def timings(self) -> list[schema.Stage]:
         return self.data.timings
 
+    @property
+    def lost(self) -> list[schema.Lost]:
+        """What is missing from the recording, because what was to record it failed."""
+        return self.data.lost
+
     # --- questions ----------------------------------------------------------------------------------------
 
     def find(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from tracer_core.recording import snapshots
-from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, SourceNames, clean, fake_meta
+from tracer_core.recording import schema, snapshots
+from tracer_core.recording.facts import PARTS_LIMIT, TEXT_LIMIT, clean, fake_meta
+from tracer_core.recording.losses import Losses
 from tracer_core.recording.snapshots import NOTHING, Packed
+from tracer_core.recording.source_names import SourceNames
 
 
 class NodeNumbers(Protocol):
@@ -37,17 +39,18 @@ class Plain:
 class Trackers:
     """`ids` has the number of every tracker met, by its uid."""
 
-    def __init__(self, nodes: NodeNumbers) -> None:
+    def __init__(self, nodes: NodeNumbers, losses: Losses) -> None:
         self.ids: dict[int, int] = {}
         self.writer = snapshots.Writer()
         self.compare_by_id = False
         """Some tracker class defines equality, so that lists of trackers must not be compared by `==`."""
         self._nodes = nodes
+        self._losses = losses
         self.dirty: dict[int, Any] = {}
         """Trackers that are to get another snapshot, by uid."""
         self._classes: dict[type, int] = {}
         self._numbers_of_texts: dict[str, int] = {}
-        self.sources = SourceNames()
+        self.sources = SourceNames(losses)
         self._fakes: dict[int, tuple[Any, int]] = {}
         self._fake_numbers: dict[tuple[object, ...], int] = {}
         self._plain_uid = -1
@@ -60,6 +63,7 @@ class Trackers:
             uid = tracker.uid
         number = self.ids.get(uid)
         if number is None:
+            self._fill_gaps()
             number = self.ids[uid] = len(self.ids)
             self._snapshot_all([tracker], step)
         return number
@@ -71,6 +75,7 @@ class Trackers:
 
     def flush(self, step: int) -> None:
         """Take the snapshots of what changed, as left by `step`."""
+        self._fill_gaps()
         found: list[Any] = []
         changed = list(self.dirty.items())
         self.dirty.clear()  # (Describing a tracker may build others, and make steps.)
@@ -78,6 +83,11 @@ class Trackers:
             self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
         if found:
             self._snapshot_all(found, step)
+
+    def snapshots(self) -> schema.Snapshots:
+        """Everything so far."""
+        self._fill_gaps()
+        return self.writer.snapshots()
 
     def release(self) -> None:
         """Let go of the engine's objects."""
@@ -90,7 +100,7 @@ class Trackers:
         known = self._fakes.get(id(fake))
         if known is not None and not fresh:
             return known[1]
-        meta = fake_meta(fake)
+        meta = self._losses.attempt("what is known of a tensor", lambda: fake_meta(fake), None)
         if meta is None:
             return NOTHING
         key = (meta.type, meta.dtype, *meta.shape, meta.device, *meta.stride, meta.requires_grad, *meta.hints.items())
@@ -107,6 +117,15 @@ class Trackers:
         self._plain_uid -= 1
         return Plain(self._plain_uid, value)
 
+    def _fill_gaps(self) -> None:
+        """Give those trackers a snapshot that have a number and no snapshot, since taking it was broken off: the
+        first snapshot of tracker `i` is number `i`."""
+        for _ in range(len(self.ids) - self.writer.trackers):
+            unknown = self._text("not recorded")
+            self.writer.add_first(
+                Packed(NOTHING, unknown, unknown, unknown, "?", NOTHING, NOTHING, NOTHING, [], [], 0)
+            )
+
     def _snapshot_all(self, queue: list[Any], step: int) -> None:
         """Snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
         for tracker in queue:
@@ -120,7 +139,8 @@ class Trackers:
             cls_number = self._new_class(cls)
         try:
             py_type, text = tracker.python_type_name(), tracker.describe()
-        except Exception:  # noqa: BLE001  whatever a description raises must not stop the user's program
+        except Exception as error:  # noqa: BLE001  whatever a description raises must not stop the user's program
+            self._losses.note("the description of a value", error)
             py_type, text = "?", f"a {tracker.kind}"
         if not (len(text) <= TEXT_LIMIT and text.isprintable()):
             text = clean(text)
@@ -159,7 +179,8 @@ class Trackers:
         numbers: list[int] = []
         try:
             parts = tracker.parts()
-        except Exception:  # noqa: BLE001  an odd user object must not stop the user's program
+        except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
+            self._losses.note("the parts of a value", error)
             parts = []
         for label, part in parts[:PARTS_LIMIT]:
             number = ids.get(part.uid)

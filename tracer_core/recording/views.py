@@ -7,6 +7,7 @@ import base64
 import msgspec
 
 from tracer_core.recording import columns, schema
+from tracer_core.recording.damage import reading
 from tracer_core.recording.steps import Step
 from tracer_core.recording.summary import summary
 from tracer_core.recording.trace import Trace
@@ -60,11 +61,16 @@ def meta_view(trace: Trace) -> schema.Meta:
         raised=data.raised,
         timings=data.timings,
         notices=data.notices,
+        lost=data.lost,
     )
 
 
 def window_view(trace: Trace, index: int) -> schema.Window:
-    first, stop = _bounds("window", index, WINDOW, trace.data.steps)
+    return _window(trace, *_bounds("window", index, WINDOW, trace.data.steps))
+
+
+@reading
+def _window(trace: Trace, first: int, stop: int) -> schema.Window:
     reader = trace.index.steps
     befores: dict[int, columns.State] = {}
     frames: dict[int, int] = {}
@@ -79,8 +85,8 @@ def window_view(trace: Trace, index: int) -> schema.Window:
         code = trace.codes[trace.frames[frames[step]].code]
         views.append(
             schema.StepView(
-                before=_state(code, befores[step]),
-                after=None if after is None else _state(code, after),
+                before=_state(trace, code, befores[step]),
+                after=None if after is None else _state(trace, code, after),
                 until=one.until,
                 sentence=one.sentence,
                 handlers=one.handlers,
@@ -90,8 +96,12 @@ def window_view(trace: Trace, index: int) -> schema.Window:
 
 
 def chunk_view(trace: Trace, index: int) -> schema.TrackerChunk:
+    return _chunk(trace, *_bounds("chunk", index, CHUNK, trace.data.snapshots.trackers))
+
+
+@reading
+def _chunk(trace: Trace, first: int, stop: int) -> schema.TrackerChunk:
     lookups = trace.index
-    first, stop = _bounds("chunk", index, CHUNK, trace.data.snapshots.trackers)
     views = []
     for tracker in range(first, stop):
         history = lookups.trackers.history(tracker)
@@ -120,8 +130,11 @@ def _after(trace: Trace, step: int, befores: dict[int, columns.State]) -> column
     return befores[following] if following in befores else reader.before(following)
 
 
-def _state(code: schema.Code, state: columns.State) -> schema.State:
+def _state(trace: Trace, code: schema.Code, state: columns.State) -> schema.State:
     slots = state.slots
+    for tracker in (*state.stack, *slots.values()):
+        if not 0 <= tracker < trace.data.snapshots.trackers:
+            raise ValueError(f"there is no tracker {tracker}")
     return schema.State(
         stack=state.stack,
         locals=[slots.get(2 * i) for i in range(len(code.locals))],

@@ -66,6 +66,8 @@ def _without_symbols(step: Step) -> str:
         return f"{name} {listed(verbs) or 'was reached'}. The graph breaks here: {closed(broken.message)}"
     elif raised is not None:
         verbs.append(f"raised {raised.text}")
+    elif any(lost.attempt == step.attempt.id for lost in step._index.data.lost):
+        verbs.append("was not recorded to its end")
     else:
         verbs.append("did not end, because the walk stopped here")
     return f"{name} {listed(verbs) or 'did its work'}."

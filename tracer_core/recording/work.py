@@ -10,7 +10,8 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.column_writer import LiveFrame
 from tracer_core.recording.columns import State
-from tracer_core.recording.facts import clean, torch_type
+from tracer_core.recording.facts import clean
+from tracer_core.recording.kinds import is_subclass, torch_type
 
 
 class Watched:
@@ -74,8 +75,8 @@ def modules_of(watched: Watched | None) -> list[str]:
         frame = watched.frame
         first = frame.locals.get(frame.code.co_varnames[0]) if frame.code.co_varnames else None
         source = getattr(first, "source", None)
-        if frame.code.co_name == "forward" and first is not None and source is not None and module is not None:
-            if issubclass(first.python_type(), module):
+        if frame.code.co_name == "forward" and first is not None and source is not None:
+            if is_subclass(first.python_type(), module):
                 found.append(clean(source.name))
         watched = watched.parent
     return found[::-1]
@@ -102,6 +103,8 @@ class Work:
     """Of frames that ended, also in earlier attempts, by uid: attempt, last step, last step of the root by then."""
     cut_off: int | None = None
     """The last step of the last attempt's root frame."""
+    cut_short: bool = False
+    """Whether no more steps of the attempt are recorded."""
     attempt_started: float = 0.0
     walked: float = 0.0
     """Seconds spent in attempts."""
@@ -112,6 +115,7 @@ class Work:
         self.frames = {}
         self.current = self.root = None
         self.cut_off = None
+        self.cut_short = False
         self.between = []
         self.attempt_started = time.perf_counter()
 

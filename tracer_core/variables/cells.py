@@ -28,7 +28,7 @@ class CellVariable(VariableTracker):
         return types.CellType
 
     def describe(self) -> str:
-        return "empty cell" if self.contents is None else f"cell of {self.contents.realize().describe()}"
+        return "empty cell" if self.contents is None else f"cell of {self.contents.describe()}"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [] if self.contents is None else [("contents", self.contents)]

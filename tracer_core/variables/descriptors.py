@@ -32,7 +32,7 @@ class DescriptorVariable(VariableTracker):
         return self.cls  # type: ignore[no-any-return]
 
     def describe(self) -> str:
-        return f"{self.cls.__name__} of {self.made_of[0].realize().describe()}"
+        return f"{self.cls.__name__} of {self.made_of[0].describe()}"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         names = _PROPERTY_PARTS if self.cls is property else ("__func__",)

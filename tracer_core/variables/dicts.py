@@ -52,7 +52,7 @@ class DictVariable(VariableTracker):
         return f"{self.python_type_name()} of {len(self._entries)}"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [(f"[{key.realize().describe()}]", value) for key, value in self._entries.values()]
+        return [(f"[{key.describe()}]", value) for key, value in self._entries.values()]
 
     @property
     def by_key(self) -> Mapping[Any, tuple[VariableTracker, VariableTracker]]:
@@ -245,7 +245,7 @@ class SetVariable(VariableTracker):
         return f"{self.python_type_name()} of {len(self._items)}"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [(item.realize().describe(), item) for item in self._items.values()]
+        return [(item.describe(), item) for item in self._items.values()]
 
     def keys(self) -> list[VariableTracker]:
         return list(self._items.values())

@@ -45,7 +45,7 @@ class ExceptionVariable(VariableTracker):
         return self.cls
 
     def describe(self) -> str:
-        inside = ", ".join(arg.realize().describe() for arg in self.args)
+        inside = ", ".join(arg.describe() for arg in self.args)
         return f"{self.cls.__name__}({inside})"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:

@@ -56,7 +56,7 @@ class PartialVariable(VariableTracker):
         return any(type(held) is dict and id(held) not in known for held in gc.get_referents(real))
 
     def describe(self) -> str:
-        return f"partial of {self.function.realize().describe()}"
+        return f"partial of {self.function.describe()}"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         positional = [(f"argument {i}", arg) for i, arg in enumerate(self.args)]

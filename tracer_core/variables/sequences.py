@@ -118,7 +118,7 @@ class SizeVariable(TupleVariable):
     cls = torch.Size
 
     def describe(self) -> str:
-        return f"Size [{', '.join(item.realize().describe() for item in self.items)}]"
+        return f"Size [{', '.join(item.describe() for item in self.items)}]"
 
     def graph_value(self, values: list[Any]) -> Any:
         return tuple(values)
@@ -182,7 +182,7 @@ class SliceVariable(SequenceVariable):
         return slice(*values)
 
     def describe(self) -> str:
-        return f"slice({', '.join(item.realize().describe() for item in self.items)})"
+        return f"slice({', '.join(item.describe() for item in self.items)})"
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         return None
@@ -203,7 +203,7 @@ class RangeVariable(SequenceVariable):
         return range(*values)
 
     def describe(self) -> str:
-        return f"range({', '.join(item.realize().describe() for item in self.items)})"
+        return f"range({', '.join(item.describe() for item in self.items)})"
 
     def key(self, tx: Tracing | None) -> Any:
         return self.value() if tx is None else self.range(tx)

@@ -77,6 +77,7 @@ export interface Meta {
   guards: Guard[];
   instruction: string;
   label: string;
+  lost: Lost[];
   nodes: Node[];
   notices: Notice[];
   raised: Raised[];
@@ -245,6 +246,16 @@ export interface Guard {
   source: string;
   step: number | null;
   text: string;
+}
+/**
+ * Something that is missing from the recording, because what was to record it failed.
+ */
+export interface Lost {
+  attempt: number | null;
+  count: number;
+  error: string;
+  step: number | null;
+  what: string;
 }
 /**
  * A node of a graph. `inputs` are the nodes it uses.

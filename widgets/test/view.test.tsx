@@ -67,6 +67,17 @@ describe("the explorer", () => {
     document.body.removeEventListener("keydown", heard);
   });
 
+  it("says among the breaks what is missing from the recording", async () => {
+    const lost = [{ what: "a node", error: "TypeError: odd", count: 2, step: 3, attempt: 0 }];
+    render(null, place);
+    render(<Root model={new Model({ ...meta(), lost }, store, 0)} height={null} />, place);
+    await settle();
+    part("tab-breaks")?.click();
+    await settle();
+    expect(part("lost")?.textContent).toContain("a node, 2 times: TypeError: odd");
+    expect(part("lost")?.querySelector("[data-step='3']")).not.toBeNull();
+  });
+
   it("shows failed attempts when it is sent into one", async () => {
     model.go(1);
     await settle();

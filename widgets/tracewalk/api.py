@@ -63,9 +63,11 @@ class record:
 
         def leave() -> None:
             hook.__exit__(None, None, None)
-            watch.__exit__(None, None, None)
-            trace.fill(recorder.finish())
-            _last[:] = [trace]
+            try:
+                trace.fill(recorder.finish())
+                _last[:] = [trace]
+            finally:
+                watch.__exit__(None, None, None)
 
         self._leave = leave
         watch.__enter__()

@@ -10,7 +10,7 @@ from html import escape
 
 from tracer_core.recording import Trace
 from tracer_core.recording.schema import Break, Compilation, Notice
-from tracer_core.recording.summary import where
+from tracer_core.recording.summary import lost_text, where
 
 _SHOWN = 20
 _STYLE = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5"
@@ -33,6 +33,9 @@ def _parts(trace: Trace) -> Iterator[str]:
     for fault in trace.faults:
         last = fault.text.strip().splitlines()[-1:] or [""]
         yield f"<p>The tracer itself failed ({escape(last[0])}); the program ran as plain Python.</p>"
+    if trace.lost:
+        yield "<p><b>Missing from this recording</b></p>"
+        yield _list("ul", [escape(lost_text(lost)) for lost in trace.lost])
     if trace.breaks:
         yield "<p><b>Graph breaks</b></p>"
         yield _list("ol", [_break(trace, found) for found in trace.break_places])

@@ -23,7 +23,11 @@ import { Values } from "./values";
 const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view: (props: { model: Model }) => ComponentChildren }> = {
   graph: { label: "Graph", view: GraphPane },
   guards: { label: "Guards", view: GuardsPane },
-  breaks: { label: "Breaks", count: (model) => breakPlaces(model.meta.breaks, model.meta.codes).length + model.meta.notices.length + model.meta.faults.length, view: BreaksPane },
+  breaks: {
+    label: "Breaks",
+    count: ({ meta }) => breakPlaces(meta.breaks, meta.codes).length + meta.notices.length + meta.faults.length + meta.lost.length,
+    view: BreaksPane,
+  },
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },

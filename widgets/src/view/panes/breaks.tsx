@@ -121,9 +121,9 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
 }
 
 export function BreaksPane({ model }: { model: Model }) {
-  const { breaks, codes, faults, notices } = model.meta;
+  const { breaks, codes, faults, lost, notices } = model.meta;
   const places = useMemo(() => breakPlaces(breaks, codes), [breaks, codes]);
-  if (breaks.length === 0 && faults.length === 0 && notices.length === 0) return <Empty>No graph break: everything that was traced went into one graph a call.</Empty>;
+  if (breaks.length + faults.length + notices.length + lost.length === 0) return <Empty>No graph break: everything that was traced went into one graph a call.</Empty>;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Graph breaks">
       {places.length < breaks.length && (
@@ -140,6 +140,19 @@ export function BreaksPane({ model }: { model: Model }) {
           <pre>{fault.text}</pre>
         </article>
       ))}
+      {lost.length > 0 && (
+        <article class="tw-card tw-card-fault" data-testid="lost">
+          <h4>The recorder failed here and there, so this is missing from the recording. The program was not affected.</h4>
+          <ul>
+            {lost.map((one, i) => (
+              <li key={i}>
+                {one.what}
+                {one.count > 1 && `, ${one.count} times`}: {one.error} <StepLink model={model} step={one.step} />
+              </li>
+            ))}
+          </ul>
+        </article>
+      )}
       {places.map(({ main, others }, i) => (
         <Card key={main.id} model={model} main={main} others={others} ordinal={i + 1} />
       ))}

@@ -1,0 +1,46 @@
+"""Where code is from: Python, installed packages, this product."""
+
+from __future__ import annotations
+
+import collections
+import importlib.util
+import os
+from types import CodeType
+from typing import Any
+
+from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
+
+
+def folder(package: str) -> str | None:
+    """The package's folder, with a separator at its end; None if it is not installed, or no folder."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return os.path.join(os.path.realpath(next(iter(spec.submodule_search_locations))), "")
+
+
+def is_ours(globals: dict[str, Any]) -> bool:
+    """Whether code with these globals belongs to this product: it is left alone, and nobody is told."""
+    name = globals.get("__name__")
+    return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
+
+
+def written_in(code: CodeType, globals: dict[str, Any]) -> str:
+    """The file of the code; for code that was made of text, as `namedtuple` and `dataclass` do, that of what made it
+    or is for."""
+    path = code.co_filename
+    if path != "<string>":
+        return path
+    name, file = globals.get("__name__"), globals.get("__file__")
+    if type(name) is str and name.startswith("namedtuple_"):
+        return str(collections.__file__)
+    return file if type(file) is str else path
+
+
+def is_installed(code: CodeType, globals: dict[str, Any]) -> bool:
+    """Whether the code is Python's own or an installed package's."""
+    path = written_in(code, globals)
+    return path.startswith("<frozen ") or os.path.realpath(path).startswith((*SITE_FOLDERS, *LIBRARY_FOLDERS))

@@ -1,0 +1,34 @@
+"""The names of sources, each made once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.recording.facts import clean
+from tracer_core.recording.losses import Losses
+
+
+class SourceNames:
+    """The names of sources, each made once: a name is made of those of all the sources that it depends on."""
+
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
+        self._known: dict[int, tuple[Any, list[str]]] = {}
+
+    def name(self, source: Any) -> str:
+        return self.path(source)[-1]
+
+    def path(self, source: Any) -> list[str]:
+        """The names from the root to the source itself. Not to be changed."""
+        known = self._known.get(id(source))
+        if known is not None:
+            return known[1]
+        base = source.base
+        name = self._losses.attempt("the name of a source", lambda: clean(source.name), "?")
+        path = [*(self.path(base) if base is not None else ()), name]
+        self._known[id(source)] = (source, path)
+        return path
+
+    def release(self) -> None:
+        """Let go of the engine's objects."""
+        self._known.clear()
