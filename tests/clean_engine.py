@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import torch
 from torch._C._dynamo import eval_frame
 
 import tracer_core
@@ -17,3 +18,14 @@ def nothing_compiled() -> Iterator[None]:
     yield
     assert eval_frame.get_eval_frame_callback() is None
     tracer_core.reset()
+
+
+@pytest.fixture
+def optimizers_unmarked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once `torch.compile` is used, it marks parts of torch's optimizers as not to be compiled, for good. Here they
+    are as in a process that has not used it."""
+    for cls in vars(torch.optim).values():
+        for name, part in list(vars(cls).items()) if isinstance(cls, type) else []:
+            unmarked = getattr(part, "_torchdynamo_orig_callable", None)
+            if unmarked is not None:
+                monkeypatch.setattr(cls, name, unmarked)

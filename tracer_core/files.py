@@ -1,10 +1,7 @@
-"""How files are called before people: a notebook's cell is `Cell In[3]`, not the file that stands for it. And where
-Python's own library and installed packages lie."""
+"""How files are called before people: a notebook's cell is `Cell In[3]`, not the file that stands for it."""
 
 from __future__ import annotations
 
-import os
-import sysconfig
 from collections.abc import Callable
 
 _names: list[Callable[[str], str]] = []
@@ -26,14 +23,3 @@ def place(filename: str, line: int | None) -> str:
     if line is None:
         return short
     return f"{short}, line {line}" if short.startswith("Cell ") else f"{short}:{line}"
-
-
-def _folders(*keys: str) -> tuple[str, ...]:
-    paths = sysconfig.get_paths()
-    return tuple({os.path.join(os.path.realpath(paths[key]), "") for key in keys})
-
-
-SITE_FOLDERS = _folders("purelib", "platlib")
-"""Where packages are installed."""
-LIBRARY_FOLDERS = _folders("stdlib", "platstdlib")
-"""Where Python's own library lies; packages may be installed below."""

@@ -13,7 +13,8 @@ from types import CodeType
 import torch
 
 from tracer_core.code_names import code_name, is_module_call
-from tracer_core.files import LIBRARY_FOLDERS, SITE_FOLDERS, shown_file
+from tracer_core.files import shown_file
+from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 class Owner(IntEnum):

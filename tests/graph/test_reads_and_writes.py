@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
+from tests.clean_engine import nothing_compiled, optimizers_unmarked
 from tests.side_by_side import Watch
 
-__all__ = ["nothing_compiled"]
+__all__ = ["nothing_compiled", "optimizers_unmarked"]
 
 OPTIONS = {"raise_internal_faults": True, "replay_prints": True}
 SCALE = 1.0
@@ -186,6 +186,7 @@ def test_equal_numbers_are_computed_once_and_only_these() -> None:
 
 
 @pytest.mark.row("I5")
+@pytest.mark.usefixtures("optimizers_unmarked")
 def test_reads_of_one_tensor_stay_where_they_stand() -> None:
     """The step counter of an optimizer is read twice, and counted up in between."""
     watch = Watch()

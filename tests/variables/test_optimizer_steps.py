@@ -12,9 +12,9 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
+from tests.clean_engine import nothing_compiled, optimizers_unmarked
 
-__all__ = ["nothing_compiled"]
+__all__ = ["nothing_compiled", "optimizers_unmarked"]
 
 OPTIMIZERS = sorted(
     (cls for cls in vars(torch.optim).values() if inspect.isclass(cls) and issubclass(cls, torch.optim.Optimizer)),
@@ -70,6 +70,7 @@ def outcome(cls: Any, options: dict[str, Any], steps: Callable[..., Any]) -> Any
 
 
 @pytest.mark.row("O9")
+@pytest.mark.usefixtures("optimizers_unmarked")
 @pytest.mark.parametrize(
     ("cls", "options"),
     choices(),

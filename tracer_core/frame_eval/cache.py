@@ -190,7 +190,9 @@ def _know(code: CodeType) -> _Known:
     key = id(code)
     known = _known.get(key)
     if known is None:
-        known = _known[key] = _Known(weakref.ref(code, lambda _: _known.pop(key, None)))
+        # (At exit, the module may be emptied before the code goes.)
+        pop = functools.partial(_known.pop, key, None)
+        known = _known[key] = _Known(weakref.ref(code, lambda _: pop()))
     return known
 
 

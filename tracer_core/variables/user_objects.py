@@ -298,8 +298,11 @@ class UserObjectVariable(VariableTracker):
         kept_in_c = owner is not None and is_kept_in_c(found, owner)
         nowhere = not self._is_slot(name) and not self._has_dict()
         if kept_in_c or nowhere or (value is DELETED and self._current(tx, name) is None):
-            refuse_write(tx, self, name, value)
-            raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
+            taken = refuse_write(tx, self, name, value)
+            # (Who reads it asks the real object, after a break.)
+            unread = isinstance(found, types.GetSetDescriptorType) and name not in ("__class__", "__dict__")
+            if not (taken and unread and self.part is None) or value is DELETED:
+                raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
         self.dict_store(tx, name, value)
         return True
 
@@ -312,7 +315,7 @@ class UserObjectVariable(VariableTracker):
         if not issubclass(value.python_type(), dict):
             kind = value.python_type_name()
             tx.raise_(TypeError, f"__dict__ must be set to a dictionary, not a '{kind}'")
-        written = [name for name in self.attributes if not self._is_slot(name)]
+        written = [name for name in self.attributes if not self._is_beside_dict(name)]
         if type(value) is not DictVariable or value.cls is not dict or self.dict_shown:
             return False
         tx.output.side_effects.changes(self, "attributes", "its __dict__ is replaced")
@@ -326,6 +329,10 @@ class UserObjectVariable(VariableTracker):
         found, owner = static_lookup(self.cls, name)
         return owner is not None and is_slot(found, owner)
 
+    def _is_beside_dict(self, name: str) -> bool:
+        """Whether the attribute is none of those in the object's `__dict__`."""
+        return isinstance(static_lookup(self.cls, name)[0], (types.MemberDescriptorType, types.GetSetDescriptorType))
+
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
         return self._slot(tx, name) if self._is_slot(name) else self.stored(tx, name)
 
@@ -334,7 +341,7 @@ class UserObjectVariable(VariableTracker):
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
         """`obj.__dict__[name] = value`, or its deletion."""
-        if self.given_dict is not None and not self._is_slot(name):
+        if self.given_dict is not None and not self._is_beside_dict(name):
             key = tx.constant(name)
             if value is DELETED:
                 self.given_dict.remove(tx, key)
@@ -364,7 +371,7 @@ class UserObjectVariable(VariableTracker):
             tx.guard(make.dict_keys_are(InstanceDictSource(self.source), real))
             for name, value in real.items():
                 entries[name] = tx.lazy(value, ObjectAttrSource(self.source, name))
-        own = {name: value for name, value in self.attributes.items() if not self._is_slot(name)}
+        own = {name: value for name, value in self.attributes.items() if not self._is_beside_dict(name)}
         return with_changes(entries, own, self.deleted)
 
 
