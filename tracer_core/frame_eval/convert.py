@@ -20,9 +20,9 @@ from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupp
 from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
-from tracer_core.frame_eval.folders import is_ours
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
+from tracer_core.frame_eval.origins import is_ours
 from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_eval.subject import calls_modules

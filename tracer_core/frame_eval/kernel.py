@@ -12,7 +12,7 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-from tracer_core.frame_eval.folders import folder, is_installed, is_ours
+from tracer_core.frame_eval.origins import folder, is_installed, is_ours
 
 _RUNS_CELLS = (
     *("kernelbase", "ipkernel", "kernelapp", "zmqshell", "embed", "inprocess", "eventloops", "trio_runner"),

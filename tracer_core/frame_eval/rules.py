@@ -16,7 +16,7 @@ from tracer_core.code_names import code_name, frame_name
 from tracer_core.errors import Unsupported
 from tracer_core.files import shown_file
 from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
-from tracer_core.frame_eval.folders import folder, is_ours, written_in
+from tracer_core.frame_eval.origins import folder, is_ours, written_in
 from tracer_core.frame_input import SkippedFrame
 from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
