@@ -162,7 +162,7 @@ def test_every_guard_has_a_step_and_the_line_of_that_step() -> None:
         assert attempt.first_step <= guard.step <= attempt.last_step, guard
         assert place(trace, guard) == USERS
         step = trace.steps[guard.step]
-        if guard.kind == "GLOBAL_STATE" or guard.step == attempt.first_step:
+        if guard.step == attempt.first_step:
             assert guard.code == root.id
             assert guard.line == (1 if root.resumes is None else 15), guard
         elif guard.library is None:
