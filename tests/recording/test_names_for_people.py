@@ -74,7 +74,10 @@ def test_calls_of_modules_are_named_after_the_class(trace: Trace) -> None:
     assert "Experts.forward" in names
     inlined = {code.qualname for step in trace.steps for code in step.inlined}
     assert "Linear.__call__" in inlined
-    assert not any("_call_impl" in name for name in names | inlined)
+    assert not any("_call_impl" in code.qualname for code in trace.codes)
+    called = Recorder()
+    called.on_call(torch.nn.Module._wrapped_call_impl.__code__, "Experts")
+    assert "Experts.__call__ #1" in str(Trace(called.finish()))
 
 
 def test_an_item_that_no_variable_holds() -> None:

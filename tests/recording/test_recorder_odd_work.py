@@ -166,7 +166,7 @@ def record_one(tracker: Any) -> Value:
 
 def test_objects_that_cannot_be_described_are_named_by_their_kind() -> None:
     value = record_one(Odd())
-    assert (value.text, value.cls, value.parts) == ("a user object", "Odd", [])
+    assert (value.text, value.cls, value.parts) == (f"a {Odd.kind}", "Odd", [])
 
 
 def test_texts_are_cut_and_made_harmless() -> None:
