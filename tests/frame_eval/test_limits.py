@@ -204,7 +204,7 @@ def test_the_message_names_class_function_place_and_guard() -> None:
     line = Scaled.forward.__code__.co_firstlineno
     compiled = tracer_core.compile(model, backend="eager", fullgraph=True)
     message = at_the_limit(compiled, lambda n: setattr(model, "text", "a" * n))
-    assert f"the module Inheriting, in Scaled.forward (test_limits.py:{line}) was compiled 8 times already" in message
+    assert f"The module Inheriting, in Scaled.forward (test_limits.py:{line}) was compiled 8 times already" in message
     assert "'aaaaaaa' at compile time and is 'aaaaaaaa' now" in message
     assert "_call_impl" not in message
 

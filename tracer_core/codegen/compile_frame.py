@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import itertools
-import logging
-import sys
 import weakref
-from collections.abc import Iterator
 from types import CodeType
 
 from tracer_core import observer as observers
@@ -25,6 +21,7 @@ from tracer_core.codegen.marks import tell_fixed
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import resume_of, starts_at
+from tracer_core.codegen.surroundings import collected, collector_paused, torchs_logs_off, without_traces
 from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
@@ -57,26 +54,11 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         BackendError: the back end failed.
     """
     # Attempts look at what is in boxes: they must let go of that before the program does.
-    let_go = _collected() if boxes_of(input.code) else contextlib.nullcontext()
-    with let_go, room_to_recurse(), _quiet_fakes(), fakes_unseen():
+    let_go = collected() if boxes_of(input.code) else contextlib.nullcontext()
+    with let_go, room_to_recurse(), torchs_logs_off(), fakes_unseen():
         outcome = _in_attempts(input)
     overlay.collect()
     return outcome
-
-
-@contextlib.contextmanager
-def _collected() -> Iterator[None]:
-    """Have Python's collector take what was made inside and is in circles. It need not look at what was there before,
-    unless the program has put aside some of that itself."""
-    aside = not gc.get_freeze_count()
-    if aside:
-        gc.freeze()
-    try:
-        yield
-    finally:
-        gc.collect()
-        if aside:
-            gc.unfreeze()
 
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
@@ -122,22 +104,6 @@ def _comes_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
     return plain.position == as_compiled.position or LEAVES in ends
 
 
-def _without_traces(failure: MustRestart) -> None:
-    """Take from an error, and from those it comes of, the frames of ours that they were raised in. What the program
-    is handling, in whose context they all are, is the program's."""
-    programs = sys.exc_info()[1]
-    waiting: list[BaseException | None] = [failure, failure.unsupported]
-    while waiting:
-        error = waiting.pop()
-        if (
-            error is not None
-            and error is not programs
-            and (error.__traceback__ or error.__context__ or error.__cause__)
-        ):
-            waiting.extend((error.__context__, error.__cause__))
-            error.__traceback__ = error.__context__ = error.__cause__ = None
-
-
 def _left(unsupported: Unsupported) -> SkippedFrame:
     """The whole frame is left to Python, for this reason."""
     return SkippedFrame(unsupported.reason_id, unsupported.message)
@@ -149,36 +115,6 @@ def _listing(code: CodeType, replaced: CodeType) -> str:
         return python_listing(code, replaced)
     except Exception as error:  # noqa: BLE001
         return f"# This code cannot be listed: {observers.said(error)}\n"
-
-
-@contextlib.contextmanager
-def _quiet_fakes() -> Iterator[None]:
-    """torch logs what an operation refuses on fake tensors or symbols; here that is a break, told by us."""
-    logs = [logging.getLogger(name) for name in _TORCHS_LOGS]
-    before = [log.disabled for log in logs]
-    for log in logs:
-        log.disabled = True
-    try:
-        yield
-    finally:
-        for log, disabled in zip(logs, before, strict=True):
-            log.disabled = disabled
-
-
-_TORCHS_LOGS = ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")
-
-
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No automatic garbage collection inside. A walk's many objects live until it ends: the collector would go
-    through all of the process again and again, a fifth of the time, and find nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Attempt:
@@ -201,7 +137,7 @@ class _Attempt:
         for each in (interpreter.output, interpreter.build_value, interpreter):
             vars(each).clear()
         if self.failure is not None:
-            _without_traces(self.failure)
+            without_traces(self.failure, self.failure.unsupported)
 
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
@@ -262,7 +198,7 @@ class _Attempt:
             self.observer.on_frame_enter(root)
         value: VariableTracker | None = None
         try:
-            with _collector_paused(), Noticing(str(self.input.globals.get("__name__", ""))):
+            with collector_paused(), Noticing(str(self.input.globals.get("__name__", ""))):
                 value = interpreter.run(root)
         except MustRestart as failure:
             return self._left_to_python(failure.unsupported) or failure

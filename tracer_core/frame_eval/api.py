@@ -17,7 +17,7 @@ from tracer_core.codegen import resume
 from tracer_core.compiling import is_compiling
 from tracer_core.errors import Unsupported
 from tracer_core.files import shown_file
-from tracer_core.frame_eval import backends, c_frame, cache, threads
+from tracer_core.frame_eval import backends, c_frame, cache, lookup, sweep, threads
 from tracer_core.frame_eval.compiled_object import as_called, region_of
 from tracer_core.frame_eval.convert import prepare
 from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
@@ -155,21 +155,28 @@ def _compiled_function(fn: Callable[..., Any], hook: Hook) -> Callable[..., Any]
 def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
     """`fn` with the thread's hook set to `hook` while it runs."""
     region = c_frame.NO_REGION if hook is None else region_of(fn)
+    module = fn if isinstance(fn, torch.nn.Module) else None
 
     @warned.passed_by
     def switched(*args: Any, **kwargs: Any) -> Any:
         if _torch_traces() or is_compiling():
             return fn(*args, **kwargs)
         prepare()
-        call = as_called(fn)
-        region_before = threads.enter(region)
+        call = fn if module is None else as_called(module)
+        thread = threads.this.thread  # (As `threads.enter` does, and `leave`: every call comes by here.)
+        region_before, thread.region = thread.region, region
+        thread.depth += 1
+        c_frame.set_region(region)
         previous = c_frame.set_callback(hook)
         try:
             return call(*args, **kwargs)
         finally:
             c_frame.set_callback(previous)
-            threads.leave(region_before)
-            after_call()
+            thread.region = region_before
+            thread.depth -= 1
+            c_frame.set_region(region_before)
+            if sweep.due or lookup.interrupted:
+                after_call()
 
     return switched
 

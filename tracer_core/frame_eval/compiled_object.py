@@ -80,19 +80,15 @@ _call = torch.nn.Module.__call__
 _call_with_hooks = FunctionType(_call.__code__.replace(), _call.__globals__, _call.__name__)
 
 
-def as_called(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """What to call for `fn`. The code that calls any module is left to Python, as its `forward` is what there is to
-    trace; but where hooks run around that, all is traced together, from a copy of the code on."""
-    if (
-        isinstance(fn, torch.nn.Module)
-        and (
-            fn._forward_hooks
-            or fn._forward_pre_hooks
-            or fn._backward_hooks
-            or fn._backward_pre_hooks
-            or _has_any_global_hook()  # type: ignore[no-untyped-call]
-        )
-        and type(fn).__call__ is _call
-    ):
-        return MethodType(_call_with_hooks, fn)
-    return fn
+def as_called(module: torch.nn.Module) -> Callable[..., Any]:
+    """What to call for a module. The code that calls any module is left to Python, as its `forward` is what there is
+    to trace; but where hooks run around that, all is traced together, from a copy of the code on."""
+    held = module.__dict__.get
+    hooked = (
+        held("_forward_hooks")
+        or held("_forward_pre_hooks")
+        or held("_backward_hooks")
+        or held("_backward_pre_hooks")
+        or _has_any_global_hook()  # type: ignore[no-untyped-call]
+    )
+    return MethodType(_call_with_hooks, module) if hooked and type(module).__call__ is _call else module

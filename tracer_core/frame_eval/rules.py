@@ -43,7 +43,7 @@ UNTRACED_PACKAGES = (
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
 
 TRACED_PARTS = ("torch.nn.modules", "torch.optim")
-"""Parts of these packages that are traced all the same: a graph may start at a module's `__call__` or `forward`, or
+"""Parts of these packages that are traced all the same: a graph may start at a module's `forward`, or
 at an optimizer's `step`."""
 _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")
 """What of `torch.nn.Module` itself is traced on its own; the rest sets, registers and looks up members."""

@@ -46,8 +46,8 @@ class Subject:
             if forward in _MODULE_CALLS:  # or a copy
                 forward = getattr(getattr(self.cls, "forward", None), "__code__", None)
             if forward is None:
-                return f"the module {self.cls.__qualname__}"
-            return f"the module {self.cls.__qualname__}, in {_written(forward)}"
+                return f"The module {self.cls.__qualname__}"
+            return f"The module {self.cls.__qualname__}, in {_written(forward)}"
         if self.wrapped:
             inside = " and ".join(map(_written, self.wrapped))
             return f"{inside}, wrapped by {self.code.co_qualname}"

@@ -41,10 +41,9 @@ def _count(manager: c_frame.GuardManager) -> None:
     code = None if manager.code is None else manager.code()
     if code is None:
         return
-    reference, count = _dead.get(id(code), (None, 0))
-    if reference is None or reference() is not code:
-        reference, count = weakref.ref(code), 0
-    _dead[id(code)] = (reference, count + 1)
+    key = id(code)
+    reference, count = _dead.get(key) or (weakref.ref(code, lambda _: _dead.pop(key, None)), 0)
+    _dead[key] = (reference, count + 1)
     if count + 1 >= _DEAD_ENTRIES:
         due[:] = [None]
 
@@ -61,8 +60,6 @@ def sweep() -> None:
         drop(manager)
     for key, (reference, count) in list(_dead.items()):
         code = reference()
-        if code is None:
-            del _dead[key]
-        elif count >= _DEAD_ENTRIES and threads.is_only_one() and c_frame.only_ours(code):
+        if code is not None and count >= _DEAD_ENTRIES and threads.is_only_one() and c_frame.only_ours(code):
             del _dead[key]
             c_frame.forget(code)

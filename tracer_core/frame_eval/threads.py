@@ -27,13 +27,14 @@ class _Local(threading.local):
         _threads.add(self.thread)
 
 
-_local = _Local()
+this = _Local()
+"""`this.thread` is the thread that asks."""
 
 
 def enter(region: int) -> int:
     """This thread is in `region` from now on. Gives the region before, for `leave`. (The C side knows but one region,
     for all threads. One that finds itself in another's only fails to find what is cached for its own.)"""
-    thread = _local.thread
+    thread = this.thread
     before = thread.region
     thread.region = region
     thread.depth += 1
@@ -42,14 +43,14 @@ def enter(region: int) -> int:
 
 
 def leave(before: int) -> None:
-    thread = _local.thread
+    thread = this.thread
     thread.region = before
     thread.depth -= 1
     c_frame.set_region(before)
 
 
 def current_region() -> int:
-    return _local.thread.region
+    return this.thread.region
 
 
 def any_inside() -> bool:
