@@ -77,6 +77,7 @@ class CodeTable:
 
     def __init__(self) -> None:
         self.records: list[schema.Code] = []
+        self.codes: list[CodeType] = []
         self._entries: dict[tuple[int, str | None], tuple[CodeType, CodeEntry]] = {}
 
     def entry(self, code: CodeType, kind: str = "user", module: str | None = None) -> CodeEntry:
@@ -98,6 +99,7 @@ class CodeTable:
             kind=kind,
         )
         self.records.append(record)
+        self.codes.append(code)
         entry = CodeEntry(code, record, labels)
         self._entries[id(code), module] = (code, entry)
         try:

@@ -159,7 +159,7 @@ class Recorder(Stepping):
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
-        code, line, library = self._asked_at(guard.where, *self._place())
+        code, line, library = self._asked_at(guard.where, self._step_of(guard.where), *self._place())
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
@@ -201,7 +201,7 @@ class Recorder(Stepping):
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
         here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
-        code, line, library = self._asked_at(unsupported.where, *here)
+        code, line, library = self._asked_at(unsupported.where, step, *here)
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,
@@ -229,7 +229,7 @@ class Recorder(Stepping):
         work.breaks.append(record)
 
     def on_notice(self, notice: Unsupported) -> None:
-        code, line, library = self._asked_at(notice.where, *self._place())
+        code, line, library = self._asked_at(notice.where, self._step_of(notice.where), *self._place())
         record = schema.Notice(
             id=len(self._notices),
             attempt=self._attempt_id(),
@@ -362,17 +362,27 @@ class Recorder(Stepping):
         root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
         return self._attempt_id(), step, root_step
 
-    def _asked_at(self, where: Where | None, code: T, line: int | None) -> tuple[T, int | None, schema.Place | None]:
-        """The program's code and line, and the library's line below; where nobody says where, the given ones."""
-        place = None if where is None else self._at(where.place)
+    def _asked_at(
+        self, where: Where | None, step: int | None, code: T, line: int | None
+    ) -> tuple[T, int | None, schema.Place | None]:
+        """The program's code and line at `step`, and the library's line below; where nobody says where, the given
+        ones."""
+        place = None if where is None else self._at(where.place, step)
         if where is None or place is None:
             return code, line, None
-        return place.code, place.line, self._at(where.library)
+        return place.code, place.line, self._at(where.library, step)
 
-    def _at(self, place: Place | None) -> schema.Place | None:
-        """The place as data; None for none, and for one in code that is gone."""
+    def _at(self, place: Place | None, step: int | None = None) -> schema.Place | None:
+        """The place as data, in the code as that of the step's frames is named; None for none, and for one in code
+        that is gone."""
         code = None if place is None else place.code
-        return None if place is None or code is None else schema.Place(self._codes.entry(code).record.id, place.line)
+        if place is None or code is None:
+            return None
+        number = None if step is None else self._columns.frame[step]
+        while number is not None and self._codes.codes[self._frames[number].code] is not code:
+            number = self._frames[number].parent
+        entry = self._entry(code).record.id if number is None else self._frames[number].code
+        return schema.Place(entry, place.line)
 
     def _step_of(self, where: Where | None) -> int | None:
         work = self._work

@@ -104,8 +104,9 @@ def generator_from_outside(build: Any, value: types.GeneratorType[Any, Any, Any]
     program = decode(code)
     items = stack_labels(program, code.co_filename, program.instructions[waits.position])
     labels = [replace(item, given=f"{item.given} in {source.atom}") for item in items]
+    in_cells = ItemSource(places, CELLS, Label(f"the cells of {source.atom}"))
     cells = {
-        name: cell_from_outside(tx, cell, ItemSource(ItemSource(places, CELLS), position, _cell_label(name, source)))
+        name: cell_from_outside(tx, cell, ItemSource(in_cells, position, _cell_label(name, source)))
         for position, (name, cell) in enumerate(zip(waits.cells, held[CELLS], strict=True))
     }
     walked = tx.waiting_frame(
