@@ -6,6 +6,7 @@ import traceback
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
 import tracer_core
 
@@ -259,3 +260,47 @@ def with_rows_that_overlap(function):
 def test_a_graph_that_is_not_undone_fails_at_the_line_of_the_user(function):
     compiled = tracer_core.compile(function, backend="eager", options=OPTIONS)
     assert with_rows_that_overlap(compiled) == with_rows_that_overlap(function)
+
+
+LAYER = torch.nn.Linear(2, 2)
+
+
+@torch.library.custom_op("tracewalk_tests::leaves", mutates_args=())
+def leaves(x: torch.Tensor) -> torch.Tensor:
+    raise SystemExit(3)
+
+
+@leaves.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+@pytest.mark.row("O3", "O8")
+@pytest.mark.parametrize("raises", ["an exit", "an index"])
+def test_what_leaves_a_graph_with_a_module_is_what_was_raised(raises):
+    """A module's call asks for many of torch's settings, which are put back when the graph raises."""
+
+    def function(x, i):
+        x.add_(1)
+        y = LAYER(x)
+        return leaves(y) if raises == "an exit" else y[i]
+
+    compiled = tracer_core.compile(function, backend="eager", options=OPTIONS)
+    large = torch.ones(400_000, 2)  # too large for its changes to be undone, so that the error leaves at once
+    with pytest.raises((SystemExit, IndexError)) as plain:
+        function(large.clone(), len(large))
+    with pytest.raises(plain.type) as ours:
+        compiled(large.clone(), len(large))
+    assert str(ours.value) == str(plain.value)
+
+
+@pytest.mark.row("H7")
+def test_a_compiled_module_is_recomputed_by_checkpoints():
+    module = torch.nn.Sequential(LAYER, torch.nn.ReLU(), torch.nn.Linear(2, 2))
+    compiled = tracer_core.compile(module, backend="eager", options=OPTIONS)
+    gradients = []
+    for each in (module, compiled):
+        x = torch.ones(2, 2, requires_grad=True)
+        checkpoint(each, x, use_reentrant=False).sum().backward()
+        gradients.append(x.grad)
+    assert torch.equal(*gradients)

@@ -199,7 +199,11 @@ def _untraced(
 
 
 def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> Callable[..., Any]:
-    writes = [(write, value) for name, value in settings.items() if (write := PROPERTIES[name].write) is not None]
+    kept = [
+        (PROPERTIES[name].read, write, value)
+        for name, value in settings.items()
+        if (write := PROPERTIES[name].write) is not None
+    ]
 
     def call(*args: Any) -> Any:
         nested = _autocast_depth()
@@ -208,8 +212,9 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
         except BaseException as error:
             # Inference mode lasts as long as the object that the graph's frame holds.
             _clear_frames(error.__traceback__, handlers_part(error))
-            for write, value in writes:
-                write(value)
+            for read, write, value in kept:
+                if read() != value:  # (what torch takes for unset cannot always be written)
+                    write(value)
             for _ in range(_autocast_depth() - nested):
                 torch.autocast_decrement_nesting()
             raise
