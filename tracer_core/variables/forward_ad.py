@@ -43,13 +43,14 @@ def maybe_load_decompositions(tx: Any) -> VariableTracker:
     return NONE
 
 
-def _node(function: Any) -> None:
-    @handles(function)
-    def call(tx: Any, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-        return call_in_graph(tx, "call_function", function, list(args), kwargs)
-
-    call.__qualname__ = f"forward_ad.{function.__name__}"
+@handles(predispatch._make_dual)
+def make_dual(tx: Any, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    return call_in_graph(tx, "call_function", predispatch._make_dual, list(args), kwargs)
 
 
-for _function in (predispatch._make_dual, predispatch._unpack_dual):
-    _node(_function)
+@handles(predispatch._unpack_dual)
+def unpack_dual(tx: Any, tensor: VariableTracker, *, level: VariableTracker) -> VariableTracker:
+    """Only a level entered in the trace is known whole: fakes of tensors from before have no tangents."""
+    if not any(entered.manager is level.realize() for entered in tx.output.state.entered):
+        raise Unsupported("tensor-data", name="unpack_dual", what=tensor.realize().describe())
+    return call_in_graph(tx, "call_function", predispatch._unpack_dual, [tensor], {"level": level})
