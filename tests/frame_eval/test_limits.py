@@ -373,3 +373,25 @@ def test_threads_that_run_different_objects_reuse_what_there_is() -> None:
     assert not wrong
     assert counting.graphs == 4
     assert eval_frame.get_eval_frame_isolate_recompiles_id() == -1
+
+
+def goes_on_with_a_cell(x, text):
+    def scaled():
+        return x * len(text)
+
+    def again():
+        return scaled()
+
+    print(text)
+    return again()
+
+
+def test_functions_that_a_frame_makes_are_not_what_it_wraps() -> None:
+    """The rest of a function has the function's own cells among its free variables."""
+    compiled = tracer_core.compile(goes_on_with_a_cell, backend="eager")
+    for length in range(8):
+        compiled(torch.ones(2), "a" * length)
+    with pytest.warns(RuntimeWarning, match="compiled 8 times") as caught:
+        compiled(torch.ones(2), "a" * 8)
+    (message,) = {str(each.message) for each in caught if "compiled 8 times" in str(each.message)}
+    assert "goes_on_with_a_cell" in message and "wrapped by" not in message

@@ -59,7 +59,7 @@ def subject_of(code: CodeType, f_locals: Mapping[str, Any]) -> Subject:
     original = _original(code)
     first = f_locals.get(original.co_varnames[0]) if original.co_varnames else None
     cls = type(first) if _is_of_module(original, type(first)) else None
-    held = (_plain(f_locals.get(name)) for name in code.co_freevars)
+    held = (_plain(f_locals.get(name)) for name in original.co_freevars)
     wrapped = (value.__code__ for value in held if type(value) is FunctionType)
     return Subject(original, cls, tuple(each for each in wrapped if each is not original))
 
