@@ -124,3 +124,13 @@ def test_compile_is_a_decorator_too() -> None:
 def test_a_typo_says_so() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'explore'"):
         tw.explore  # type: ignore[attr-defined]  # noqa: B018
+
+
+def breaks_at_once(x):
+    print("begun")
+    return x + 1
+
+
+def test_a_break_before_any_operation_does_not_speak_of_a_graph() -> None:
+    (broken,) = tw.trace(breaks_at_once, torch.ones(2)).breaks
+    assert broken.action.startswith("Up to here there is nothing for a graph, this line runs as plain Python")

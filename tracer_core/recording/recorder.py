@@ -423,7 +423,7 @@ class Recorder(Stepping):
             work.breaks = work.met
         for broken in work.breaks:
             names = [self._codes.records[code].qualname for code in broken.resumes]
-            broken.action = _action(outcome, names)
+            broken.action = _action(outcome, names, graph=work.record.graph is not None)
             if work.attempt is not None and broken.attempt != work.attempt.id and broken.final_step is None:
                 broken.final_step = work.cut_off
 
@@ -443,13 +443,14 @@ def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break
     return next((one for one in known if (one.reason_id, one.message, one.root_line) == key), None)
 
 
-def _action(outcome: str, resumes: list[str]) -> str:
+def _action(outcome: str, resumes: list[str], *, graph: bool) -> str:
     if outcome == "skipped":
         return "The whole frame was left to plain Python."
     if outcome != "compiled":
         return "Nothing was compiled; the frame ran as plain Python."
+    done = "The graph up to here was compiled" if graph else "Up to here there is nothing for a graph"
     if not resumes:
-        return "The graph up to here was compiled; what follows runs as plain Python."
+        return f"{done}; what follows runs as plain Python."
     names = " or ".join(dict.fromkeys(resumes))
     rest = f"what follows ({names}) is traced on its own"
-    return f"The graph up to here was compiled, this line runs as plain Python, and {rest}."
+    return f"{done}, this line runs as plain Python, and {rest}."
