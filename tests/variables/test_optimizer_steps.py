@@ -82,3 +82,17 @@ def test_three_steps_in_one_function(cls: Any, options: dict[str, Any]) -> None:
     compiled = tracer_core.compile(three_steps, backend="eager", options={"raise_internal_faults": True})
     plain, ours = outcome(cls, options, three_steps), outcome(cls, options, compiled)
     assert ours == plain
+
+
+@pytest.mark.row("B12")
+def test_a_step_is_one_graph_also_after_torch_compile_was_used() -> None:
+    """torch's compiler marks parts of optimizers as not to be compiled, for its own sake."""
+    torch.compile(torch.sin, backend="eager")(torch.ones(1))
+    assert any(
+        "_torchdynamo_orig_callable" in vars(part) for part in vars(torch.optim.SGD).values() if callable(part)
+    )
+    weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    weight.grad = torch.tensor([0.5, -0.5])
+    optimizer = torch.optim.SGD([weight], lr=0.5)
+    tracer_core.compile(lambda optimizer: optimizer.step(), backend="eager", fullgraph=True)(optimizer)
+    assert weight.tolist() == [0.75, 2.25]

@@ -82,6 +82,9 @@ _STDLIB = frozenset(
 
 @builds(types.FunctionType)
 def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    optimizers = _marked_in_optimizers(value)
+    if optimizers is not None:
+        return build(optimizers, AttrSource(source, _ORIGINAL))
     tracker = function_tracker(value, source)
     if value.__code__ in rules.FOLDED_CODES:
         _guard_dispatch(build, value, source)
@@ -93,6 +96,17 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
         # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
         build.tx.guard(make.function_code(source, value))
     return tracker
+
+
+_ORIGINAL = "_torchdynamo_orig_callable"
+
+
+def _marked_in_optimizers(function: Any) -> Any:
+    """A function of torch's optimizers that torch's compiler, once used, marked as not to be compiled for its own
+    sake; None for any other."""
+    original = vars(function).get(_ORIGINAL)
+    is_of_optimizers = type(original) is types.FunctionType and original.__module__.startswith("torch.optim.")
+    return original if is_of_optimizers else None
 
 
 def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
