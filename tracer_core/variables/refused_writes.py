@@ -7,6 +7,7 @@ where code in C answers. What it refuses is raised in the traced program, in its
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -41,9 +42,10 @@ _ARGUMENTS: dict[Any, tuple[Any, ...]] = {
     range: (0,),
     slice: (0,),
 }
-#: Types without a `__new__`.
+#: Types without a `__new__`, or one that takes what is there only now.
 _MADE_OTHERWISE: dict[type, Callable[[], Any]] = {
     types.GeneratorType: lambda: (None for _ in ()),
+    types.TracebackType: lambda: types.TracebackType(None, sys._getframe(), 0, 1),
     types.BuiltinFunctionType: lambda: len,
     types.MethodDescriptorType: lambda: list.append,
     types.WrapperDescriptorType: lambda: int.__add__,
