@@ -108,10 +108,11 @@ _reason(
     "Keep the computation on tensors, and read numbers out after the compiled function has returned.",
 )
 _reason(
-    "empty-strides",
-    "The code asks for the strides of a computed tensor without elements ({what}).",
-    "They lead nowhere, and each operation leaves other ones; only the tensor itself can tell.",
-    "Ask for the shape, or leave tensors without elements out.",
+    "free-strides",
+    "The code asks for strides of a computed tensor that no element is found by ({what}).",
+    "Strides of dimensions of size 1, and of tensors without elements, lead nowhere, and each operation leaves other "
+    "ones there; only the tensor itself can tell.",
+    "Ask for the shape, or only for strides of dimensions that have more than one element.",
 )
 _reason(
     "tensor-metadata",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.memory import storage_of
 from tracer_core.graph.tensor_data import count_one_change_less
 from tracer_core.sources import AttrSource, GradSource
 from tracer_core.sources.parts import keeps_grad
@@ -83,14 +85,25 @@ def _dimension(tx: Tracing, self: TensorVariable, values: Any, at: int) -> Any:
 
 @method(TensorVariable, "stride")
 def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> VariableTracker:
-    strides = self.fake.stride()
-    if self.source is None and len(strides) > 1 and any(type(n) is int and n == 0 for n in self.fake.shape):
+    strides, sizes = self.fake.stride(), self.fake.shape
+    at = None if constant_or(dim.realize(), 0) is None else index_value(tx, dim, "dim must be an int")
+    asked = sizes if at is None else [_dimension(tx, self, sizes, at)]
+    if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, asked):
         # Each operation has its own way with them, which fakes do not follow.
-        raise Unsupported("empty-strides", what=self.describe())
+        raise Unsupported("free-strides", what=self.describe())
     tx.output.ask_strides()
-    if constant_or(dim.realize(), 0) is None:
+    if at is None:
         return TupleVariable([wrap_number(tx, n) for n in strides])
-    return wrap_number(tx, _dimension(tx, self, strides, index_value(tx, dim, "dim must be an int")))
+    return wrap_number(tx, strides[at])
+
+
+def _leads_nowhere(tx: Tracing, fake: torch.Tensor, asked: Sequence[Any]) -> bool:
+    """Whether strides are asked that no element is found by: of a tensor without any, or of dimensions of size 1
+    (where it is no view of an input, whose strides views follow)."""
+    if any(type(n) is int and n == 0 for n in fake.shape):
+        return True
+    given = any(storage_of(fake) == storage_of(each.fake) for each in tx.output.fakes.inputs.values())
+    return not given and any(type(n) is int and n == 1 for n in asked)
 
 
 @method(TensorVariable, "numel", "nelement")
