@@ -114,8 +114,6 @@ def locked(array):
     "B6",
     lambda: [locked(np.asfortranarray(a(3, 4)))],
     then=lambda y: (y, y.strides),
-    differs="fewer_breaks",
-    why=MORE,
 )
 def locked_by_columns(x):
     return x + 1
