@@ -21,15 +21,15 @@ from tracer_core.codegen.marks import tell_fixed
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
 from tracer_core.codegen.resume import resume_of, starts_at
-from tracer_core.codegen.surroundings import collected, collector_paused, torchs_logs_off, without_traces
-from tracer_core.codegen.unseen import fakes_unseen
+from tracer_core.codegen.surroundings import collected, collector_paused, turn_torchs_logs_off, without_traces
+from tracer_core.codegen.unseen import hide_fakes
 from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.graph.cleanup import is_empty
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
-from tracer_core.interpreter.depth import room_to_recurse
+from tracer_core.interpreter.depth import make_room_to_recurse
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.with_blocks import leave_blocks
@@ -55,7 +55,10 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
     """
     # Attempts look at what is in boxes: they must let go of that before the program does.
     let_go = collected() if boxes_of(input.code) else contextlib.nullcontext()
-    with let_go, room_to_recurse(), torchs_logs_off(), fakes_unseen():
+    make_room_to_recurse()
+    turn_torchs_logs_off()
+    hide_fakes()
+    with let_go:
         outcome = _in_attempts(input)
     overlay.collect()
     return outcome
@@ -165,9 +168,12 @@ class _Attempt:
             message = observers.said(error)
             raise
         finally:
-            self.interpreter.output.state.restore()
-            if self.observer is not None:
-                self.observer.on_attempt_end(outcome, message)
+            try:
+                self.interpreter.output.state.restore()
+            finally:
+                self.interpreter.output.state.restore()  # Ctrl-C may have come in the midst of that.
+                if self.observer is not None:
+                    self.observer.on_attempt_end(outcome, message)
 
     def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
         """Why the walk that ended with `failure` is not the last one, which it is told along with it."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import linecache
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any
 
 import torch
@@ -24,8 +22,9 @@ from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.fakes import CONSTANT
 from tracer_core.graph.numpy_warnings import WOULD_WARN
 from tracer_core.graph.output import OutputGraph
-from tracer_core.signals import handlers_part
+from tracer_core.signals import clear_frames
 from tracer_core.sources import FloatTensorSource
+from tracer_core.torch_state import autocast_depth, undo_autocast
 
 
 def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.GraphModule:
@@ -206,31 +205,16 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
     ]
 
     def call(*args: Any) -> Any:
-        nested = _autocast_depth()
+        nested = autocast_depth()
         try:
             return function(*args)
         except BaseException as error:
             # Inference mode lasts as long as the object that the graph's frame holds.
-            _clear_frames(error.__traceback__, handlers_part(error))
+            clear_frames(error)
             for read, write, value in kept:
                 if read() != value:  # (what torch takes for unset cannot always be written)
                     write(value)
-            for _ in range(_autocast_depth() - nested):
-                torch.autocast_decrement_nesting()
+            undo_autocast(nested)
             raise
 
     return call
-
-
-def _clear_frames(trace: TracebackType | None, end: TracebackType | None) -> None:
-    """Drop what the frames from `trace` on hold, up to those from `end` on."""
-    while trace is not None and trace is not end:
-        with contextlib.suppress(RuntimeError):  # it still runs
-            trace.tb_frame.clear()
-        trace = trace.tb_next
-
-
-def _autocast_depth() -> int:
-    depth = torch.autocast_increment_nesting()
-    torch.autocast_decrement_nesting()
-    return depth - 1

@@ -14,6 +14,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
+from tracer_core import torch_state  # noqa: F401  (what torch keeps is put back, too)
+from tracer_core.as_found import AsFound
 from tracer_core.code_names import frame_name
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
@@ -30,7 +32,7 @@ from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
 from tracer_core.reasons import REASONS
-from tracer_core.signals import Marking, is_from_outside
+from tracer_core.signals import clear_frames, is_from_outside, mark_handlers
 from tracer_core.where import Where
 
 if TYPE_CHECKING:
@@ -114,12 +116,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         limit = limits.reached(started)
         if limit is not None:
             return limits.give_up(started, limit)
-        THREAD.active = True
-        try:
-            with Marking():
-                return _compile(started)
-        finally:
-            THREAD.active = False
+        return _compile_apart(started)
 
 
 # After so many frames that had nothing to do with tensors, one traced in vain counting for several, nobody asks any
@@ -159,6 +156,24 @@ def _answer(started: StartedFrame, version: Version) -> c_frame.FrameResult:
     manager = c_frame.GuardManager.of(check, f"guards of version {version.number}", started.code)
     started.use(version, manager)
     return c_frame.FrameResult(c_frame.GuardedCode(version.code, manager), c_frame.TRACE)
+
+
+def _compile_apart(started: StartedFrame) -> c_frame.FrameResult:
+    """Compile the frame, and leave nothing changed in the thread or the process."""
+    found = AsFound()
+    try:
+        try:
+            THREAD.active = True
+            mark_handlers()
+            return _compile(started)
+        except BaseException as error:
+            if is_from_outside(error):
+                clear_frames(error)
+            raise
+        finally:
+            found.put_back()
+    finally:
+        found.put_back()  # Ctrl-C may come in the midst of that, too.
 
 
 def _compile(started: StartedFrame) -> c_frame.FrameResult:
