@@ -1,6 +1,6 @@
 """How code, and what its frames hold, is named before people.
 
-A resume function is named after the user's function and the line it goes on after, its arguments after what they are
+A resume function is named after the user's function and the line of the break it goes on after, its arguments after what they are
 in that function. What `torch.nn.Module` does around `forward` is named after the module's class.
 """
 
@@ -36,11 +36,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The rest of a function after a line of it, as a code of its own. `arguments` names those that the engine
-    introduced."""
+    """The rest of a function after a break, as a code of its own: `after` says which ("line 12"). `arguments` names
+    those that the engine introduced."""
 
     function: str
-    line: int
+    after: str
     of_module_call: bool
     arguments: Mapping[str, Label]
 
@@ -49,9 +49,9 @@ _rests: dict[int, Rest] = {}
 _NOTHING: Mapping[str, Label] = {}
 
 
-def name_rest(code: CodeType, original: CodeType, line: int, arguments: Mapping[str, Label]) -> None:
-    """Have `code` named as the rest of `original` after `line`, until `forget_code`."""
-    _rests[id(code)] = Rest(code_name(original), line, is_module_call(original), arguments)
+def name_rest(code: CodeType, original: CodeType, after: str, arguments: Mapping[str, Label]) -> None:
+    """Have `code` named as the rest of `original` after what `after` says, until `forget_code`."""
+    _rests[id(code)] = Rest(code_name(original), after, is_module_call(original), arguments)
 
 
 def forget_code(code: CodeType) -> None:
@@ -70,7 +70,7 @@ def code_name(code: CodeType, module: str | None = None) -> str:
     rest = _rests.get(id(code))
     if rest is not None:
         called = f"{module}.__call__" if module is not None and rest.of_module_call else rest.function
-        return f"`{called}`, after line {rest.line}"
+        return f"`{called}`, after {rest.after}"
     return f"{module or 'Module'}.__call__" if is_module_call(code) else code.co_qualname
 
 
@@ -115,6 +115,17 @@ def object_name(value: Any) -> str:
         return code_text(value)
     plain = value is None or type(value) in (bool, int, float, str, bytes)
     return repr(value) if plain else function_name(value) or f"<{class_name(type(value))} object>"
+
+
+def ordinal(number: int) -> str:
+    """`second`, `third`, ..., `11th`."""
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 
 
 # --- calls of modules -----------------------------------------------------------------------------------------
