@@ -1,7 +1,7 @@
 """How code, and what its frames hold, is named before people.
 
-A resume function is named after the user's function and the line of the break it goes on after, its arguments after what they are
-in that function. What `torch.nn.Module` does around `forward` is named after the module's class.
+A resume function is named after the user's function and the line of the break it goes on after, its arguments after
+what they are in that function. What `torch.nn.Module` does around `forward` is named after the module's class.
 """
 
 from __future__ import annotations
@@ -115,17 +115,6 @@ def object_name(value: Any) -> str:
         return code_text(value)
     plain = value is None or type(value) in (bool, int, float, str, bytes)
     return repr(value) if plain else function_name(value) or f"<{class_name(type(value))} object>"
-
-
-def ordinal(number: int) -> str:
-    """`second`, `third`, ..., `11th`."""
-    if number <= len(_ORDINALS):
-        return _ORDINALS[number - 1]
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
-
-
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 
 
 # --- calls of modules -----------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ import torch
 
 from tests.conformance.texts import faults
 from tests.recording.test_names_for_people import recorded
-from tracer_core.code_names import ordinal
 from tracer_core.recording import Trace
+from tracer_core.sentences import ordinal
 
 
 def hidden(*args: Any) -> None:

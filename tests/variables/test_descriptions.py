@@ -13,9 +13,9 @@ import torch.nn.functional as F
 
 import tracer_core
 from tracer_core.observer import Observer, observing
+from tracer_core.public_names import name_of
 from tracer_core.recording import Recorder
 from tracer_core.sources import LocalSource
-from tracer_core.variables.functions import name_of
 from tracer_core.variables.lazy import LazyVariable
 
 

@@ -225,7 +225,7 @@ class _Attempt:
         state = interpreter.output.state
         left_open = next((entered for entered in state.entered if not entered.may_stay), None)
         if left_open is not None:
-            reason = Unsupported("left-open", type=left_open.manager.python_type_name())
+            reason = Unsupported("left-open", type=left_open.name or left_open.manager.python_type_name())
             return self._end_before(left_open.root_step, reason)
         state.finish()
         unchecked = self._cannot_check()

@@ -25,7 +25,8 @@ from tracer_core.bytecode import (
     make,
     stack_labels,
 )
-from tracer_core.code_names import Label, forget_code, name_rest, ordinal
+from tracer_core.code_names import Label, forget_code, name_rest
+from tracer_core.sentences import ordinal
 from tracer_core.variables.dropping import BOX
 from tracer_core.variables.raised_again import drop_outermost
 
@@ -79,8 +80,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The instruction that runs between two graphs: `at` is its index in the original program, `line` where people are
-    told that the graph breaks, and `jumped` says, of one that may jump, which way it went."""
+    """The instruction that runs between two graphs: `at` is its index in the original program, `line` where people
+    are told that the graph breaks, and `jumped` says, of one that may jump, which way it went."""
 
     op: str
     at: int

@@ -128,7 +128,7 @@ _IDLE_TRACE = 16
 def _idle(frame: Any, state: CodeState) -> c_frame.FrameResult:
     """Another frame that has nothing to do with tensors."""
     state.idle += 1
-    message = REASONS["no-tensors-in-sight"].sentence.format(name=frame_name(frame.f_code, frame.f_locals))
+    message = REASONS["no-tensors-in-sight"].filled({"name": frame_name(frame.f_code, frame.f_locals)})
     return _leave(frame.f_code, SkippedFrame("no-tensors-in-sight", message, forever=state.idle > _IDLE_LIMIT))
 
 

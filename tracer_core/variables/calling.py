@@ -17,6 +17,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import class_in_c
 from tracer_core.higher_order_table import higher_order, written
 from tracer_core.polyfills import stand_in_for
+from tracer_core.public_names import name_of
 from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
@@ -25,7 +26,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.folding import fold
-from tracer_core.variables.functions import FunctionVariable, name_of
+from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handlers_for, looks_at_arguments, matches, method_for

@@ -19,7 +19,7 @@ from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.registry import method
 from tracer_core.variables.sequences import SizeVariable, TupleVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data, wrap_number
 
 
 def _answer(name: str) -> Any:
@@ -207,11 +207,11 @@ def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
     if self.source is None:
         if self.fake.grad is None:
             return NONE
-        raise Unsupported("attribute", name="grad", type="Tensor")
+        raise Unsupported("autograd-attribute", name="grad")
     real = tx.output.real_value(self)
     value = real.grad
     if not keeps_grad(real):  # each read gives a warning, unless it is ignored
-        raise Unsupported("attribute", name="grad", type="Tensor")
+        raise Unsupported("autograd-attribute", name="grad")
     return tx.build(value, GradSource(self.source))
 
 
@@ -240,7 +240,7 @@ def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
 def grad_fn(tx: Tracing, self: TensorVariable) -> VariableTracker:
     if not self.fake.requires_grad or (self.source is not None and self.fake.is_leaf):
         return NONE
-    raise Unsupported("attribute", name="grad_fn", type="Tensor")
+    raise Unsupported("autograd-attribute", name="grad_fn")
 
 
 @method(TensorVariable, ".__class__")
@@ -252,16 +252,27 @@ def _needs_data(name: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker:
-        raise Unsupported("tensor-data", name=name, what=self.describe())
+        raise needs_data(self, name)
 
     return handler
 
 
-for _name in ("tolist", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
-              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared",
-              "__contains__",
-              "is_set_to", "is_pinned"):  # fmt: skip
+for _name in ("tolist", "__bool__", "__int__", "__float__", "__index__", "__array__", "__repr__", "__str__",
+              "__format__", "__hash__", "__contains__"):  # fmt: skip
     method(TensorVariable, _name)(_needs_data(_name))
+
+
+def _looks_at_memory(name: str) -> Any:
+    def handler(
+        tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
+    ) -> VariableTracker:
+        raise Unsupported("tensor-memory", name=name, what=self.describe())
+
+    return handler
+
+
+for _name in ("data_ptr", "storage", "untyped_storage", "is_shared", "is_set_to", "is_pinned"):
+    method(TensorVariable, _name)(_looks_at_memory(_name))
 
 
 def _changes_metadata(name: str) -> Any:
@@ -280,17 +291,22 @@ for _name in (*_INPLACE_VIEWS, "resize_", "resize_as_", "set_"):
     method(TensorVariable, _name)(_changes_metadata(_name))
 
 
-def _runs_autograd(name: str) -> Any:
+def _runs_autograd(name: str, reason_id: str, called: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker:
-        raise Unsupported("autograd-call", name=f".{name}() of a tensor")
+        raise Unsupported(reason_id, name=called.format(name))
 
     return handler
 
 
-for _name in ("backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook", "requires_grad_"):
-    method(TensorVariable, _name)(_runs_autograd(_name))
+for _reason_id, _called, _names in (
+    ("autograd-call", "the method {} of a tensor", ("backward",)),
+    ("autograd-flag", "the method {}", ("retain_grad", "requires_grad_")),
+    ("hook-registered", "Tensor.{}", ("register_hook", "register_post_accumulate_grad_hook")),
+):
+    for _name in _names:
+        method(TensorVariable, _name)(_runs_autograd(_name, _reason_id, _called))
 
 
 @method(SymNodeVariable, "__index__", "__int__")

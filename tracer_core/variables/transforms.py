@@ -13,12 +13,13 @@ from torch.utils.hooks import RemovableHandle
 
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order_table import higher_order, written
+from tracer_core.public_names import name_of
 from tracer_core.sources import Source
 from tracer_core.variables.base import Args, ByIdentity, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable
-from tracer_core.variables.functions import FunctionVariable, name_of
+from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.partials import PartialVariable
@@ -62,7 +63,9 @@ class TransformedFunctionVariable(VariableTracker):
         raise Unsupported("attribute", name=name, type=f"function returned by {name_of(self.transform)}")
 
     def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
-        raise Unsupported("function-transform", name=self.describe())
+        entry = higher_order(self.transform)
+        assert entry is not None
+        raise Unsupported(entry.reason_id, name=self.describe())
 
 
 _TRANSFORMED = (
