@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from tracer_core.files import place, shown_file
@@ -132,8 +132,12 @@ def module_called(code: CodeType, arguments: Mapping[str, Any], class_of: Callab
 
 def is_module_call(code: CodeType) -> bool:
     """Whether it is what `torch.nn.Module` does around `forward`."""
-    if code.co_name not in _MODULE_CALLS:
-        return False
+    return code.co_name in _MODULE_CALLS and any(code is each for each in module_calls())
+
+
+def module_calls() -> list[CodeType]:
+    """The codes between a call of any module and its `forward`; none where torch is not imported. (Copies of them are
+    equal to them.)"""
     module = getattr(sys.modules.get("torch.nn.modules.module"), "Module", None)
-    method = vars(module).get(code.co_name) if isinstance(module, type) else None
-    return getattr(method, "__code__", None) is code
+    methods = (vars(module).get(name) for name in _MODULE_CALLS) if isinstance(module, type) else ()
+    return [method.__code__ for method in methods if isinstance(method, FunctionType)]

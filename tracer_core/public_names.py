@@ -18,7 +18,7 @@ def name_of(function: Any) -> str:
     name = name.removeprefix("_VariableFunctionsClass.")
     if module in (None, "builtins", "__main__"):
         return name
-    return _NAMES_IN_C.get((module, name)) or f"{_public(module, name, function)}.{name}"
+    return _NAMES.get((module, name)) or f"{_public(module, name, function)}.{name}"
 
 
 def _public(module: str, name: str, function: Any) -> str:
@@ -37,7 +37,11 @@ def _public(module: str, name: str, function: Any) -> str:
 
 
 _WRITTEN_IN_C = {"posix": "os", "nt": "os", "_thread": "threading", "_pydatetime": "datetime"}
-_NAMES_IN_C = {("_thread", "allocate_lock"): "threading.Lock", ("_thread", "RLock"): "threading.RLock"}
+_NAMES = {
+    ("_thread", "allocate_lock"): "threading.Lock",
+    ("_thread", "RLock"): "threading.RLock",
+    ("tracer_core.frame_eval.modules", "CompiledModule.__call__"): "a compiled module",
+}
 _PUBLIC = {
     "_operator": "operator",
     "torch._C": "torch",

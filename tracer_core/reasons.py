@@ -638,6 +638,13 @@ _reason(
     "Use a loop instead of recursion.",
 )
 _reason(
+    "recursion-limit",
+    "Python's recursion limit was reached while {function} was traced.",
+    "Tracing takes several Python calls for each call of the program, on top of those that are running already.",
+    "Call the compiled function from fewer calls inside each other.",
+    "Raise the limit with sys.setrecursionlimit().",
+)
+_reason(
     "exception-leaves",
     "The function is left by an exception: {what}.",
     "Plain Python raises it, so that it and its traceback are the real ones.",

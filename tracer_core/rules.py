@@ -88,6 +88,8 @@ SKIPPED_MODULES: dict[str, str] = {
     "unittest": "it belongs to a test runner",
     "IPython": "it belongs to the notebook",
     "ipykernel": "it belongs to the notebook",
+    "tracer_core.frame_eval.api": "it was compiled on its own",
+    "tracer_core.frame_eval.modules": "it was compiled on its own",
     "tracer_core": "it belongs to tracewalk",
     "tracewalk": "it belongs to tracewalk",
 }

@@ -53,7 +53,7 @@ def call_resume(
     original, program, shift = _original(root)
     at = root.decoded.index[target] - shift
     position = root.decoded.index[broken]
-    instruction = Broken(broken.op, position - shift, root.decoded.line_at(position), jumped)
+    between = Broken(broken.op, position - shift, root.decoded.line_at(position), jumped)
     names = tuple(name for name in program.varnames if name in live and name in bound)
     empty = tuple(d for d, item in enumerate(left) if item is NULL)
     first = _first_argument(root, original, bound)
@@ -61,9 +61,9 @@ def call_resume(
     boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
     point = Point(
         at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted,
-        told_plainly=end.output.told_plainly, line=instruction.line,
+        told_plainly=end.output.told_plainly, line=between.line,
     )  # fmt: skip
-    resume = make_resume(original, program, point, instruction)
+    resume = make_resume(original, program, point, between)
     made: list[Instruction] = [make("POP_TOP")] if unwanted else []
     temporaries = {d: f"___pass{d}" for d in range(depth)}
     for d in reversed(range(depth)):

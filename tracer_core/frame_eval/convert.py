@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core import observer as observers
 from tracer_core import torch_state  # noqa: F401  (what torch keeps is put back, too)
 from tracer_core.as_found import AsFound
-from tracer_core.code_names import frame_name
+from tracer_core.code_names import frame_name, is_module_call
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.files import shown_file
@@ -27,7 +27,6 @@ from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
 from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
-from tracer_core.frame_eval.subject import calls_modules
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
@@ -83,7 +82,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         Interrupted: a signal handler of the program raised its error.
     """
     code = frame.f_code
-    if is_ours(frame.f_globals) or calls_modules(code):
+    if is_ours(frame.f_globals) or is_module_call(code):
         leave_to_python(code, recursive=False)
         return c_frame.run_plainly(c_frame.SKIP)
     if is_kernels(code):
