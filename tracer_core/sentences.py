@@ -26,7 +26,7 @@ def _begins_with_vowel(text: str) -> bool:
     return bool(_VOWEL.match(text) or _SPELT.match(text))
 
 
-_VOWEL = re.compile(r"[aeiAEI]|[oO](?!ne\b|ne[A-Z_-]|nce)|[uU](?!int|n[iI]|se|sa|su|uid|tf|func|fun|til)")
+_VOWEL = re.compile(r"[aeiAEI]|[oO](?!ne\b|ne[A-Z_-]|nce)|[uU](?!int|n[iI]|se|sa|su|uid|UID|tf|func|fun|til)")
 _SPELT = re.compile(r"[FHLMNRSX](?![a-z])")
 """Letters whose names begin with a vowel, at the beginning of an abbreviation: an RNN, an SGD."""
 

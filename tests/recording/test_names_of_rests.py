@@ -14,7 +14,6 @@ import torch
 from tests.conformance.texts import faults
 from tests.recording.test_names_for_people import recorded
 from tracer_core.recording import Trace
-from tracer_core.sentences import ordinal
 
 
 def hidden(*args: Any) -> None:
@@ -191,9 +190,3 @@ def test_one_break_with_other_variables() -> None:
     trace = recorded(function, (torch.ones(2),))
     name, line = function.__qualname__, function.__code__.co_firstlineno + 4
     assert rests(trace) == [f"`{name}`, after line {line}", f"`{name}`, after line {line} (2)"]
-
-
-def test_ordinals() -> None:
-    assert [ordinal(n) for n in (1, 2, 10, 11, 12, 21, 22, 101, 113)] == (
-        "first second tenth 11th 12th 21st 22nd 101st 113th".split()
-    )
