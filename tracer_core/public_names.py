@@ -11,6 +11,7 @@ from tracer_core.code_names import function_name
 
 def name_of(function: Any) -> str:
     """`module.qualname` of anything callable, as far as it has one."""
+    given = function
     if type(function) is FunctionType:
         function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
     module = getattr(function, "__module__", None)
@@ -18,7 +19,7 @@ def name_of(function: Any) -> str:
     name = name.removeprefix("_VariableFunctionsClass.")
     if module in (None, "builtins", "__main__"):
         return name
-    return _NAMES.get((module, name)) or f"{_public(module, name, function)}.{name}"
+    return _NAMES.get((module, name)) or f"{_public(module, name, given)}.{name}"
 
 
 def _public(module: str, name: str, function: Any) -> str:
