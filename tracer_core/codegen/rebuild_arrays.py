@@ -10,6 +10,7 @@ import torch
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.graph.numpy_calls import array_of, based_array_of, locked, owned_array_of, scalar_of, view_of
+from tracer_core.variables.array_layout import broadcast_ones, reversed_dims
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
 
 
@@ -36,7 +37,15 @@ def _over_its_memory(emitter: Emitter, tracker: ArrayVariable) -> None:
     if owner is None:
         emitter.call_const(_made_by(tracker), lambda: load(tracker.tensor))
     else:
-        emitter.call_const(view_of, lambda: load(owner), lambda: load(owner.tensor), lambda: load(tracker.tensor))
+        parts: list[Callable[[], object]] = [
+            lambda: load(owner),
+            lambda: load(owner.tensor),
+            lambda: load(tracker.tensor),
+        ]
+        backwards, ones = reversed_dims(tracker.shadow), broadcast_ones(tracker.shadow)
+        if backwards or ones:
+            parts += [lambda: emitter.const(backwards), lambda: emitter.const(ones)]
+        emitter.call_const(view_of, *parts)
 
 
 @rebuilds(NumpyScalarVariable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,30 @@ def tensor_of(array: Any) -> torch.Tensor:
     return torch.from_numpy(array if array.flags.writeable else np.asarray(_AsWriteable(array)))
 
 
+@functools.cache
+def tensor_of_reversed(dims: tuple[int, ...]) -> Callable[[Any], torch.Tensor]:
+    """`tensor_of` for arrays that run backwards in these dimensions and no others: their memory, forwards."""
+    if not dims:
+        return tensor_of
+
+    def tensor_of_memory(array: Any) -> torch.Tensor:
+        if any((step < 0) is not (dim in dims) for dim, step in enumerate(array.strides)):
+            raise ValueError("other strides are negative")
+        return tensor_of(turned(array, dims))
+
+    return tensor_of_memory
+
+
+def turned(array: Any, dims: Collection[int]) -> Any:
+    """A view of `array` in which these dimensions run the other way."""
+    return array[turning(array.ndim, dims)]
+
+
+def turning(ndim: int, dims: Collection[int]) -> tuple[slice, ...]:
+    """The subscript by which these of the dimensions run the other way."""
+    return tuple(slice(None, None, -1 if dim in dims else 1) for dim in range(ndim))
+
+
 class _AsWriteable:
     """An array's memory as one that may be written to: of any other, torch warns."""
 
@@ -58,16 +82,35 @@ def based_array_of(tensor: torch.Tensor) -> Any:
     return owned_array_of(tensor)[...]
 
 
-def view_of(owner: Any, memory: torch.Tensor, tensor: torch.Tensor) -> Any:
-    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`."""
+def view_of(
+    owner: Any,
+    memory: torch.Tensor,
+    tensor: torch.Tensor,
+    backwards: Collection[int] = (),
+    ones: Collection[int] = (),
+) -> Any:
+    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`.
+
+    Args:
+        memory: that of `owner`, from the item that comes first there.
+        backwards: the dimensions in which the view runs backwards.
+        ones: the dimensions of one item that have the stride 0.
+    """
     view, root = tensor.numpy(), owner
     while isinstance(root.base, np.ndarray):
         root = root.base
     flat = root.transpose(sorted(range(root.ndim), key=lambda dim: -root.strides[dim]))
-    start = owner.ctypes.data - root.ctypes.data + tensor.data_ptr() - memory.data_ptr() if view.size else 0
-    if not flat.flags.c_contiguous:  # it is memory of others, which `owner` and `tensor` share
-        return view
-    return np.ndarray(view.shape, view.dtype, flat, start, view.strides)
+    if flat.flags.c_contiguous:  # else it is memory of others, which `owner` and `tensor` share
+        start = start_of(owner) - start_of(root) + tensor.data_ptr() - memory.data_ptr() if view.size else 0
+        strides = [0 if dim in ones else step for dim, step in enumerate(view.strides)]
+        view = np.ndarray(view.shape, view.dtype, flat, start, strides)
+    return turned(view, backwards) if backwards else view
+
+
+def start_of(array: Any) -> int:
+    """The address of the item that comes first in memory."""
+    back = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True) if step < 0)
+    return int(array.__array_interface__["data"][0]) + (back if array.size else 0)
 
 
 def locked(array: Any) -> Any:
@@ -146,7 +189,12 @@ _BY_KIND = {
 
 @functools.cache
 def numpy_call(
-    kind: str, name: str, check: Check | None = None, order: tuple[int, ...] | None = None, out: bool = False
+    kind: str,
+    name: str,
+    check: Check | None = None,
+    order: tuple[int, ...] | None = None,
+    out: bool = False,
+    backwards: tuple[int, ...] = (),
 ) -> Callable[..., Any]:
     """The function of a node.
 
@@ -160,14 +208,18 @@ def numpy_call(
         check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
         order: the dimensions of the result, a new array, in the order in which they lie in memory.
         out: the first argument is the array that the result is written into.
+        backwards: the dimensions in which the array that is written into runs backwards; the graph has its memory.
     """
     function = _BY_KIND[kind](name) if kind in _BY_KIND else _through_numpy(_find(kind, name))
     if order is not None:
         function = _laid_out(function, order)
     if out:
-        function = _written_into(function)
+        function = _written_into(function, backwards)
     if check is not None:
         function = checked(function, check)
+    if backwards and not out:
+        function = _changing_reversed(function, backwards)
+    if check is not None:
         function.may_warn = True  # type: ignore[attr-defined]
     called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
     function.__name__ = function.__qualname__ = called
@@ -215,11 +267,27 @@ def _laid_out(function: Callable[..., Any], order: tuple[int, ...]) -> Callable[
     return call
 
 
-def _written_into(function: Callable[..., Any]) -> Callable[..., Any]:
+def _written_into(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
     def call(out: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-        return out.copy_(function(*args, **kwargs))
+        return out.copy_(_flipped(function(*args, **kwargs), dims))
 
     return call
+
+
+def _changing_reversed(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
+    """`function`, which changes its first argument, for the memory of an array that runs backwards: it changes a copy
+    that runs forwards."""
+
+    def call(memory: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        values = memory.flip(dims)
+        function(values, *args, **kwargs)
+        return memory.copy_(values.flip(dims))
+
+    return call
+
+
+def _flipped(tensor: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    return tensor.flip(dims) if dims else tensor
 
 
 def _as_arrays(value: Any) -> Any:

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.graph.numpy_calls import DTYPES, turning
 from tracer_core.sources import ById, ConvertedSource, Source
 from tracer_core.variables.array_calls import changed, numpy_operation
+from tracer_core.variables.array_layout import reversed_dims, shadow_of_fake
 from tracer_core.variables.array_rules import (
     ATTRIBUTES,
     FUNCTIONS,
@@ -28,7 +29,6 @@ from tracer_core.variables.arrays import (
     NumpyScalarVariable,
     NumpyVariable,
     guard_order,
-    shadow_of_fake,
 )
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
@@ -86,6 +86,34 @@ def _scalar_class(cls: Any) -> Callable[..., VariableTracker]:
 
 for _dtype in DTYPES:
     handles(_dtype.type)(_scalar_class(_dtype.type))
+
+
+def _flipping(name: str, dims: tuple[int, ...]) -> None:
+    @handles(getattr(np, name), ArrayVariable)
+    def handler(tx: Tracing, m: ArrayVariable) -> VariableTracker:
+        return _flipped(tx, name, m, dims)
+
+
+_flipping("flipud", (0,))
+_flipping("fliplr", (1,))
+
+
+@handles(np.flip, ArrayVariable)
+def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> VariableTracker:
+    if not all_constant([axis.realize()]):
+        raise Unsupported("numpy-function", name="flip")
+    axes = axis.realize().value()
+    dims = tuple(range(m.shadow.ndim)) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    return _flipped(tx, "flip", m, dims)
+
+
+def _flipped(tx: Tracing, name: str, array: ArrayVariable, dims: tuple[int, ...]) -> VariableTracker:
+    """A view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
+    ndim = array.shadow.ndim
+    if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
+        raise Unsupported("numpy-function", name=name)
+    index = turning(ndim, {dim % ndim for dim in dims})
+    return numpy_operation(tx, "operator", "getitem", operator.getitem, [array, tx.constant(index)], {})
 
 
 # --- methods and attributes -----------------------------------------------------------------------------------
@@ -277,7 +305,8 @@ def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 def _shared(name: str) -> Callable[..., VariableTracker | None]:
     def handler(tx: Tracing, array: NumpyVariable, **kwargs: VariableTracker) -> VariableTracker | None:
-        if not isinstance(array, ArrayVariable) or not array.shadow.flags.writeable:
+        shadow = array.shadow
+        if not isinstance(array, ArrayVariable) or not shadow.flags.writeable or reversed_dims(shadow):
             raise Unsupported("numpy-function", name=f"torch.{name}")
         (array.owner or array).seen_by_tensors = True
         return call_in_graph(tx, "call_function", torch.as_tensor, [array.tensor], kwargs)
@@ -298,7 +327,11 @@ def copied(
     device: VariableTracker = NONE,
     requires_grad: VariableTracker = NONE,
 ) -> VariableTracker:
-    if not isinstance(array, ArrayVariable) or constant_or(requires_grad.realize(), True):
+    if (
+        not isinstance(array, ArrayVariable)
+        or reversed_dims(array.shadow)
+        or constant_or(requires_grad.realize(), True)
+    ):
         raise Unsupported("numpy-function", name="torch.tensor")
     made = call_in_graph(tx, "call_method", "clone", [array.tensor], {})
     wanted = {"dtype": dtype.realize(), "device": device.realize()}
