@@ -1,4 +1,4 @@
-"""Arrays with negative strides: views, writes through them, and what is answered about their memory after the graph."""
+"""Arrays with negative strides: views of them, writes through them, and what they then say of their memory."""
 
 from __future__ import annotations
 

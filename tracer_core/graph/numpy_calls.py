@@ -82,6 +82,11 @@ def based_array_of(tensor: torch.Tensor) -> Any:
     return owned_array_of(tensor)[...]
 
 
+def known_array(values: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    """A new array of these values."""
+    return np.array(values, dtype).reshape(shape).copy()
+
+
 def view_of(
     owner: Any,
     memory: torch.Tensor,
@@ -221,6 +226,8 @@ def numpy_call(
         function = _changing_reversed(function, backwards)
     if check is not None:
         function.may_warn = True  # type: ignore[attr-defined]
+    if kind == "values":
+        function.of_constants = True  # type: ignore[attr-defined]
     called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
     function.__name__ = function.__qualname__ = called
     function.__module__ = __name__

@@ -98,8 +98,7 @@ def _runs_backwards(name: str, shadows: list[Any], given: list[NumpyVariable], s
 
 
 def _view_in_memory(tx: Tracing, kind: str, name: str, args: Args, kwargs: Kwargs, shadow: Any) -> VariableTracker:
-    """A view of an array, one of the two with negative strides: the same view of its memory, which the graph has. (The
-    result is compared with what NumPy gives, as all are.)"""
+    """A view of an array, one of the two with negative strides: the same view of its memory, which the graph has."""
     array, rest = args[0], args[1:]
     if not isinstance(array, ArrayVariable) or not array.shadow.size or getattr(shadow, "size", 1) == 0:
         raise Unsupported("numpy-differs", name=name, what="a view")
@@ -183,7 +182,10 @@ def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
         TupleVariable([ConstantVariable(n) for n in result.shape]),
         ConstantVariable(DTYPES[result.dtype]),
     ]
-    return in_graph(tx, name, numpy_call("values", name), parts, {}, result.copy(), [])
+    made = in_graph(tx, name, numpy_call("values", name), parts, {}, result.copy(), [])
+    assert isinstance(made, ArrayVariable)
+    made.known = result
+    return made
 
 
 # --- arguments ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.fakes import version_of
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.numpy_calls import DTYPES, start_of, tensor_of_reversed
 from tracer_core.guards import make
@@ -59,11 +60,13 @@ class NumpyVariable(VariableTracker):
 
 
 class ArrayVariable(NumpyVariable):
-    """An array. Where it has negative strides, `tensor` is its memory, forwards. `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or
-    where that is no array of the trace. `seen_by_tensors` says of one that is nobody's view that a tensor created in
-    the trace shares its memory."""
+    """An array. Where it has negative strides, `tensor` is its memory, forwards.
 
-    __slots__ = ("owner", "seen_by_tensors")
+    `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or where that is no
+    array of the trace. `seen_by_tensors` says of one that is nobody's view that a tensor created in the trace shares
+    its memory. `known` is what NumPy gave where it was created of constants; it may have been changed since."""
+
+    __slots__ = ("known", "owner", "seen_by_tensors")
     kind = "array"
     mutable = True
 
@@ -73,6 +76,7 @@ class ArrayVariable(NumpyVariable):
         super().__init__(tensor, shadow, source)
         self.owner = owner
         self.seen_by_tensors = False
+        self.known: Any = None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         """Its rows, which are views. (Single items are copies made when they are asked for: not known now.)"""
@@ -83,8 +87,17 @@ class ArrayVariable(NumpyVariable):
         rows = zip(indices, self.shadow, strict=True)
         return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
 
+    def is_as_created(self) -> bool:
+        """Whether it still has the values it was created with, and only arrays have seen its memory."""
+        return self.known is not None and not self.seen_by_tensors and version_of(self.tensor.fake) == 0
+
 
 _MAX_ROWS = 4096
+
+
+def flat_parts(array: Any) -> tuple[tuple[Any, ...], str, tuple[int, ...]]:
+    """What `known_array` makes an equal array of: its values, the name of its dtype, and its shape."""
+    return tuple(array.ravel().tolist()), array.dtype.name, array.shape
 
 
 class NumpyScalarVariable(NumpyVariable):
