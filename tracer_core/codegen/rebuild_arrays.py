@@ -49,7 +49,7 @@ def _over_its_memory(emitter: Emitter, tracker: ArrayVariable) -> None:
     elif owner is None:
         emitter.call_const(_made_by(tracker), lambda: load(tracker.tensor))
     else:
-        parts: list[Callable[[], object]] = [
+        parts: list[Callable[[], None]] = [
             lambda: load(owner),
             lambda: load(owner.tensor),
             lambda: load(tracker.tensor),
