@@ -35,7 +35,7 @@ from tracer_core.variables.build_callables import pin
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.registry import builds, getter, handles, method
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
 
@@ -133,12 +133,12 @@ for _name in METHODS:
     method(NumpyVariable, _name)(_method(_name))
 
 
-@method(ArrayVariable, ".shape")
+@getter(ArrayVariable, "shape")
 def shape(tx: Tracing, self: ArrayVariable) -> VariableTracker:
     return TupleVariable([wrap_number(tx, n) for n in self.tensor.fake.shape])
 
 
-@method(ArrayVariable, ".size")
+@getter(ArrayVariable, "size")
 def size(tx: Tracing, self: ArrayVariable) -> VariableTracker:
     return wrap_number(tx, self.tensor.fake.numel())
 
@@ -151,7 +151,7 @@ def _answer(name: str) -> Callable[..., VariableTracker]:
 
 
 for _name in ("dtype", "ndim", "itemsize"):
-    method(NumpyVariable, f".{_name}")(_answer(_name))
+    getter(NumpyVariable, _name)(_answer(_name))
 
 
 def _attribute(name: str) -> Callable[..., VariableTracker]:
@@ -162,7 +162,7 @@ def _attribute(name: str) -> Callable[..., VariableTracker]:
 
 
 for _name in ATTRIBUTES:
-    method(NumpyVariable, f".{_name}")(_attribute(_name))
+    getter(NumpyVariable, _name)(_attribute(_name))
 
 
 # --- operators ------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.membership import contains, equal_items
 from tracer_core.variables.operators import binary
-from tracer_core.variables.registry import handles, method
+from tracer_core.variables.registry import getter, handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.signatures_in_c import raise_signature
 from tracer_core.variables.truth_and_length import truth
@@ -285,7 +285,7 @@ def move_to_end(
     return NONE
 
 
-@method(DictVariable, ".default_factory")
+@getter(DictVariable, "default_factory")
 def default_factory(tx: Tracing, self: DictVariable) -> VariableTracker:
     return self.default_factory or NONE
 
@@ -383,7 +383,7 @@ for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
         return ConstantVariable(within)
 
 
-@method(DictViewVariable, ".mapping")
+@getter(DictViewVariable, "mapping")
 def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
     return MappingProxyVariable(self.of)
 
