@@ -10,7 +10,18 @@ import pytest
 from tracer_core.variables import registry
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.registry import answered, builds, getter, getter_for, handles, matches, method, method_for, setter, setter_for
+from tracer_core.variables.registry import (
+    answered,
+    builds,
+    getter,
+    getter_for,
+    handles,
+    matches,
+    method,
+    method_for,
+    setter,
+    setter_for,
+)
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 
 TX: Any = None  # handlers here do not ask for the frame

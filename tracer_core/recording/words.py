@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
 from tracer_core.recording.steps import Step, Value
 from tracer_core.recording.summary import count
@@ -96,24 +97,8 @@ def _some(noun: str, texts: Sequence[str]) -> str:
 
 
 _INFIX = {
-    "operator.add": "+",
-    "operator.iadd": "+",
-    "operator.sub": "-",
-    "operator.isub": "-",
-    "operator.mul": "*",
-    "operator.imul": "*",
-    "operator.matmul": "@",
-    "operator.truediv": "/",
-    "operator.floordiv": "//",
-    "operator.mod": "%",
-    "operator.pow": "**",
-    "operator.gt": ">",
-    "operator.ge": ">=",
-    "operator.lt": "<",
-    "operator.le": "<=",
-    "operator.eq": "==",
-    "operator.ne": "!=",
-}
+    f"operator.{each.function.__name__}": plain for plain in BINARY for each in (BINARY[plain], IN_PLACE[f"{plain}="])
+} | {f"operator.{each.function.__name__}": each.symbol for each in COMPARISONS.values()}
 
 
 def node_text(node: schema.Node) -> str:

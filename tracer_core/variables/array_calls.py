@@ -13,7 +13,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call
 from tracer_core.graph.numpy_warnings import gathering
 from tracer_core.variables.array_layout import forwards, has_negative_step, reversed_dims
-from tracer_core.variables.array_rules import IN_PLACE
+from tracer_core.variables.array_rules import OPERATORS_IN_PLACE
 from tracer_core.variables.array_rules import check as check_values
 from tracer_core.variables.array_warnings import check_for, guard_error_handling
 from tracer_core.variables.arrays import (
@@ -298,7 +298,7 @@ def _apart(tx: Tracing, name: str, array: ArrayVariable, args: Args) -> list[Var
     for arg in args:
         part, shadow = _graph_form(tx, arg), _shadow(arg)
         if isinstance(shadow, np.ndarray) and np.may_share_memory(shadow, array.shadow):
-            if name not in ("setitem", "copyto", *IN_PLACE):
+            if name not in ("setitem", "copyto", *(each.__name__ for each in OPERATORS_IN_PLACE)):
                 raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")
             if not reversed_dims(shadow):
                 part = call_in_graph(tx, "call_method", "clone", [part], {})

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from tracer_core import operator_table
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, turning
 from tracer_core.sources import ById, ConvertedSource, Source
@@ -18,10 +19,10 @@ from tracer_core.variables.array_layout import reversed_dims, shadow_of_fake
 from tracer_core.variables.array_rules import (
     ATTRIBUTES,
     FUNCTIONS,
-    IN_PLACE,
     KNOWN_ONLY,
     METHODS,
     OPERATORS,
+    OPERATORS_IN_PLACE,
     ROUNDED,
 )
 from tracer_core.variables.arrays import (
@@ -175,11 +176,10 @@ def _operator(function: Any) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _name in OPERATORS:
-    _found = getattr(operator, _name)
-    handles(_found, NumpyVariable)(_operator(_found))
-    if _name != "getitem":
-        handles(_found, VariableTracker, NumpyVariable)(_operator(_found))
+for _applied in (*OPERATORS, operator.abs, operator.getitem):
+    handles(_applied, NumpyVariable)(_operator(_applied))
+    if _applied is not operator.getitem:
+        handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
 
 
 def _in_place(function: Any) -> Callable[..., VariableTracker]:
@@ -192,9 +192,8 @@ def _in_place(function: Any) -> Callable[..., VariableTracker]:
 handles(abs, NumpyVariable)(_operator(operator.abs))
 
 
-for _name in IN_PLACE:
-    _found = getattr(operator, _name)
-    handles(_found, ArrayVariable, VariableTracker)(_in_place(_found))
+for _applied in OPERATORS_IN_PLACE:
+    handles(_applied, ArrayVariable, VariableTracker)(_in_place(_applied))
 
 
 @handles(operator.setitem, ArrayVariable)
@@ -244,8 +243,9 @@ def _refused(name: str) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _name in ("ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift", "imatmul", "delitem"):
-    handles(getattr(operator, _name), ArrayVariable)(_refused(_name))
+for _applied in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
+    if _applied not in OPERATORS_IN_PLACE:
+        handles(_applied, ArrayVariable)(_refused(_applied.__name__))
 for _name in ("lshift", "rshift", "contains"):
     handles(getattr(operator, _name), NumpyVariable)(_refused(_name))
     handles(getattr(operator, _name), VariableTracker, NumpyVariable)(_refused(_name))

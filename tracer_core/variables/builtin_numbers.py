@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.conversions import CONVERSIONS, convert_by
 from tracer_core.variables.enum_members import EnumMemberVariable
@@ -54,7 +55,7 @@ for _function_asking, _special in {
 @handles(divmod, UserObjectVariable, VariableTracker)
 @handles(divmod, VariableTracker, UserObjectVariable)
 def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, divmod, a, b)
+    return by_methods(tx, DIVMOD, a, b) or unsupported_operands(tx, divmod, a, b)
 
 
 @handles(pow, UserObjectVariable, VariableTracker)

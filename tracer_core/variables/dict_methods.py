@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tracer_core.operator_table import BINARY
 from tracer_core.polyfills.copy import attributes_of
 from tracer_core.sources import AttrSource
 from tracer_core.variables.attributes import find_attr
@@ -299,11 +300,9 @@ def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
     return SetVariable.hashing(tx, unpack(tx, view))
 
 
-_VIEW_OPERATORS = {"&": operator.and_, "|": operator.or_, "-": operator.sub, "^": operator.xor}
+for _symbol in ("&", "|", "-", "^"):
 
-for _symbol, _function in _VIEW_OPERATORS.items():
-
-    @handles(_function, DictViewVariable, VariableTracker)
+    @handles(BINARY[_symbol].function, DictViewVariable, VariableTracker)
     def view_operator(
         tx: Tracing, a: DictViewVariable, b: VariableTracker, symbol: str = _symbol
     ) -> VariableTracker | None:
@@ -315,7 +314,7 @@ for _symbol, _function in _VIEW_OPERATORS.items():
             return _entries_that_differ(tx, a, b)
         return binary(tx, symbol, _view_as_set(tx, a), _view_as_set(tx, b))
 
-    @handles(_function, SetVariable, DictViewVariable)
+    @handles(BINARY[_symbol].function, SetVariable, DictViewVariable)
     def operator_with_view(
         tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
     ) -> VariableTracker | None:
