@@ -1,4 +1,4 @@
-"""Tables by identity, which `copy.deepcopy` remembers what it copied in. A lookup is one step, however many entries."""
+"""Tables by identity, in which `copy.deepcopy` notes what it copied. A lookup is one step, whatever their size."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class IdentityTableVariable(VariableTracker):
             return next((each for each in self.noted if _same_type(each, obj) and same(tx, each, obj)), None)
         if obj.mutable or obj.source is None:
             return None
-        real, original = self.by_object.get(id(tx.output.real_value(obj)), (None, None))
+        _, original = self.by_object.get(id(tx.output.real_value(obj)), (None, None))
         if original is None or not _same_type(original, obj):
             return None
         assert original.source is not None
