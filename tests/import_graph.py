@@ -17,7 +17,7 @@ def module_graph(package: Path) -> Graph:
 
 
 def folder_graph(graph: Graph) -> Graph:
-    """The same between folders."""
+    """The same between folders. A module that lies in no folder of the package stands for itself."""
     folders: Graph = {}
     for module, imports in graph.items():
         here = folder_of(module)
@@ -27,7 +27,8 @@ def folder_graph(graph: Graph) -> Graph:
 
 
 def folder_of(module: str) -> str:
-    return module.rpartition(".")[0]
+    """The folder right below the package that a module is in: `tracer_core.guards` of all below that."""
+    return ".".join(module.split(".")[:2])
 
 
 def cycles(graph: Graph) -> list[list[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tracer_core.bytecode import cpython311
 from tracer_core.operator_table import BINARY, COMPARISONS, DIVMOD, IN_PLACE, ORDERINGS, UNARY, Operator
 
 OF_TWO = [*BINARY.values(), *COMPARISONS.values()]
@@ -59,6 +60,8 @@ def test_the_table_has_each_operator_of_the_language() -> None:
     in_bytecode = [symbol for _, symbol in dis._nb_ops]  # type: ignore[attr-defined]
     assert {*BINARY, *IN_PLACE} == set(in_bytecode)
     assert set(COMPARISONS) == set(dis.cmp_op)
+    assert {*BINARY, *IN_PLACE} == set(cpython311.BINARY_OPERATORS)
+    assert set(COMPARISONS) == set(cpython311.COMPARISONS)
     assert set(ORDERINGS) == set(COMPARISONS) - {"==", "!="}
 
 
