@@ -328,6 +328,20 @@ _reason(
     "Call the function that is transformed by itself, and compile that.",
 )
 _reason(
+    "inside-torch-mode",
+    "{function} is called while the mode {mode} is active, so it runs as plain Python.",
+    "torch shows the mode each call, or each operation, and the mode decides what becomes of it: it may count, change "
+    "results, or raise. So it is shown what plain Python does, and nothing else.",
+    "To see the graph, call the function once outside the mode.",
+    "To count operations of the compiled code, look at the nodes of its graphs.",
+)
+_reason(
+    "torch-mode",
+    "The code enters {mode}, a mode that sees what is done with tensors.",
+    "While it is active, the mode decides what becomes of each call, so the code inside its block runs as plain Python.",
+    "Enter the mode outside the compiled function, or only while you look at what it sees.",
+)
+_reason(
     "control-flow-operator",
     "The code calls {name}, which is not traced yet.",
     "It calls functions that it is given, as often as the data says. The call runs as plain Python, between two "
