@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -119,17 +119,25 @@ def _on_other_devices(node: torch.fx.Node) -> bool:
     return any(isinstance(each, torch.Tensor) and each.device.type != "cpu" for each in fakes)
 
 
-def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instruction]:
-    """Where the graph's exception goes: an ordinary one is dropped, `back` done, and plain Python runs instead."""
+def recovery_code(
+    otherwise: Instruction, back: list[Instruction], tell: Callable[[BaseException], None] | None
+) -> list[Instruction]:
+    """Where the graph's exception goes: for an ordinary one `back` is done, `tell` is called with it, and plain
+    Python runs instead."""
     again = make("RERAISE", 0)
+    telling: list[Instruction] = []
+    if tell is not None:
+        telling = [make("PUSH_NULL"), make("LOAD_CONST", tell), make("COPY", 3), make("CALL", CallShape(1))]
+        telling.append(make("POP_TOP"))
     return [
         make("PUSH_NULL"),
         make("LOAD_CONST", _is_of_the_graph),
         make("COPY", 3),
         make("CALL", CallShape(1)),
         make("POP_JUMP_IF_FALSE", target=again),
-        make("POP_TOP"),
         *back,
+        *telling,
+        make("POP_TOP"),
         make("JUMP", target=otherwise),
         again,
     ]
