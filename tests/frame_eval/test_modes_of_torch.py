@@ -1,4 +1,4 @@
-"""The program's `TorchFunctionMode`s and `TorchDispatchMode`s see what plain Python shows them, and nothing of ours."""
+"""The program's `TorchFunctionMode`s and `TorchDispatchMode`s see what plain Python shows them, nothing of ours."""
 
 from __future__ import annotations
 

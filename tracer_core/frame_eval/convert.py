@@ -140,12 +140,13 @@ def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
-    """Leave a frame to Python, and others of its code too if `skipped` is for ever."""
+    """Leave a frame to Python, and others of its code too if `skipped` is for ever: until the next recording, so that
+    each of them says why."""
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
     if skipped.forever:
-        leave_to_python(code, recursive=skipped.recursive)
+        leave_to_python(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
     return c_frame.run_plainly(c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP)
 
 
