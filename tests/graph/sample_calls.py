@@ -52,7 +52,7 @@ def sample_calls(dtypes: tuple[torch.dtype, ...], each: int) -> Iterator[SampleC
 
 @contextlib.contextmanager
 def _as_in_torchs_tests() -> Iterator[None]:
-    """torch's tests compare texts by a library that need not be here, put generators back, and log what fakes refuse."""
+    """torch's tests use a library that need not be here, put generators back, and log what fakes refuse."""
     expecttest = types.ModuleType("expecttest")
     expecttest.TestCase = unittest.TestCase  # type: ignore[attr-defined]
     disabled = logging.root.manager.disable

@@ -79,21 +79,28 @@ def _raises(operator: Any) -> Raises:
     """What the tags and the schema leave open. Operators tagged `core` that get floats alone compute what there is to
     compute of any; of others, as of those of linear algebra, nothing is known."""
     schema, tags = operator._schema, operator.tags
-    arguments = [argument for argument in schema.arguments if "Tensor" in str(argument.type)]
     if operator.namespace not in _BUILT_IN:
         return Raises.PERHAPS
-    if not arguments or all(argument.alias_info is not None for argument in arguments if not argument.is_out):
-        # A factory, or a view. (One that writes, as `fill_` does, is looked at below.)
-        if not any(argument.alias_info is not None and argument.alias_info.is_write for argument in arguments):
-            return Raises.NEVER
-    if torch.Tag.pointwise in tags and torch.Tag.nondeterministic_seeded not in tags:
-        return Raises.PERHAPS if torch.Tag.data_dependent_output in tags else Raises.BY_ELEMENT
     if torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags:
         return Raises.PERHAPS
+    if schema.returns and (_is_factory_or_view(schema) or _asks_for_no_data(schema)):
+        return Raises.NEVER
+    if torch.Tag.pointwise in tags and torch.Tag.nondeterministic_seeded not in tags:
+        return Raises.BY_ELEMENT
     if torch.Tag.core in tags or torch.Tag.reduction in tags:
         return Raises.BY_INDEX
     same = _same_without_writing(operator)
     return Raises.PERHAPS if same is None else _raises(same)
+
+
+def _is_factory_or_view(schema: Any) -> bool:
+    arguments = [argument for argument in schema.arguments if "Tensor" in str(argument.type)]
+    return all(a.alias_info is not None and not a.alias_info.is_write for a in arguments)
+
+
+def _asks_for_no_data(schema: Any) -> bool:
+    """Whether what it gives is no tensor: a size, a device, ..."""
+    return not any("Tensor" in str(each.type) for each in schema.returns)
 
 
 def _same_without_writing(operator: Any) -> Any:
