@@ -43,7 +43,7 @@ def sample_calls(dtypes: tuple[torch.dtype, ...], each: int) -> Iterator[SampleC
             dtype = next((dtype for dtype in dtypes if dtype in entry.dtypes), None)
             if dtype is None or entry.name.startswith("jiterator"):
                 continue
-            for sample in itertools.islice(entry.sample_inputs("cpu", dtype), each):
+            for sample in itertools.islice(entry.sample_inputs_func(entry, "cpu", dtype, False), each):
                 args, kwargs = (sample.input, *sample.args), sample.kwargs
                 yield SampleCall(entry.name, entry.op, args, kwargs)
                 if entry.inplace_variant is not None:
