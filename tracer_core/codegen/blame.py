@@ -16,7 +16,6 @@ import torch.fx
 from torch._C._dynamo.eval_frame import set_eval_frame
 
 from tracer_core import observer as observers
-from tracer_core.codegen.unseen import fakes_unseen
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.state import TracedState
@@ -92,12 +91,14 @@ class Blame:
         state = TracedState()
         state.touch("grad_mode", *self._settings)
         previous = set_eval_frame(None)
+        hidden = torch._C._autograd._saved_tensors_hooks_set_tracing(True)
         try:
-            with fakes_unseen(), torch.random.fork_rng(devices=[]):
+            with torch.random.fork_rng(devices=[]):
                 self._forward(*given)
         except Exception:  # noqa: BLE001
             return False
         finally:
+            torch._C._autograd._saved_tensors_hooks_set_tracing(hidden)
             set_eval_frame(previous)
             state.restore()
         return True
