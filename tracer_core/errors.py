@@ -66,3 +66,7 @@ class NumpyWarns(TracewalkError):
 
 class FaultWarning(RuntimeWarning):
     """The engine failed on a function, which runs as plain Python instead."""
+
+
+class BackendWarning(RuntimeWarning):
+    """What a back end compiled raises where its graph does not; plain Python runs instead."""

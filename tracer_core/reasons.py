@@ -57,6 +57,15 @@ _reason(
     "Compile with options={'strict_mark_dynamic': True} to have this raised, as torch.compile does.",
 )
 _reason(
+    "back-end-raises",
+    "What the back end {backend!r} compiled for {function} raises {error}. The graph itself does not, so the call "
+    "runs as plain Python.",
+    "Results are those of plain Python, but calls for which this happens are slower than without a compiler: the "
+    "back end's function is tried each time. A warning says so once for each function.",
+    "Compile with backend='eager', which runs graphs as they are.",
+    "If the back end is yours, call what it returns with the inputs of the graph and see it fail.",
+)
+_reason(
     "frame-library",
     "{function} belongs to Python or to an installed library ({file}), whose functions are not traced on their own.",
     "Only your own code, and torch's modules, can be where a graph starts.",
@@ -326,6 +335,21 @@ _reason(
     "{function} is called inside {transform}, so it runs as plain Python.",
     _INSIDE_TRANSFORM,
     "Call the function that is transformed by itself, and compile that.",
+)
+_reason(
+    "inside-torch-mode",
+    "{function} is called while the mode {mode} is active, so it runs as plain Python.",
+    "torch shows the mode each call, or each operation, and the mode decides what becomes of it: it may count, "
+    "change results, or raise. So it is shown what plain Python does, and nothing else.",
+    "To see the graph, call the function once outside the mode.",
+    "To count operations of the compiled code, look at the nodes of its graphs.",
+)
+_reason(
+    "torch-mode",
+    "The code enters {mode}, a mode that sees what is done with tensors.",
+    "While it is active, the mode decides what becomes of each call, so the code inside its block runs as plain "
+    "Python.",
+    "Enter the mode outside the compiled function, or only while you look at what it sees.",
 )
 _reason(
     "control-flow-operator",

@@ -113,7 +113,7 @@ class FrameEnd:
             else:
                 pointing = pointing_code(graph.places)
                 call.handler = Handler(pointing[0], 0, False)
-        recovery = self._recovery(otherwise, kept) if recovered else []
+        recovery = self._recovery(otherwise, kept, graph) if recovered else []
         for instruction in recovered:
             instruction.handler = Handler(recovery[0], 0, False)
         for change in self.output.state.left:
@@ -121,12 +121,12 @@ class FrameEnd:
             emitter.emit("POP_TOP")
         return [*recovery, *pointing]
 
-    def _recovery(self, otherwise: Instruction, kept: list[str]) -> list[Instruction]:
+    def _recovery(self, otherwise: Instruction, kept: list[str], graph: GraphCall | None) -> list[Instruction]:
         """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs. `kept`
         are the variables that say how things stood."""
         back = giving_back() if kept else []
         back.extend(make("DELETE_FAST", name) for name in kept)
-        return recovery_code(otherwise, back)
+        return recovery_code(otherwise, back, None if graph is None else graph.blame.tell)
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""

@@ -14,6 +14,7 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 from torch.fx.graph_module import _loader
 
+from tracer_core.codegen.blame import Blame
 from tracer_core.codegen.places import Places
 from tracer_core.codegen.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
@@ -127,6 +128,7 @@ class GraphCall:
         self.places = Places(output, module)
         self._output = output
         self.function, self._be = _untraced(name, output.state.start, _check_of(module, output.frame.config.backend))
+        self.blame = Blame(output, module, self.function)
 
     def compile(self) -> None:
         """Ask the back end.
@@ -134,7 +136,9 @@ class GraphCall:
         Raises:
             BackendError: see `call_backend`.
         """
-        self._be(call_backend(self._output, self.module))
+        compiled = call_backend(self._output, self.module)
+        self.blame.compiled(compiled)
+        self._be(compiled)
 
 
 def _check_of(module: torch.fx.GraphModule, backend: Any) -> Callable[[Any], Any]:

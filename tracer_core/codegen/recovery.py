@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
 
 import torch
 import torch.fx
@@ -17,19 +15,6 @@ from tracer_core.errors import BackendError
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
 from tracer_core.signals import code_of, handlers_part, is_from_outside
-
-_BY_INDEX = (
-    "embedding embedding_bag gather index_add index_copy index_fill index_put index_select take put scatter_add"
-)
-_BY_INDEX += " scatter scatter_reduce nll_loss cross_entropy one_hot ctc_loss bincount repeat_interleave tensor_split"
-_BY_INDEX += " take_along_dim multi_margin_loss multilabel_margin_loss max_unpool1d max_unpool2d max_unpool3d"
-_BY_NUMBER = "floordiv ifloordiv rfloordiv floor_divide div divide mod imod remainder fmod pow masked_scatter"
-_BY_VALUE = (
-    "cholesky cholesky_inverse cholesky_solve inverse lu lu_solve svd qr eigh solve_triangular lstsq logdet det"
-)
-_BY_VALUE += " bernoulli multinomial poisson normal binomial binary_cross_entropy assert_async assert item tolist"
-
-_FAILS_ON_DATA = frozenset(f"{_BY_INDEX} {_BY_NUMBER} {_BY_VALUE}".split())
 
 KEPT_BYTES = 1 << 20
 """Inputs are copied up to so many bytes in all: about what the call of a small graph takes."""
@@ -71,23 +56,10 @@ def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
     return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.graph.nodes))
 
 
-def _name(node: torch.fx.Node) -> str:
-    return str(getattr(node.target, "__name__", node.target))
-
-
 def _may_fail(node: torch.fx.Node) -> bool:
-    if node.op not in ("call_function", "call_method"):
-        return False
-    if isinstance(node.target, torch._ops.OpOverload | torch._ops.OpOverloadPacket | torch._ops.HigherOrderOperator):
-        return True
-    if node.target in (operator.getitem, operator.setitem):
-        return any(isinstance(each, torch.fx.Node) for each in _flat(node.args[1]))
-    name = _name(node)
-    return name.strip("_") in _FAILS_ON_DATA or "linalg" in name
-
-
-def _flat(index: Any) -> tuple[Any, ...]:
-    return tuple(index) if isinstance(index, (tuple, list)) else (index,)
+    """Whether it may raise for what is in its arguments: one of its operations may, or it divides numbers."""
+    of_functions = isinstance(node.target, torch._ops.HigherOrderOperator)
+    return of_functions or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
 
 
 def _can_be_put_back(tracked: TrackedFake) -> bool:
@@ -119,17 +91,25 @@ def _on_other_devices(node: torch.fx.Node) -> bool:
     return any(isinstance(each, torch.Tensor) and each.device.type != "cpu" for each in fakes)
 
 
-def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instruction]:
-    """Where the graph's exception goes: an ordinary one is dropped, `back` done, and plain Python runs instead."""
+def recovery_code(
+    otherwise: Instruction, back: list[Instruction], tell: Callable[[BaseException], None] | None
+) -> list[Instruction]:
+    """Where the graph's exception goes: for an ordinary one `back` is done, `tell` is called with it, and plain
+    Python runs instead."""
     again = make("RERAISE", 0)
+    telling: list[Instruction] = []
+    if tell is not None:
+        telling = [make("PUSH_NULL"), make("LOAD_CONST", tell), make("COPY", 3), make("CALL", CallShape(1))]
+        telling.append(make("POP_TOP"))
     return [
         make("PUSH_NULL"),
         make("LOAD_CONST", _is_of_the_graph),
         make("COPY", 3),
         make("CALL", CallShape(1)),
         make("POP_JUMP_IF_FALSE", target=again),
-        make("POP_TOP"),
         *back,
+        *telling,
+        make("POP_TOP"),
         make("JUMP", target=otherwise),
         again,
     ]

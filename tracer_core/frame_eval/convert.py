@@ -25,7 +25,7 @@ from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
-from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
+from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
@@ -90,7 +90,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return c_frame.run_plainly(c_frame.SKIP_ALL)
     if kernel_entered(code, frame.f_globals):
         return c_frame.run_plainly(c_frame.SKIP)
-    refused = transform_called(code, frame.f_globals)
+    refused = transform_called(code, frame.f_globals) or mode_around(code, frame.f_locals)
     if refused is not None:
         return _refuse(hook, code, refused, recursive=True)
     skipped = why_skip(code, frame.f_globals) or why_skip_here(code)
@@ -140,12 +140,13 @@ def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
-    """Leave a frame to Python, and others of its code too if `skipped` is for ever."""
+    """Leave a frame to Python, and others of its code too if `skipped` is for ever: until the next recording, so that
+    each of them says why."""
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
     if skipped.forever:
-        leave_to_python(code, recursive=skipped.recursive)
+        leave_to_python(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
     return c_frame.run_plainly(c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP)
 
 

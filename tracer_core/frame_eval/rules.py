@@ -18,6 +18,7 @@ from tracer_core.files import shown_file
 from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 from tracer_core.frame_eval.origins import folder, is_ours, written_in
 from tracer_core.frame_input import SkippedFrame
+from tracer_core.global_state import programs_mode
 from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
 from tracer_core.sources.parts import instance_dict
@@ -110,6 +111,15 @@ def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | N
     if entry is None or not entry.is_transform:
         return None
     return Unsupported(entry.reason_id, name=entry.name)
+
+
+def mode_around(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
+    """Why neither a frame of `code` that starts now is traced, nor what it calls, if a mode of the program is active:
+    it sees all that is done with tensors, would see the work on fakes, and may make anything of what it sees."""
+    mode = programs_mode()
+    if mode is None:
+        return None
+    return Unsupported("inside-torch-mode", function=frame_name(code, f_locals), mode=type(mode).__qualname__)
 
 
 def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:

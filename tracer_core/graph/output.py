@@ -112,8 +112,9 @@ class OutputGraph:
         # since (what it writes has no source): one node serves every read.
         self._symbol_nodes: dict[str, torch.fx.Node] = {}
         self._unknown_numbers: dict[tuple[Source, type], tuple[torch.fx.Node, Any]] = {}
-        # How many of the operations that may draw belong to nodes already.
+        # How many of the operations that may draw, and that may raise, belong to nodes already.
         self._draws_noted = 0
+        self._raising_noted = 0
         # Nodes that only take a number out of the tensor that carries it into the graph.
         self._carried = 0
 
@@ -303,9 +304,13 @@ class OutputGraph:
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
-        if self.fakes.operations.draws != self._draws_noted:
+        operations = self.fakes.operations
+        if operations.draws != self._draws_noted:
             node.meta["draws"] = True
-            self._draws_noted = self.fakes.operations.draws
+            self._draws_noted = operations.draws
+        if operations.may_raise != self._raising_noted:
+            node.meta["may_raise_on_data"] = True
+            self._raising_noted = operations.may_raise
         self.places[node] = self._calls()
         if isinstance(fake, NUMBERS) and not self._guards_against_raising(node):
             node.meta["may_raise"] = True

@@ -102,9 +102,6 @@ def call_in_graph(
     if not tx.output.runs_as_it_is:
         if named.get("requires_grad", (False,))[0] is True:
             raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
-        if op == "call_function" and name.endswith("_") and any(pair[1] == [] for pair in pairs):
-            # Functionalization refuses lists that are written to and empty.
-            raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
         # Whether a tensor has a format already, and is given back as it is, all strides say.
         tx.output.ask_strides()
@@ -112,7 +109,11 @@ def call_in_graph(
     if device is not None:
         named["device"] = (device, device)
     function = run if run is not None else _runner(op, target)
+    empty_lists = tx.output.fakes.operations.empty_lists
     fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
+    if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
+        # Functionalization refuses lists that are written to and empty.
+        raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
     if _has_unbacked_size(tx, fake):
         raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
     dtype = dtype_to_name(tx.output.state, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)

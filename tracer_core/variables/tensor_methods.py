@@ -277,15 +277,23 @@ def _changes_metadata(name: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker | None:
-        if self.source is None and name in _INPLACE_VIEWS:
+        if self.source is None and name not in _OTHER_MEMORY:
             return None
         raise Unsupported("tensor-metadata", name=name, what=self.describe())
 
     return handler
 
 
-_INPLACE_VIEWS = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapdims_", "swapaxes_", "as_strided_", "detach_")
-for _name in (*_INPLACE_VIEWS, "resize_", "resize_as_", "set_"):
+def _makes_another_view(name: str) -> bool:
+    """Whether torch says of the method that it changes how a tensor lies in memory."""
+    packet = getattr(torch.ops.aten, name, None)
+    overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else ()  # type: ignore[no-untyped-call]
+    return any(torch.Tag.inplace_view in getattr(packet, overload).tags for overload in overloads)
+
+
+# Those of them that may give it other memory.
+_OTHER_MEMORY = ("resize_", "resize_as_", "set_")
+for _name in filter(_makes_another_view, (each for each in dir(torch.Tensor) if not each.startswith("_"))):
     method(TensorVariable, _name)(_changes_metadata(_name))
 
 

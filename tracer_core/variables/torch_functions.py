@@ -103,3 +103,9 @@ def manual_seed(tx: Tracing, seed: VariableTracker) -> VariableTracker:
 @handles(torch.nn.Parameter)
 def parameter(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     raise Unsupported("tensor-created", cls="Parameter")
+
+
+@handles(torch._C._push_on_torch_function_stack, VariableTracker)
+@handles(torch._C._push_on_torch_dispatch_stack, VariableTracker)
+def enter_mode(tx: Tracing, mode: VariableTracker) -> VariableTracker:
+    raise Unsupported("torch-mode", mode=mode.python_type().__qualname__)
