@@ -32,6 +32,15 @@ class CallShape(NamedTuple):
     keywords: tuple[str, ...] = ()
 
 
+class Spelled(NamedTuple):
+    """A CPython instruction, one of those that a canonical one is assembled to: name and operand. Where it `jumps`,
+    the operand is filled in once its place and its target's are known."""
+
+    name: str
+    operand: int = 0
+    jumps: bool = False
+
+
 @dataclass(slots=True, eq=False)
 class Handler:
     """Where an exception raised by an instruction goes: the stack is cut to `depth` items, the offset of the

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.bytecode import CodeBuilder, Instruction
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.recovery import Undo
@@ -68,7 +68,7 @@ def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:
     loads += [(lambda source=each.source: emitter.load_source(source)) for each in undo.inputs]  # type: ignore[misc]
     if loads:
         emitter.call_const(states_of, *loads)
-        emitter.emit("STORE_FAST", STREAMS)
+        emitter.store_local(STREAMS)
 
 
 def draw_all(emitter: Emitter, draws: list[Draw]) -> list[Instruction]:
@@ -80,35 +80,22 @@ def draw_all(emitter: Emitter, draws: list[Draw]) -> list[Instruction]:
     start = len(emitter.instructions)
     for index, draw in enumerate(draws):
         _call(emitter, draw)
-        emitter.emit("STORE_FAST", DrawnSource(index, draw.label).variable)
+        emitter.store_local(DrawnSource(index, draw.label).variable)
     return emitter.instructions[start:]
 
 
 def _call(emitter: Emitter, draw: Draw) -> None:
-    emitter.emit("PUSH_NULL")
+    stream = [] if draw.stream is None else emitter.loading([draw.stream])
+    arguments = emitter.loading((*draw.args, *draw.kwargs.values()))
     if draw.function is not None:
-        emitter.const(draw.function)
-        if draw.stream is not None:
-            emitter.load(draw.stream)
+        emitter.call(lambda: emitter.const(draw.function), [*stream, *arguments], draw.kwargs)
     else:
-        assert draw.stream is not None
-        emitter.load(draw.stream)
-        emitter.emit("LOAD_ATTR", draw.method)
-    for value in (*draw.args, *draw.kwargs.values()):
-        emitter.load(value)
-    count = len(draw.args) + len(draw.kwargs) + (draw.function is not None and draw.stream is not None)
-    emitter.emit("CALL", CallShape(count, tuple(draw.kwargs)))
+        emitter.call(lambda: emitter.attribute(stream[0], draw.method), arguments, draw.kwargs)
 
 
-def giving_back() -> list[Instruction]:
-    """Instructions that give the streams back."""
-    return [
-        make("PUSH_NULL"),
-        make("LOAD_CONST", give_back),
-        make("LOAD_FAST", STREAMS),
-        make("CALL", CallShape(1)),
-        make("POP_TOP"),
-    ]
+def giving_back(code: CodeBuilder) -> None:
+    """Give the streams back."""
+    code.run_const(give_back, lambda: code.load_local(STREAMS))
 
 
 def temporaries(draws: list[Draw], undo: Undo) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.bytecode import Instruction, Push
 from tracer_core.interpreter.frame import Frame
-from tracer_core.sources import CellSource, LocalSource, Source
+from tracer_core.sources import CellSource, LocalSource, Source, SourceCode
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
@@ -56,8 +57,8 @@ def _globals_of_caller() -> dict[str, Any]:
 _TEMPORARY = re.compile(r"___[0-9]+")
 
 
-class Emitter:
-    """Instructions that run in the root frame's place.
+class Emitter(SourceCode):
+    """Code that runs in the root frame's place.
 
     `where` maps a tracker to the temporary that holds its value; what is not there is rebuilt when asked for.
     `outputs` are the trackers the graph returns, by position.
@@ -66,8 +67,8 @@ class Emitter:
     def __init__(
         self, root: Frame, outputs: dict[VariableTracker, int], rebuild: Callable[[Emitter, Any], None]
     ) -> None:
+        super().__init__()
         self.root = root
-        self.instructions: list[Instruction] = []
         self.where: dict[VariableTracker, str] = {}
         self.outputs = outputs
         # What is being made now; and of that what one of its parts, which holds it, has made: its temporary.
@@ -77,11 +78,6 @@ class Emitter:
         self._temporaries = 0
 
     # --- small steps --------------------------------------------------------------------------------------
-
-    def emit(self, op: str, arg: Any = None, target: Instruction | None = None) -> Instruction:
-        instruction = make(op, arg, target)
-        self.instructions.append(instruction)
-        return instruction
 
     def const(self, value: Any) -> None:
         """Push an object known while tracing.
@@ -95,7 +91,7 @@ class Emitter:
         if overlay.placeholders and id(value) in overlay.placeholders:
             self.load(overlay.placeholders[id(value)][1])
             return
-        self.emit("LOAD_CONST", value)
+        super().const(value)
 
     def globals_of(self, globals_: dict[str, Any]) -> None:
         """Push a function's globals. Those of the frame itself are asked of the frame that runs: as a constant of its
@@ -112,7 +108,7 @@ class Emitter:
     def store_new(self) -> str:
         """Move the top of the stack to a new temporary."""
         name = self.temporary()
-        self.emit("STORE_FAST", name)
+        self.store_local(name)
         return name
 
     def drop_temporaries(self) -> None:
@@ -120,13 +116,13 @@ class Emitter:
         stored = (i.arg for i in self.instructions if i.op == "STORE_FAST")
         names = dict.fromkeys(name for name in stored if name == OUTPUTS or _TEMPORARY.fullmatch(name))
         for name in names:
-            self.emit("DELETE_FAST", name)
+            self.delete_local(name)
 
     def keep(self, tracker: VariableTracker) -> None:
         """Remember that the top of the stack (which stays) is `tracker`'s value."""
         name = self.temporary()
         self.emit("COPY", 1)
-        self.emit("STORE_FAST", name)
+        self.store_local(name)
         self.where[tracker] = name
 
     def forget_unused(self, others: Sequence[Instruction]) -> None:
@@ -152,32 +148,29 @@ class Emitter:
             if instruction.op in ("LOAD_FAST", "STORE_FAST", "DELETE_FAST"):
                 instruction.arg = renamed.get(instruction.arg, instruction.arg)
 
-    def call_const(self, function: Any, *arguments: Callable[[], None]) -> None:
-        """Push `function(*arguments)`; each argument is a callable that pushes one value."""
-        self.emit("PUSH_NULL")
-        self.const(function)
-        for push in arguments:
-            push()
-        self.emit("CALL", CallShape(len(arguments)))
-
     # --- values -------------------------------------------------------------------------------------------
 
     def load_source(self, source: Source) -> None:
-        """Push what is at `source`, as it is now."""
-        self.instructions.extend(self._source(source))
-
-    def _source(self, source: Source) -> list[Instruction]:
         if isinstance(source, LocalSource) and source.local not in self.root.code.co_varnames and not source.free:
             raise CannotRebuild(CellVariable(None, source))
-        return source.rebuild(self._source)
+        super().load_source(source)
 
     def load(self, tracker: VariableTracker) -> None:
         """Push the tracker's value."""
         name = self.where.get(tracker)
         if name is not None:
-            self.emit("LOAD_FAST", name)
+            self.load_local(name)
         else:
             self._rebuild(self, tracker)
+
+    def loading(self, trackers: Iterable[VariableTracker]) -> list[Push]:
+        """For each tracker, what pushes its value."""
+        return [partial(self.load, tracker) for tracker in trackers]
+
+    def set_attributes_of(self, tracker: VariableTracker, attributes: Mapping[str, VariableTracker]) -> None:
+        """Write the attributes of a value, as a statement would."""
+        for name, value in attributes.items():
+            self.set_attribute(partial(self.load, tracker), name, partial(self.load, value))
 
     def is_own_cell(self, cell: CellVariable) -> str | None:
         """The name under which the root frame itself holds this cell, if it does."""

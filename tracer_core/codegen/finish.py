@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import CodeType
 
-from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, is_terminal, make
+from tracer_core.bytecode import Instruction, Program, assemble, bind_methods, body_of, is_terminal, prologue
 from tracer_core.codegen.constants import hashable_constants
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.graph_call import GraphCall
@@ -20,17 +20,6 @@ class NewCode:
 
     code: CodeType
     resumes: list[Resume] = field(default_factory=list)
-
-
-def prologue(root: Frame) -> list[Instruction]:
-    """The beginning of the original code that makes its cells."""
-    made = []
-    for instruction in root.decoded.instructions:
-        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS"):
-            made.append(make(instruction.op, instruction.arg))
-        elif instruction.op not in ("RESUME", "NOP"):
-            break
-    return [*made, make("RESUME", 0)]
 
 
 def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
@@ -65,30 +54,15 @@ def _forget_our_names(end: FrameEnd) -> None:
     end.emitter.drop_temporaries()
     resumed = resume_of(end.root.code)
     for name in (*end.kept, *(resumed.point.unseen() if resumed is not None else ())):
-        end.emitter.emit("DELETE_FAST", name)
+        end.emitter.delete_local(name)
 
 
 def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
     """A copy of the original code to jump into, and where each instruction went. The new code has made its cells.
-
-    LOAD_METHOD decides when it runs whether it leaves an empty slot. Resume functions need to know: here a bound
-    method always lies on an empty slot, as it does on the stack of the trace.
-    """
-    body, moved = copy_program_with_map(root.program)
-    instructions = []
-    for instruction in body.instructions:
-        instructions.append(instruction)
-        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
-            instruction.op, instruction.arg = "NOP", None
-        elif instruction.op == "LOAD_METHOD":
-            instruction.op = "LOAD_ATTR"
-            instructions.extend(_empty_slot_below())
-    body.instructions = instructions
+    Resume functions need to know which stack slots are empty."""
+    body, moved = body_of(root.program)
+    bind_methods(body)
     return body, moved
-
-
-def _empty_slot_below() -> list[Instruction]:
-    return [make("PUSH_NULL"), make("SWAP", 2)]
 
 
 def _go_on_after(
@@ -101,9 +75,7 @@ def _go_on_after(
     body.instructions.extend(leave_out)
     if not is_terminal(broken.op):
         stub, resume = call_resume(end, instructions[position + 1], broken, False, leave_out)
-        at = body.instructions.index(copy) + 1
-        if broken.op == "LOAD_METHOD":
-            at += len(_empty_slot_below())
+        at = body.instructions.index(moved[instructions[position + 1]])
         body.instructions[at:at] = stub
         resumes.append(resume)
     if broken.target is not None:
@@ -117,7 +89,7 @@ def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
     program = end.root.program
     span = next((i.span for i in program.instructions if i.span is not None), None)
     end.emitter.forget_unused(body)
-    instructions = [*prologue(end.root), *end.emitter.instructions]
+    instructions = [*prologue(program.cellvars, program.freevars), *end.emitter.instructions]
     for instruction in instructions:
         if instruction.span is None:
             instruction.span = span

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from tracer_core.bytecode import CallShape, Handler, Instruction, make
+from tracer_core.bytecode import CodeBuilder, Handler, Instruction
 from tracer_core.codegen import effects
 from tracer_core.codegen.alive import as_it_came
 from tracer_core.codegen.draws import draw_all, giving_back, keep_states, temporaries
@@ -98,16 +98,13 @@ class FrameEnd:
             # The original code, should it run after all, shall not find them among its locals: all must be bound.
             for name in kept:
                 emitter.const(None)
-                emitter.emit("STORE_FAST", name)
+                emitter.store_local(name)
         keep_states(emitter, draws, undo)
         recovered = draw_all(emitter, draws)
         if graph is not None:
-            emitter.emit("PUSH_NULL")
-            emitter.const(graph.function)
-            for argument in self.output.inputs:
-                emitter.load_source(argument.source)
-            call = emitter.emit("CALL", CallShape(len(self.output.inputs)))
-            emitter.emit("STORE_FAST", OUTPUTS)
+            arguments = [partial(emitter.load_source, each.source) for each in self.output.inputs]
+            call = emitter.call(partial(emitter.const, graph.function), arguments)
+            emitter.store_local(OUTPUTS)
             if undone is not None:
                 recovered.append(call)
             else:
@@ -117,16 +114,20 @@ class FrameEnd:
         for instruction in recovered:
             instruction.handler = Handler(recovery[0], 0, False)
         for change in self.output.state.left:
-            emitter.call_const(change.write, partial(emitter.const, change.value))
-            emitter.emit("POP_TOP")
+            emitter.run_const(change.write, partial(emitter.const, change.value))
         return [*recovery, *pointing]
 
     def _recovery(self, otherwise: Instruction, kept: list[str]) -> list[Instruction]:
         """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs. `kept`
         are the variables that say how things stood."""
-        back = giving_back() if kept else []
-        back.extend(make("DELETE_FAST", name) for name in kept)
-        return recovery_code(otherwise, back)
+
+        def put_back(code: CodeBuilder) -> None:
+            if kept:
+                giving_back(code)
+            for name in kept:
+                code.delete_local(name)
+
+        return recovery_code(otherwise, put_back)
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""
@@ -145,7 +146,7 @@ class FrameEnd:
         for value in self.locals.values():
             emitter.load(value)
         for name in reversed(self.locals):
-            emitter.emit("STORE_FAST", name)
+            emitter.store_local(name)
 
     def _load_before_changes(self) -> None:
         """Keep what is found through places that the side effects may change. (The graph changes none: it writes
@@ -167,14 +168,13 @@ class FrameEnd:
     def _push(self, depth: int, item: VariableTracker) -> None:
         if isinstance(item, HandledMark):
             self.emitter.load(item.exception)
-            self.emitter.instructions.extend(raise_and_catch(depth))
-            self.emitter.call_const(drop_outermost, lambda: self.emitter.load(item.exception))
-            self.emitter.emit("POP_TOP")
+            raise_and_catch(self.emitter, depth)
+            self.emitter.run_const(drop_outermost, lambda: self.emitter.load(item.exception))
         elif isinstance(item, ReenteredMark):
             load_manager(self.emitter, item.manager)
-            self.emitter.emit("STORE_FAST", manager_of(depth))
+            self.emitter.store_local(manager_of(depth))
             enter = make_and_enter_block if item.remade else enter_block
-            self.emitter.instructions.extend(enter(manager_of(depth)))
+            enter(self.emitter, manager_of(depth))
         else:
             self.emitter.load(item)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.bytecode import CallShape, Instruction, called
 from tracer_core.codegen.listing_rules import writes
 from tracer_core.codegen.listing_state import NULL, State
 from tracer_core.codegen.shown import LOOSE, POSTFIX, TERNARY, Shown, computed, name_of
@@ -13,9 +13,9 @@ from tracer_core.codegen.shown import LOOSE, POSTFIX, TERNARY, Shown, computed, 
 @writes("CALL")
 def _call(state: State, instruction: Instruction) -> None:
     shape: CallShape = instruction.arg
-    first, second, *given = state.pop_n(shape.count + 2)
-    function, arguments = (second, given) if first is NULL else (first, [second, *given])
-    texts = [argument.within(TERNARY) for argument in arguments]
+    lower, upper, *given = state.pop_n(shape.count + 2)
+    function, bound = called(lower, upper, NULL)
+    texts = [argument.within(TERNARY) for argument in (*bound, *given)]
     plain = len(texts) - len(shape.keywords)
     keywords = (f"{name}={text}" for name, text in zip(shape.keywords, texts[plain:], strict=True))
     state.push(computed(f"{function.within(POSTFIX)}({', '.join([*texts[:plain], *keywords])})"))
@@ -24,7 +24,8 @@ def _call(state: State, instruction: Instruction) -> None:
 @writes("CALL_FUNCTION_EX")
 def _call_function_ex(state: State, instruction: Instruction) -> None:
     keywords = [f"**{state.pop().within(POSTFIX)}"] if instruction.arg & 1 else []
-    _, function, arguments = state.pop_n(3)
+    lower, upper, arguments = state.pop_n(3)
+    function, _ = called(lower, upper, NULL)
     texts = ", ".join([f"*{arguments.within(POSTFIX)}", *keywords])
     state.push(computed(f"{function.within(POSTFIX)}({texts})"))
 

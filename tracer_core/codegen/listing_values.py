@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import Instruction, call_items
 from tracer_core.codegen.emitter import OUTPUTS
 from tracer_core.codegen.listing_rules import writes
 from tracer_core.codegen.listing_state import NULL, State
@@ -33,9 +33,7 @@ def _load_attr(state: State, instruction: Instruction) -> None:
 
 @writes("LOAD_METHOD")
 def _load_method(state: State, instruction: Instruction) -> None:
-    value = state.pop()
-    state.push(NULL)
-    state.push(computed(_attribute(value, instruction.arg)))
+    state.stack.extend(call_items(computed(_attribute(state.pop(), instruction.arg)), NULL))
 
 
 def _attribute(value: Shown, name: str) -> str:

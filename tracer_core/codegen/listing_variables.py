@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import Instruction, call_items
 from tracer_core.codegen.listing_rules import writes
 from tracer_core.codegen.listing_state import NULL, State
 from tracer_core.codegen.shown import Shown, constant, name_of, slice_text
@@ -66,8 +66,7 @@ def _load_name(state: State, instruction: Instruction) -> None:
 
 @writes("LOAD_GLOBAL_NULL")
 def _load_global_null(state: State, instruction: Instruction) -> None:
-    state.push(NULL)
-    state.push(name_of(instruction.arg))
+    state.stack.extend(call_items(name_of(instruction.arg), NULL))
 
 
 @writes("LOAD_CLOSURE")

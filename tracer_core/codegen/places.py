@@ -6,7 +6,7 @@ from types import CodeType, TracebackType
 
 import torch.fx
 
-from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.bytecode import CodeBuilder, Instruction
 from tracer_core.codegen.tracebacks import traceback_of
 from tracer_core.graph.output import Calls, OutputGraph
 from tracer_core.signals import handlers_part, is_from_outside
@@ -46,5 +46,8 @@ class Places:
 
 def pointing_code(places: Places) -> list[Instruction]:
     """Where the exception of a graph goes that is not undone: out of the frame, from the line of the operation."""
-    point = [make("PUSH_NULL"), make("LOAD_CONST", places.point), make("COPY", 3), make("CALL", CallShape(1))]
-    return [*point, make("POP_TOP"), make("RERAISE", 0)]
+    code = CodeBuilder()
+    code.call_with_top(places.point)
+    code.pop()
+    code.emit("RERAISE", 0)
+    return code.instructions

@@ -36,9 +36,7 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
             emitter.load_source(_source_of(tracker))
         return
     if isinstance(tracker, InGraphVariable) and tracker in emitter.outputs:
-        emitter.emit("LOAD_FAST", OUTPUTS)
-        emitter.const(emitter.outputs[tracker])
-        emitter.emit("BINARY_SUBSCR")
+        emitter.item(lambda: emitter.load_local(OUTPUTS), emitter.outputs[tracker])
         return
     if tracker.source is not None and not isinstance(tracker, (ConstantVariable, KnownVariable)):
         emitter.load_source(tracker.source)
@@ -55,7 +53,7 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
     made = emitter.made_by_parts.get(tracker)
     if made is not None:
         # An object in a tuple was filled with what holds the tuple, and has it already.
-        emitter.emit("POP_TOP")
+        emitter.pop()
         emitter.where[tracker] = made
         emitter.load(tracker)
     elif tracker not in emitter.where:

@@ -25,10 +25,9 @@ def write_buffer(emitter: Emitter, tracker: BufferVariable) -> None:
     """Put the contents into the real one."""
     held = tracker.held
     values: list[Any] = [getattr(held, "typecode", None), contents(held)]
-    emitter.call_const(
+    emitter.run_const(
         fill, lambda: emitter.load(tracker), *(functools.partial(emitter.const, value) for value in values)
     )
-    emitter.emit("POP_TOP")
 
 
 def fill(real: Any, typecode: str | None, data: bytes) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import types
-from collections.abc import Callable
 
-from tracer_core.bytecode import CallShape
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild_registry import rebuilds
@@ -36,7 +34,7 @@ def _constant(emitter: Emitter, tracker: ConstantVariable) -> None:
 
 @rebuilds(NullVariable)
 def _null(emitter: Emitter, tracker: NullVariable) -> None:
-    emitter.emit("PUSH_NULL")
+    emitter.null()
 
 
 @rebuilds(KnownVariable, UserFunctionVariable, SkippedFunctionVariable)
@@ -49,9 +47,7 @@ def _known(emitter: Emitter, tracker: VariableTracker) -> None:
 
 @rebuilds(TupleVariable)
 def _tuple(emitter: Emitter, tracker: TupleVariable) -> None:
-    for item in tracker.items:
-        emitter.load(item)
-    emitter.emit("BUILD_TUPLE", len(tracker.items))
+    emitter.tuple_of(emitter.loading(tracker.items))
 
 
 @rebuilds(SizeVariable)
@@ -81,26 +77,14 @@ def _list(emitter: Emitter, tracker: ListVariable) -> None:
 
 def list_of(emitter: Emitter, items: list[VariableTracker]) -> None:
     """Push a new list of these values."""
-    for item in items:
-        emitter.load(item)
-    emitter.emit("BUILD_LIST", len(items))
+    emitter.list_of(emitter.loading(items))
 
 
 @rebuilds(DequeVariable)
 def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
     emitter.call_const(collections.deque, lambda: emitter.const(()), lambda: emitter.const(tracker.maxlen))
     emitter.keep(tracker)
-    call_for_effect(emitter, tracker, "extend", lambda: list_of(emitter, tracker.items))
-
-
-def call_for_effect(emitter: Emitter, tracker: VariableTracker, method: str, push: Callable[[], None]) -> None:
-    """Call `tracker.method(pushed)` for its effect."""
-    emitter.emit("PUSH_NULL")
-    emitter.load(tracker)
-    emitter.emit("LOAD_ATTR", method)
-    push()
-    emitter.emit("CALL", CallShape(1))
-    emitter.emit("POP_TOP")
+    emitter.run_method(lambda: emitter.load(tracker), "extend", lambda: list_of(emitter, tracker.items))
 
 
 @rebuilds(SliceVariable)
@@ -128,18 +112,12 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     else:
         emitter.call_const(tracker.cls)
     emitter.keep(tracker)
-    for name, value in (tracker.attributes or {}).items():
-        emitter.load(value)
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", name)
+    emitter.set_attributes_of(tracker, tracker.attributes or {})
     if check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
         fill_dict(emitter, tracker.by_key, lambda: emitter.load(tracker))
         return
     for key, value in tracker.entries(None):
-        emitter.load(value)
-        emitter.load(tracker)
-        emitter.load(key)
-        emitter.emit("STORE_SUBSCR")
+        emitter.set_item(*emitter.loading((tracker, key, value)))
 
 
 def dict_of(emitter: Emitter, tracker: DictVariable) -> None:
@@ -147,8 +125,8 @@ def dict_of(emitter: Emitter, tracker: DictVariable) -> None:
     if check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
         emitter.emit("BUILD_MAP", 0)
         name = emitter.store_new()
-        fill_dict(emitter, tracker.by_key, lambda: _local(emitter, name))
-        _local(emitter, name)
+        fill_dict(emitter, tracker.by_key, lambda: emitter.load_local(name))
+        emitter.load_local(name)
         return
     entries = tracker.entries(None)
     for key, value in entries:
@@ -163,22 +141,15 @@ def items_of_set(emitter: Emitter, tracker: SetVariable) -> None:
         emitter.emit("BUILD_MAP", 0)
         name = emitter.store_new()
         entries = {hashed: (item, NONE) for hashed, item in tracker.by_key.items()}
-        fill_dict(emitter, entries, lambda: _local(emitter, name))
-        _local(emitter, name)
+        fill_dict(emitter, entries, lambda: emitter.load_local(name))
+        emitter.load_local(name)
     else:
         list_of(emitter, tracker.keys())
 
 
-def _local(emitter: Emitter, name: str) -> None:
-    emitter.emit("LOAD_FAST", name)
-
-
 @rebuilds(DictViewVariable)
 def _view(emitter: Emitter, tracker: DictViewVariable) -> None:
-    emitter.emit("PUSH_NULL")
-    emitter.load(tracker.of)
-    emitter.emit("LOAD_ATTR", tracker.which)
-    emitter.emit("CALL", CallShape(0))
+    emitter.call_method(lambda: emitter.load(tracker.of), tracker.which)
 
 
 @rebuilds(MappingProxyVariable)
@@ -195,8 +166,7 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
     emitter.emit("BUILD_SET", 0)
     emitter.keep(tracker)
     if check_keys(tracker.by_key, ordered=False):
-        emitter.call_const(set.update, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
-        emitter.emit("POP_TOP")
+        emitter.run_const(set.update, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
         return
     for item in tracker.keys():  # noqa: SIM118
         emitter.load(item)

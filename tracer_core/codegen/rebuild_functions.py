@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import types
 
-from tracer_core.bytecode import CallShape
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.variables.cells import CellVariable
@@ -26,9 +25,7 @@ def _cell(emitter: Emitter, tracker: CellVariable) -> None:
     emitter.call_const(types.CellType)
     emitter.keep(tracker)
     if tracker.contents is not None:
-        emitter.load(tracker.contents)
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", "cell_contents")
+        emitter.set_attributes_of(tracker, {"cell_contents": tracker.contents})
 
 
 @rebuilds(NestedFunctionVariable)
@@ -44,11 +41,7 @@ def _nested_function(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
     emitter.keep(tracker)
     parts = {"__defaults__": tracker.defaults, "__kwdefaults__": tracker.kwdefaults}
     parts.update(tracker.attributes)
-    for name, value in parts.items():
-        if value is not None:
-            emitter.load(value)
-            emitter.load(tracker)
-            emitter.emit("STORE_ATTR", name)
+    emitter.set_attributes_of(tracker, {name: value for name, value in parts.items() if value is not None})
     if tracker.annotations is not None:
         _annotations(emitter, tracker)
 
@@ -57,9 +50,7 @@ def _closure(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
     if not tracker.closure:
         emitter.const(None)
         return
-    for cell in tracker.closure:
-        emitter.load(cell)
-    emitter.emit("BUILD_TUPLE", len(tracker.closure))
+    emitter.tuple_of(emitter.loading(tracker.closure))
 
 
 def _annotations(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
@@ -67,11 +58,13 @@ def _annotations(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
     assert tracker.annotations is not None
     flat = tracker.annotations.realize()
     assert isinstance(flat, SequenceVariable)
-    for item in flat.items:
-        emitter.load(item)
-    emitter.emit("BUILD_MAP", len(flat.items) // 2)
-    emitter.load(tracker)
-    emitter.emit("STORE_ATTR", "__annotations__")
+
+    def annotations() -> None:
+        for item in flat.items:
+            emitter.load(item)
+        emitter.emit("BUILD_MAP", len(flat.items) // 2)
+
+    emitter.set_attribute(lambda: emitter.load(tracker), "__annotations__", annotations)
 
 
 @rebuilds(MethodVariable)
@@ -81,8 +74,7 @@ def _method(emitter: Emitter, tracker: MethodVariable) -> None:
 
 @rebuilds(BuiltinMethodVariable)
 def _builtin_method(emitter: Emitter, tracker: BuiltinMethodVariable) -> None:
-    emitter.load(tracker.self_)
-    emitter.emit("LOAD_ATTR", tracker.name)
+    emitter.attribute(lambda: emitter.load(tracker.self_), tracker.name)
 
 
 @rebuilds(SuperMethodVariable)
@@ -98,23 +90,13 @@ def _super_method(emitter: Emitter, tracker: SuperMethodVariable) -> None:
 
 @rebuilds(TransformedFunctionVariable)
 def _transformed(emitter: Emitter, tracker: TransformedFunctionVariable) -> None:
-    emitter.emit("PUSH_NULL")
-    emitter.const(tracker.transform)
-    for value in (tracker.function, *tracker.args, *tracker.keywords.values()):
-        emitter.load(value)
-    emitter.emit("CALL", CallShape(1 + len(tracker.args) + len(tracker.keywords), tuple(tracker.keywords)))
+    arguments = emitter.loading((tracker.function, *tracker.args, *tracker.keywords.values()))
+    emitter.call(lambda: emitter.const(tracker.transform), arguments, tracker.keywords)
 
 
 @rebuilds(PartialVariable)
 def _partial(emitter: Emitter, tracker: PartialVariable) -> None:
-    emitter.emit("PUSH_NULL")
-    emitter.const(functools.partial)
-    for value in (tracker.function, *tracker.args, *tracker.keywords.values()):
-        emitter.load(value)
-    shape = CallShape(1 + len(tracker.args) + len(tracker.keywords), tuple(tracker.keywords))
-    emitter.emit("CALL", shape)
+    arguments = emitter.loading((tracker.function, *tracker.args, *tracker.keywords.values()))
+    emitter.call(lambda: emitter.const(functools.partial), arguments, tracker.keywords)
     emitter.keep(tracker)
-    for name, value in tracker.attributes.items():
-        emitter.load(value)
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", name)
+    emitter.set_attributes_of(tracker, tracker.attributes)

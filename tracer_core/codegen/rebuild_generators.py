@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import dis
 import types
 import weakref
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
-from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, make
+from tracer_core.bytecode import CodeBuilder, Instruction, Program, assemble, body_of, decode, make, prologue
 from tracer_core.codegen.effects import writes_back
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
@@ -76,31 +75,18 @@ def _call(
     make_it: Any,
 ) -> None:
     frame: Frame = tracker.frame
-
-    def closure() -> None:
-        for name in cells:
-            emitter.load(frame.cells[name])
-        emitter.emit("BUILD_TUPLE", len(cells))
-
-    def values() -> None:
-        for argument in arguments:
-            emitter.load(argument)
-        emitter.emit("BUILD_TUPLE", len(arguments))
-
     emitter.call_const(
         make_it,
         lambda: emitter.const(code),
         lambda: emitter.globals_of(frame.globals),
-        closure,
-        values,
+        lambda: emitter.tuple_of(emitter.loading(frame.cells[name] for name in cells)),
+        lambda: emitter.tuple_of(emitter.loading(arguments)),
         lambda: _load_names(emitter, tracker),
     )
 
 
 def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
-    for name in tracker.names:
-        emitter.load(name or NONE)
-    emitter.emit("BUILD_TUPLE", len(tracker.names))
+    emitter.tuple_of(emitter.loading(name or NONE for name in tracker.names))
 
 
 def _made(
@@ -133,8 +119,7 @@ _END = object()
 @writes_back("generator")
 def _ended(emitter: Emitter, tracker: GeneratorVariable) -> None:
     """The trace has run it to its end."""
-    emitter.call_const(_end, lambda: emitter.load(tracker))
-    emitter.emit("POP_TOP")
+    emitter.run_const(_end, lambda: emitter.load(tracker))
 
 
 def _end(generator: Any) -> None:
@@ -169,10 +154,7 @@ def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cell
     """The generator's code with another beginning, that puts the stack back, yields as the `yield` it waits at does,
     in the same blocks, and goes on after that one."""
     original, program = frame.code, frame.program
-    body, moved = copy_program_with_map(program)
-    for instruction in body.instructions:
-        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
-            instruction.op, instruction.arg = "NOP", None
+    body, moved = body_of(program)
     position = frame.pc - 1
     parameters = [*stack, *bound, CELLS]
     template = original.replace(
@@ -189,7 +171,7 @@ def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cell
     waits, resumed = (moved[i] for i in frame.decoded.instructions[position : position + 2])
     after = moved[frame.decoded.instructions[position + 2]]
     ending = [*(make("POP_TOP") for _ in range(len(frame.stack) + 1)), make("LOAD_CONST", None), make("RETURN_VALUE")]
-    beginning = _beginning(frame, waits, resumed, len(cells))
+    beginning = _beginning(frame, waits, resumed, cells)
     choice = [make("POP_JUMP_IF_TRUE", target=ending[0]), make("JUMP", target=after)]
     for instruction in choice:
         instruction.span = waits.span
@@ -201,30 +183,23 @@ def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cell
 
 
 def _first_yield(code: CodeType) -> int:
-    return next(i.offset for i in dis.get_instructions(code) if i.opname == "YIELD_VALUE")
+    yields = next(each for each in decode(code).instructions if each.op == "YIELD_VALUE")
+    assert yields.origin is not None
+    return yields.origin.offset
 
 
-def _beginning(frame: Frame, waits: Instruction, resumed: Instruction, cells: int) -> list[Instruction]:
+def _beginning(frame: Frame, waits: Instruction, resumed: Instruction, cells: tuple[str, ...]) -> list[Instruction]:
     """Leaves whether the generator is to end at once on top of the stack."""
-    pushes = [
-        make("PUSH_NULL") if item is NULL else make("LOAD_FAST", stack_parameter(depth))
-        for depth, item in enumerate(frame.stack)
-    ]
-    yields, goes_on = make("YIELD_VALUE", waits.arg), make("RESUME", resumed.arg)
-    yields.handler, goes_on.handler = waits.handler, resumed.handler
-    made = [
-        *([make("COPY_FREE_VARS", cells)] if cells else []),
-        make("RETURN_GENERATOR"),
-        make("POP_TOP"),
-        make("RESUME", 0),
-        *pushes,
-        make("LOAD_CONST", None),
-        yields,
-        goes_on,
-        make("COPY", 1),
-        make("LOAD_CONST", _END),
-        make("IS_OP", "is"),
-    ]
+    code = CodeBuilder()
+    for depth, item in enumerate(frame.stack):
+        code.null() if item is NULL else code.load_local(stack_parameter(depth))
+    code.const(None)
+    for copied in (waits, resumed):
+        code.emit(copied.op, copied.arg).handler = copied.handler
+    code.emit("COPY", 1)
+    code.const(_END)
+    code.emit("IS_OP", "is")
+    made = [*prologue(free=cells, generator=True), *code.instructions]
     for instruction in made:
         instruction.span = waits.span
     return made

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tracer_core.bytecode import CallShape
+from tracer_core.bytecode import Push
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import call_for_effect, list_of
+from tracer_core.codegen.rebuild_containers import list_of
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.polyfills import Ongoing
 from tracer_core.variables.base import VariableTracker
@@ -39,7 +40,7 @@ def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
     emitter.call_const(_starting(tracker), lambda: emitter.load(of))
     emitter.keep(tracker)
     if tracker.index or isinstance(tracker, BackwardsIterator):
-        call_for_effect(emitter, tracker, "__setstate__", lambda: emitter.const(tracker.index))
+        emitter.run_method(lambda: emitter.load(tracker), "__setstate__", lambda: emitter.const(tracker.index))
 
 
 def _starting(tracker: SequenceIterator) -> Any:
@@ -109,16 +110,9 @@ _BASES = (collections.OrderedDict, dict, set, frozenset)
 @rebuilds(ComposedIterator)
 def _composed_iterator(emitter: Emitter, tracker: ComposedIterator) -> None:
     keywords = tracker.keywords()
-    emitter.emit("PUSH_NULL")
-    emitter.const(tracker.cls)
-    for value in tracker.before:
-        emitter.load(value)
-    for iterator in tracker.iterators:
-        _ongoing(emitter, iterator)
-    for value in keywords.values():
-        emitter.load(value)
-    count = len(tracker.before) + len(tracker.iterators) + len(keywords)
-    emitter.emit("CALL", CallShape(count, tuple(keywords)))
+    iterators: list[Push] = [functools.partial(_ongoing, emitter, iterator) for iterator in tracker.iterators]
+    arguments = [*emitter.loading(tracker.before), *iterators, *emitter.loading(keywords.values())]
+    emitter.call(lambda: emitter.const(tracker.cls), arguments, keywords)
     emitter.keep(tracker)
 
 

@@ -72,11 +72,10 @@ def fill_dict(
 ) -> None:
     """Put the entries into the dict that `push` pushes, all under known hashes."""
     for hashed, (key, value) in keys.items():
-        emitter.call_const(
+        emitter.run_const(
             set_known,
             push,
             lambda key=key: emitter.load(key),  # type: ignore[misc]
             lambda value=value: emitter.load(value),  # type: ignore[misc]
             lambda hashed=hashed: emitter.const(hash(hashed)),  # type: ignore[misc]
         )
-        emitter.emit("POP_TOP")

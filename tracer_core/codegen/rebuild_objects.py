@@ -57,14 +57,12 @@ def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTrac
     if isinstance(part, DictPart):
         if part.default_factory is not None:
             factory = part.default_factory
-            emitter.call_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
-            emitter.emit("POP_TOP")
+            emitter.run_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
         if check_keys(part.by_key, base is collections.OrderedDict):
             fill_dict(emitter, part.by_key, lambda: emitter.load(tracker))
             return
         for key, value in part.entries(None):
-            emitter.call_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
-            emitter.emit("POP_TOP")
+            emitter.run_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
         return
 
     def push_items() -> None:
@@ -75,8 +73,7 @@ def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTrac
 
     extra = [lambda: emitter.const(part.maxlen)] if isinstance(part, DequePart) and part.maxlen is not None else []
     fill = base.__init__
-    emitter.call_const(fill, lambda: emitter.load(tracker), push_items, *extra)
-    emitter.emit("POP_TOP")
+    emitter.run_const(fill, lambda: emitter.load(tracker), push_items, *extra)
 
 
 @rebuilds(*PARTS)
@@ -90,7 +87,7 @@ def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
     if not hasattr(tracker.cls, "real"):
         raise CannotRebuild(tracker)
     _object(emitter, tracker)
-    emitter.emit("POP_TOP")
+    emitter.pop()
     emitter.call_const(tracker.cls.real, lambda: emitter.load(tracker))
     emitter.keep(tracker)
 
@@ -113,8 +110,7 @@ def _delete_attribute(emitter: Emitter, tracker: VariableTracker, name: str) -> 
         emitter.call_const(_empty_slot, lambda: emitter.load(tracker), lambda: emitter.const(name))
     else:
         push_dict = functools.partial(_own_dict, emitter, tracker)
-        emitter.call_const(dict.pop, push_dict, lambda: emitter.const(name), lambda: emitter.const(None))
-    emitter.emit("POP_TOP")
+        emitter.run_const(dict.pop, push_dict, lambda: emitter.const(name), lambda: emitter.const(None))
 
 
 def _empty_slot(obj: Any, name: str) -> None:
@@ -129,24 +125,21 @@ def _own_dict(emitter: Emitter, tracker: VariableTracker) -> None:
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:
     """Set an attribute past what the class does at that; one that a descriptor hides, in the instance's dict."""
     if isinstance(tracker, UserObjectVariable) and hides_stored(static_lookup(tracker.cls, name)[0]):
-        emitter.load(value)
-        _own_dict(emitter, tracker)
-        emitter.const(name)
-        emitter.emit("STORE_SUBSCR")
+        emitter.set_item(
+            lambda: _own_dict(emitter, tracker), lambda: emitter.const(name), lambda: emitter.load(value)
+        )
         return
-    emitter.call_const(
+    emitter.run_const(
         object.__setattr__,
         lambda: emitter.load(tracker),
         lambda: emitter.const(name),
         lambda: emitter.load(value),
     )
-    emitter.emit("POP_TOP")
 
 
 @rebuilds(InstanceDictVariable)
 def _instance_dict(emitter: Emitter, tracker: InstanceDictVariable) -> None:
-    emitter.load(tracker.owner)
-    emitter.emit("LOAD_ATTR", "__dict__")
+    emitter.attribute(lambda: emitter.load(tracker.owner), "__dict__")
 
 
 # Exceptions in C that make more of their arguments than `args`.
@@ -162,33 +155,24 @@ def _exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
     emitter.keep(tracker)
     if issubclass(tracker.cls, _STATEFUL) and tracker.made_of is not None:
         owner = class_in_c(tracker.cls)
-        emitter.call_const(owner.__init__, lambda: emitter.load(tracker), *push_args)
-        emitter.emit("POP_TOP")
+        emitter.run_const(owner.__init__, lambda: emitter.load(tracker), *push_args)
     if tracker.args != args:
         _set_args(emitter, tracker)
     _as_raised(emitter, tracker)
 
 
 def _set_args(emitter: Emitter, tracker: ExceptionVariable) -> None:
-    for arg in tracker.args:
-        emitter.load(arg)
-    emitter.emit("BUILD_TUPLE", len(tracker.args))
-    emitter.load(tracker)
-    emitter.emit("STORE_ATTR", "args")
+    args = emitter.loading(tracker.args)
+    emitter.set_attribute(lambda: emitter.load(tracker), "args", lambda: emitter.tuple_of(args))
 
 
 def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
     """Write what was set on it, and what raising it has left on it."""
     if tracker.raised_alone and "__context__" not in tracker.attributes:
-        emitter.call_const(set_outer_context, lambda: emitter.load(tracker))
-        emitter.emit("POP_TOP")
-    for name, value in tracker.attributes.items():
-        emitter.load(value)
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", name)
+        emitter.run_const(set_outer_context, lambda: emitter.load(tracker))
+    emitter.set_attributes_of(tracker, tracker.attributes)
     if tracker.trace:
-        emitter.call_const(add_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
-        emitter.emit("POP_TOP")
+        emitter.run_const(add_traceback, lambda: emitter.load(tracker), lambda: emitter.const(tuple(tracker.trace)))
 
 
 def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from tracer_core.bytecode import CallShape, Instruction, make
+from tracer_core.bytecode import CodeBuilder, Instruction, make
 from tracer_core.errors import BackendError
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
@@ -119,20 +119,16 @@ def _on_other_devices(node: torch.fx.Node) -> bool:
     return any(isinstance(each, torch.Tensor) and each.device.type != "cpu" for each in fakes)
 
 
-def recovery_code(otherwise: Instruction, back: list[Instruction]) -> list[Instruction]:
-    """Where the graph's exception goes: an ordinary one is dropped, `back` done, and plain Python runs instead."""
-    again = make("RERAISE", 0)
-    return [
-        make("PUSH_NULL"),
-        make("LOAD_CONST", _is_of_the_graph),
-        make("COPY", 3),
-        make("CALL", CallShape(1)),
-        make("POP_JUMP_IF_FALSE", target=again),
-        make("POP_TOP"),
-        *back,
-        make("JUMP", target=otherwise),
-        again,
-    ]
+def recovery_code(otherwise: Instruction, put_back: Callable[[CodeBuilder], None]) -> list[Instruction]:
+    """Where the graph's exception goes: an ordinary one is dropped, `put_back` writes what is done about what the
+    graph has changed, and plain Python runs instead."""
+    code, again = CodeBuilder(), make("RERAISE", 0)
+    code.call_with_top(_is_of_the_graph)
+    code.emit("POP_JUMP_IF_FALSE", target=again)
+    code.pop()
+    put_back(code)
+    code.emit("JUMP", target=otherwise)
+    return [*code.instructions, again]
 
 
 def _is_of_the_graph(error: BaseException) -> bool:

@@ -11,18 +11,20 @@ import weakref
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode import (
-    CallShape,
+    CodeBuilder,
     Handler,
     Instruction,
     Program,
     assemble,
-    copy_program_with_map,
+    body_of,
     decode,
     make,
+    prologue,
     stack_labels,
 )
 from tracer_core.code_names import Label, forget_code, name_rest
@@ -179,21 +181,16 @@ def box(name: str) -> str:
     return f"{BOX}_{name}"
 
 
-def _opened(name: str) -> list[Instruction]:
-    """Instructions that empty a box and push what was in it."""
-    return [make("PUSH_NULL"), make("LOAD_FAST", box(name)), make("LOAD_ATTR", "pop"), make("CALL", CallShape(0))]
+def _open(code: CodeBuilder, name: str) -> None:
+    """Empty a box and push what was in it."""
+    code.call_method(lambda: code.load_local(box(name)), "pop")
 
 
 def _build(original: CodeType, program: Program, point: Point) -> Resume:
-    body, moved = copy_program_with_map(program)
+    body, moved = body_of(program)
     target_old = program.instructions[point.at]
     cells = (*program.freevars, *program.cellvars)
-    for instruction in body.instructions:
-        if instruction.op in ("MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"):
-            instruction.op, instruction.arg = "NOP", None
-    beginning = _beginning(point, moved[target_old], len(cells))
-    # Nobody who looks at its frame finds what its own namespace never held.
-    beginning[-1:-1] = [make("DELETE_FAST", name) for name in point.unseen()]
+    beginning = _beginning(point, moved[target_old], cells)
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
     after = program.instructions[point.at - point.dropped]
@@ -233,43 +230,50 @@ def _line(instruction: Instruction, code: CodeType) -> int:
     return code.co_firstlineno if line is None else line
 
 
-def _beginning(point: Point, target: Instruction, cells: int) -> list[Instruction]:
-    made: list[Instruction] = []
-    if cells:
-        made.append(make("COPY_FREE_VARS", cells))
-    made.append(make("RESUME", 0))
+def _beginning(point: Point, target: Instruction, cells: tuple[str, ...]) -> list[Instruction]:
+    code = CodeBuilder()
     for name in point.boxed:
-        made += [*_opened(name), make("STORE_FAST", name)]
+        _open(code, name)
+        code.store_local(name)
     for depth in range(point.stack):
+        parameter = stack_parameter(depth)
         if depth in point.boxed_items:
-            made.extend(_opened(str(depth)))
+            _open(code, str(depth))
         elif depth in point.empty:
-            made.append(make("PUSH_NULL"))
+            code.null()
         elif depth in point.handled:
-            made.append(make("LOAD_FAST", stack_parameter(depth)))
-            made.extend(raise_and_catch(depth))
-            made.extend(_as_if_not_raised_again(depth))
+            code.load_local(parameter)
+            raise_and_catch(code, depth)
+            # The traceback has no entry for raising it again.
+            code.run_const(drop_outermost, partial(code.load_local, parameter))
         elif depth in point.reentered:
-            made.extend(enter_block(stack_parameter(depth)))
+            enter_block(code, parameter)
         elif depth in point.remade:
-            made.extend(make_and_enter_block(stack_parameter(depth)))
+            make_and_enter_block(code, parameter)
         else:
-            made.append(make("LOAD_FAST", stack_parameter(depth)))
-    made.append(make("JUMP", target=target))
+            code.load_local(parameter)
+    # Nobody who looks at its frame finds what its own namespace never held.
+    for name in point.unseen():
+        code.delete_local(name)
+    code.emit("JUMP", target=target)
+    made = [*prologue(free=cells), *code.instructions]
     for instruction in made:
         instruction.span = target.span
     return made
 
 
-def enter_block(manager: str) -> list[Instruction]:
-    """Instructions that enter the manager in a variable and push its exit."""
-    return [make("LOAD_FAST", manager), make("BEFORE_WITH"), make("POP_TOP")]
+def enter_block(code: CodeBuilder, manager: str) -> None:
+    """Enter the manager in a variable and push its exit."""
+    code.load_local(manager)
+    code.emit("BEFORE_WITH")
+    code.pop()
 
 
-def make_and_enter_block(maker: str) -> list[Instruction]:
-    """Instructions that enter what the function in a variable makes, and push its exit."""
-    call = [make("PUSH_NULL"), make("LOAD_FAST", maker), make("CALL", CallShape(0))]
-    return [*call, make("BEFORE_WITH"), make("POP_TOP")]
+def make_and_enter_block(code: CodeBuilder, maker: str) -> None:
+    """Enter what the function in a variable makes, and push its exit."""
+    code.call(lambda: code.load_local(maker))
+    code.emit("BEFORE_WITH")
+    code.pop()
 
 
 def manager_of(depth: int) -> str:
@@ -278,26 +282,19 @@ def manager_of(depth: int) -> str:
     return f"___with{depth}"
 
 
-def leave_block(exit_: str, manager: str) -> list[Instruction]:
+def leave_block(code: CodeBuilder, exit_: str, manager: str) -> None:
     """Leave a block by its exit in the variable `exit_`, and put what enters it another time there instead."""
-    nothing = [make("LOAD_CONST", None) for _ in range(3)]
-    call = [make("PUSH_NULL"), make("LOAD_FAST", exit_), *nothing, make("CALL", CallShape(3)), make("POP_TOP")]
-    return [*call, make("LOAD_FAST", manager), make("STORE_FAST", exit_)]
+    code.call(lambda: code.load_local(exit_), [partial(code.const, None)] * 3)
+    code.pop()
+    code.load_local(manager)
+    code.store_local(exit_)
 
 
-def raise_and_catch(depth: int) -> list[Instruction]:
-    """Instructions that put Python in the state of handling the exception on top of `depth` items, and leave its mark
-    in its place."""
-    push = make("PUSH_EXC_INFO")
-    raising = make("RAISE_VARARGS", 1)
-    raising.handler = Handler(push, depth, False)
-    return [raising, push, make("POP_TOP")]
-
-
-def _as_if_not_raised_again(depth: int) -> list[Instruction]:
-    """Take from the exception handled at `depth` the entry of the traceback that raising it again has added."""
-    drop = [make("PUSH_NULL"), make("LOAD_CONST", drop_outermost)]
-    return [*drop, make("LOAD_FAST", stack_parameter(depth)), make("CALL", CallShape(1)), make("POP_TOP")]
+def raise_and_catch(code: CodeBuilder, depth: int) -> None:
+    """Put Python in the state of handling the exception on top of `depth` items, and leave its mark in its place."""
+    raising = code.emit("RAISE_VARARGS", 1)
+    raising.handler = Handler(code.emit("PUSH_EXC_INFO"), depth, False)
+    code.pop()
 
 
 def raising(resume: Resume, error: BaseException) -> CodeType:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import CodeType
 
-from tracer_core.bytecode import CallShape, Handler, Instruction, Program, make
+from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Push
 from tracer_core.codegen.alive import alive_before
 from tracer_core.codegen.boxes import boxed, boxed_locals
 from tracer_core.codegen.frame_end import FrameEnd
@@ -60,33 +61,33 @@ def call_resume(
         told_plainly=end.output.told_plainly,
     )  # fmt: skip
     resume = make_resume(original, program, point)
-    made: list[Instruction] = [make("POP_TOP")] if unwanted else []
+    code = CodeBuilder()
+    if unwanted:
+        code.pop()
     temporaries = {d: f"___pass{d}" for d in range(depth)}
     for d in reversed(range(depth)):
-        made.append(make("STORE_FAST", temporaries[d]))
+        code.store_local(temporaries[d])
     for d in reversed(again):
-        made.extend(leave_block(temporaries[d], manager_of(d)))
-    made.extend(_stop_handling([temporaries[d] for d in handled]))
-    # In loops, resume functions hand the next one back rather than call it; whoever called the first goes on.
-    through = (TailCall if resume_of(root.code) else go_on) if decoded(original).has_loop else None
-    made.append(make("PUSH_NULL"))
-    if through is not None:
-        made.append(make("LOAD_CONST", through))
-    made.extend(_make_function(root, resume.code))
-    places = {stack_parameter(d): [make("LOAD_FAST", name)] for d, name in temporaries.items()}
-    places |= {box(name): _into_box(name) for name in boxed_names}
-    places |= {box(str(d)): _into_box(temporaries[d]) for d in boxed_items}
+        leave_block(code, temporaries[d], manager_of(d))
+    _stop_handling(code, [temporaries[d] for d in handled])
+    places: dict[str, Push] = {stack_parameter(d): partial(code.load_local, name) for d, name in temporaries.items()}
+    places |= {box(name): partial(_into_box, code, name) for name in boxed_names}
+    places |= {box(str(d)): partial(_into_box, code, temporaries[d]) for d in boxed_items}
     if FIRST_ARGUMENT not in root.program.varnames:
-        places[FIRST_ARGUMENT] = [make("LOAD_DEREF", original.co_varnames[0] if original.co_varnames else "")]
-    parameters = point.parameters()
-    for name in parameters:
-        made.extend(places.get(name) or [make("LOAD_FAST", name)])
-    call = make("CALL", CallShape(len(parameters) + (through is not None)))
+        places[FIRST_ARGUMENT] = partial(code.emit, "LOAD_DEREF", next(iter(original.co_varnames), ""))
+    function = partial(_make_function, code, resume.code)
+    arguments = [places.get(name) or partial(code.load_local, name) for name in point.parameters()]
+    if decoded(original).has_loop:
+        # Resume functions hand the next one back rather than call it; whoever called the first goes on.
+        through = TailCall if resume_of(root.code) else go_on
+        call = code.call(partial(code.const, through), [function, *arguments])
+    else:
+        call = code.call(function, arguments)
     call.handler = Handler(leave_out[0], 0, False)
-    made += [call, make("RETURN_VALUE")]
-    for instruction in made:
+    code.emit("RETURN_VALUE")
+    for instruction in code.instructions:
         instruction.span = broken.span
-    return made, resume
+    return code.instructions, resume
 
 
 def _following(root: Frame, instruction: Instruction) -> Instruction:
@@ -94,24 +95,22 @@ def _following(root: Frame, instruction: Instruction) -> Instruction:
     return decoded.instructions[decoded.index[instruction] + 1]
 
 
-def _into_box(name: str) -> list[Instruction]:
+def _into_box(code: CodeBuilder, name: str) -> None:
     """Put the value of a variable into a box and let go of it here."""
-    return [make("LOAD_FAST", name), make("BUILD_LIST", 1), make("DELETE_FAST", name)]
+    code.list_of([partial(code.load_local, name)])
+    code.delete_local(name)
 
 
 def leaving_out_this_frame() -> list[Instruction]:
     """Where the exception of a resume function goes: on its way, but that its traceback does not go through here, so
     that it has one entry for the user's one frame."""
-    return [
-        make("PUSH_EXC_INFO"),
-        make("PUSH_NULL"),
-        make("LOAD_CONST", _leave_out_callers),
-        make("CALL", CallShape(0)),
-        make("POP_TOP"),
-        make("SWAP", 2),
-        make("POP_EXCEPT"),
-        make("RERAISE", 0),
-    ]
+    code = CodeBuilder()
+    code.emit("PUSH_EXC_INFO")
+    code.run_const(_leave_out_callers)
+    code.emit("SWAP", 2)
+    code.emit("POP_EXCEPT")
+    code.emit("RERAISE", 0)
+    return code.instructions
 
 
 def _leave_out_callers() -> None:
@@ -141,20 +140,23 @@ def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | N
     return name if name in bound else None
 
 
-def _stop_handling(marks: list[str]) -> list[Instruction]:
+def _stop_handling(code: CodeBuilder, marks: list[str]) -> None:
     """Leave all `except` blocks: each mark's temporary gets the exception handled there, to be passed on.
 
     A mark on the stack holds the exception handled before it, so the one handled at a mark is what lies at the next
     mark, and the innermost is the one that Python has at hand.
     """
     if not marks:
-        return []
-    made = [make("PUSH_NULL"), make("LOAD_CONST", _being_handled), make("CALL", CallShape(0))]
+        return
+    code.call_const(_being_handled)
     for name in reversed(marks):
         # The exception handled here stays on the stack until its mark has been used to restore the one before.
-        made += [make("LOAD_FAST", name), make("COPY", 1), make("POP_EXCEPT"), make("SWAP", 2)]
-        made += [make("STORE_FAST", name)]
-    return [*made, make("POP_TOP")]
+        code.load_local(name)
+        code.emit("COPY", 1)
+        code.emit("POP_EXCEPT")
+        code.emit("SWAP", 2)
+        code.store_local(name)
+    code.pop()
 
 
 def _being_handled() -> BaseException | None:
@@ -178,8 +180,9 @@ def _in_original(root: Frame, target: Instruction) -> tuple[CodeType, Program, i
     return known.original, decoded(known.original).program, at - known.shift
 
 
-def _make_function(root: Frame, code: CodeType) -> list[Instruction]:
-    cells = [make("LOAD_CLOSURE", name) for name in code.co_freevars]
-    if not cells:
-        return [make("LOAD_CONST", code), make("MAKE_FUNCTION", 0)]
-    return [*cells, make("BUILD_TUPLE", len(cells)), make("LOAD_CONST", code), make("MAKE_FUNCTION", 8)]
+def _make_function(code: CodeBuilder, function: CodeType) -> None:
+    cells = [partial(code.emit, "LOAD_CLOSURE", name) for name in function.co_freevars]
+    if cells:
+        code.tuple_of(cells)
+    code.const(function)
+    code.emit("MAKE_FUNCTION", 8 if cells else 0)

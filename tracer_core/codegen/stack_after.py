@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.bytecode import Instruction, pops, stack_effect
+from tracer_core.bytecode import Instruction, call_items, pops, stack_effect
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NULL
@@ -16,8 +16,8 @@ _rules: dict[str, Callable[[Items, Any], Items]] = {
     "SWAP": lambda items, depth: [*items[:-depth], items[-1], *items[1 - depth : -1], items[-depth]],
     "PUSH_NULL": lambda items, _: [*items, NULL],
     # Whether it leaves an empty slot is decided when it runs; the generated code sees to it that it does.
-    "LOAD_METHOD": lambda items, _: [*items[:-1], NULL, None],
-    "LOAD_GLOBAL_NULL": lambda items, _: [*items, NULL, None],
+    "LOAD_METHOD": lambda items, _: [*items[:-1], *call_items(None, NULL)],
+    "LOAD_GLOBAL_NULL": lambda items, _: [*items, *call_items(None, NULL)],
     "WITH_EXCEPT_START": lambda items, _: [*items, None],
     "PUSH_EXC_INFO": lambda items, _: [*items[:-1], _mark(items[-1]), items[-1]],
     "POP_EXCEPT": lambda items, _: [None if item is items[-1] else item for item in items[:-1]],

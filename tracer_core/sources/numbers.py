@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.sources.base import Const, Load, Scope, Step
+from tracer_core.sources.base import Const, Scope, SourceCode, Step
 
 
 def float_tensor(value: float) -> Any:
@@ -41,9 +40,8 @@ class NumberTensorSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(type(self).convert)}({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        convert = make("LOAD_CONST", type(self).convert)
-        return [make("PUSH_NULL"), convert, *load(self.of), make("CALL", CallShape(1))]
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(type(self).convert, lambda: code.load_source(self.of))
 
 
 @dataclass(frozen=True, eq=False)
