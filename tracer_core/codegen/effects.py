@@ -11,10 +11,12 @@ from tracer_core.bytecode import Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_buffers import write_buffer
 from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
-from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
+from tracer_core.codegen.rebuild_keys import check_keys
 from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
-from tracer_core.iterator_state import advance
+from tracer_core.runtime.containers import refill_dict, refill_set, set_items
+from tracer_core.runtime.iterators import advance
+from tracer_core.runtime.objects import delete_class_attribute
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.class_writes import ClassWrites
@@ -136,12 +138,7 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
         _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
         return
     # Iterators over it that are outside of the trace go on where they are.
-    emitter.run_const(_set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
-
-
-def _set_items(target: collections.deque[Any], items: list[Any]) -> None:
-    for index, item in enumerate(items):
-        collections.deque.__setitem__(target, index, item)
+    emitter.run_const(set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
 
 
 @writes_back("dict")
@@ -213,13 +210,7 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
     for name, value in tracker.attributes.items():
         push_name = functools.partial(emitter.const, name)
         if value is DELETED:
-            emitter.call_const(_delete_class_attribute, lambda: emitter.load(tracker), push_name)
+            emitter.run_const(delete_class_attribute, lambda: emitter.load(tracker), push_name)
         else:
             push_value = functools.partial(emitter.load, value)
             emitter.run_const(type.__setattr__, lambda: emitter.load(tracker), push_name, push_value)
-
-
-def _delete_class_attribute(cls: type, name: str) -> None:
-    """Delete it if it is there (the trace may have made and deleted it)."""
-    if name in vars(cls):
-        type.__delattr__(cls, name)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from tracer_core.bytecode import Instruction, Push
 from tracer_core.interpreter.frame import Frame
+from tracer_core.runtime.objects import globals_of_caller
 from tracer_core.sources import CellSource, LocalSource, Source, SourceCode
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
@@ -48,10 +48,6 @@ def refuse_classes_made(alive: list[VariableTracker]) -> None:
             found = getattr(tracker, place, None)
             if isinstance(found, type) and found in overlay.made:
                 raise ClassLeaves(overlay.made[found])
-
-
-def _globals_of_caller() -> dict[str, Any]:
-    return sys._getframe(1).f_globals
 
 
 _TEMPORARY = re.compile(r"___[0-9]+")
@@ -97,7 +93,7 @@ class Emitter(SourceCode):
         """Push a function's globals. Those of the frame itself are asked of the frame that runs: as a constant of its
         own code they would keep themselves alive."""
         if globals_ is self.root.globals:
-            self.call_const(_globals_of_caller)
+            self.call_const(globals_of_caller)
         else:
             self.const(globals_)
 

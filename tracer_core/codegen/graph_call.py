@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import linecache
 import weakref
-from collections.abc import Callable, Mapping
-from types import TracebackType
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.fx
-from torch._C._dynamo.eval_frame import set_eval_frame
 from torch._guards import TracingContext, tracing
 from torch.fx.graph_module import _loader
 
-from tracer_core.codegen.places import Places
+from tracer_core.codegen.places import places_of
 from tracer_core.codegen.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
-from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.fakes import CONSTANT
 from tracer_core.graph.numpy_warnings import WOULD_WARN
 from tracer_core.graph.output import OutputGraph
-from tracer_core.signals import handlers_part
+from tracer_core.runtime.graphs import unless_shared, untraced
 from tracer_core.sources import FloatTensorSource
 
 
@@ -90,28 +85,8 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
     if not callable(compiled):
         raise BackendError(f"the back end returned {type(compiled).__name__}, which cannot be called")
     if any(tracked.mutated for tracked in output.fakes.inputs.values()):
-        return _unless_shared(compiled, module)
+        return unless_shared(compiled, module)
     return compiled
-
-
-def _unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
-    """`compiled`, but the graph as it is in calls where inputs share memory: a back end that saw separate inputs
-    may put off or reorder changes to one that the others then would not see."""
-    forward = module.forward
-    if getattr(compiled, "__code__", None) is forward.__code__ or len(module.graph.find_nodes(op="placeholder")) < 2:
-        return compiled
-
-    def call(*args: Any) -> Any:
-        return forward(*args) if _share_memory(args) else compiled(*args)
-
-    return call
-
-
-def _share_memory(values: tuple[Any, ...]) -> bool:
-    """Whether two tensors look at memory of one storage, or of one array (where each has a storage of its own)."""
-    storages = [value.untyped_storage() for value in values if isinstance(value, torch.Tensor)]
-    ranges = sorted((storage.data_ptr(), storage.nbytes()) for storage in storages if storage.nbytes())
-    return any(start + size > after for (start, size), (after, _) in itertools.pairwise(ranges))
 
 
 class GraphCall:
@@ -125,9 +100,9 @@ class GraphCall:
     def __init__(self, output: OutputGraph, module: torch.fx.GraphModule, name: str) -> None:
         self.module = module
         self.name = name
-        self.places = Places(output, module)
+        self.places = places_of(output, module)
         self._output = output
-        self.function, self._be = _untraced(name, output.state.start, _check_of(module, output.frame.config.backend))
+        self.function, self._be = untraced(name, output.state.start, _check_of(module, output.frame.config.backend))
 
     def compile(self) -> None:
         """Ask the back end.
@@ -164,73 +139,3 @@ def _check_of(module: torch.fx.GraphModule, backend: Any) -> Callable[[Any], Any
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _untraced(
-    name: str, settings: Mapping[str, Any], checked: Callable[[Any], Any]
-) -> tuple[Callable[..., Any], Callable[[Callable[..., Any]], None]]:
-    """The function with the frame hook off, and how to say which one that is. Results of another number than at the
-    last call, or of another type, go through `checked`."""
-    function: Callable[..., Any]
-    kind: Any = None
-    count = 0
-
-    def be(compiled: Callable[..., Any]) -> None:
-        nonlocal function
-        function = compiled
-
-    def call(*args: Any) -> Any:
-        nonlocal kind, count
-        results: Any
-        previous = set_eval_frame(None)
-        try:
-            results = function(*args)
-        finally:
-            set_eval_frame(previous)
-        if type(results) is not kind or len(results) != count:
-            results = checked(results)
-            kind, count = type(results), len(results)
-        return results
-
-    made = _putting_back(call, settings) if settings else call
-    made.__name__ = made.__qualname__ = name
-    made._tracewalk_disable = True  # type: ignore[attr-defined]
-    return made, be
-
-
-def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> Callable[..., Any]:
-    kept = [
-        (PROPERTIES[name].read, write, value)
-        for name, value in settings.items()
-        if (write := PROPERTIES[name].write) is not None
-    ]
-
-    def call(*args: Any) -> Any:
-        nested = _autocast_depth()
-        try:
-            return function(*args)
-        except BaseException as error:
-            # Inference mode lasts as long as the object that the graph's frame holds.
-            _clear_frames(error.__traceback__, handlers_part(error))
-            for read, write, value in kept:
-                if read() != value:  # (what torch takes for unset cannot always be written)
-                    write(value)
-            for _ in range(_autocast_depth() - nested):
-                torch.autocast_decrement_nesting()
-            raise
-
-    return call
-
-
-def _clear_frames(trace: TracebackType | None, end: TracebackType | None) -> None:
-    """Drop what the frames from `trace` on hold, up to those from `end` on."""
-    while trace is not None and trace is not end:
-        with contextlib.suppress(RuntimeError):  # it still runs
-            trace.tb_frame.clear()
-        trace = trace.tb_next
-
-
-def _autocast_depth() -> int:
-    depth = torch.autocast_increment_nesting()
-    torch.autocast_decrement_nesting()
-    return depth - 1

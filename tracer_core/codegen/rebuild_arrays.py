@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.graph.numpy_calls import array_of, based_array_of, locked, owned_array_of, scalar_of, view_of
+from tracer_core.runtime.arrays import array_of, based_array_of, locked, owned_array_of, scalar_of, view_of
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import array
 import functools
 from typing import Any
 
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.runtime.containers import fill
 from tracer_core.variables.buffers import BufferVariable, contents
 
 
@@ -28,8 +28,3 @@ def write_buffer(emitter: Emitter, tracker: BufferVariable) -> None:
     emitter.run_const(
         fill, lambda: emitter.load(tracker), *(functools.partial(emitter.const, value) for value in values)
     )
-
-
-def fill(real: Any, typecode: str | None, data: bytes) -> None:
-    """`real[:] = ...`, of a bytearray or an array."""
-    real[:] = data if typecode is None else array.array(typecode, data)

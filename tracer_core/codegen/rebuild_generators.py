@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import types
 import weakref
-from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
@@ -16,6 +13,7 @@ from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.resume import stack_parameter
 from tracer_core.interpreter.frame import Decoded, Frame
 from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.runtime.generators import END, create_generator, end_generator, exhausted_generator, start_generator
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, NULL
 from tracer_core.variables.generators import GeneratorVariable
@@ -28,7 +26,9 @@ _CO_VARARGS_OR_KEYWORDS = 0x0C
 def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
     frame: Frame = tracker.frame
     if tracker.finished:
-        emitter.call_const(_exhausted, lambda: emitter.const(frame.code), lambda: _load_names(emitter, tracker))
+        emitter.call_const(
+            exhausted_generator, lambda: emitter.const(frame.code), lambda: _load_names(emitter, tracker)
+        )
         emitter.keep(tracker)
         return
     if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack):
@@ -52,7 +52,7 @@ def _unstarted(emitter: Emitter, tracker: GeneratorVariable) -> None:
         co_flags=code.co_flags & ~_CO_VARARGS_OR_KEYWORDS,
     )
     arguments = [frame.locals[name] for name in code.co_varnames[:count]]
-    _call(emitter, tracker, called, code.co_freevars, arguments, _made)
+    _call(emitter, tracker, called, code.co_freevars, arguments, create_generator)
 
 
 def _waiting(emitter: Emitter, tracker: GeneratorVariable) -> None:
@@ -63,7 +63,7 @@ def _waiting(emitter: Emitter, tracker: GeneratorVariable) -> None:
     passed = [(stack_parameter(d), item) for d, item in enumerate(frame.stack) if item is not NULL]
     code = _going_on_known(frame, tuple(name for name, _ in passed), bound, cells)
     arguments = [*(item for _, item in passed), *(frame.locals[name] for name in bound)]
-    _call(emitter, tracker, code, cells, arguments, _started)
+    _call(emitter, tracker, code, cells, arguments, start_generator)
 
 
 def _call(
@@ -89,53 +89,10 @@ def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
     emitter.tuple_of(emitter.loading(name or NONE for name in tracker.names))
 
 
-def _made(
-    code: CodeType,
-    globals_: dict[str, Any],
-    closure: tuple[Any, ...],
-    args: tuple[Any, ...],
-    names: tuple[str | None, str | None],
-) -> Any:
-    function = types.FunctionType(code, globals_, code.co_name, None, closure)
-    function.__name__, function.__qualname__ = names[0] or code.co_name, names[1] or code.co_qualname
-    return function(*args)
-
-
-def _started(
-    code: CodeType,
-    globals_: dict[str, Any],
-    closure: tuple[Any, ...],
-    args: tuple[Any, ...],
-    names: tuple[str | None, str | None],
-) -> Any:
-    generator = _made(code, globals_, closure, (*args, closure), names)
-    next(generator)
-    return generator
-
-
-_END = object()
-
-
 @writes_back("generator")
 def _ended(emitter: Emitter, tracker: GeneratorVariable) -> None:
     """The trace has run it to its end."""
-    emitter.run_const(_end, lambda: emitter.load(tracker))
-
-
-def _end(generator: Any) -> None:
-    """Have a generator that waits at a `yield` of ours return, whatever blocks it is in."""
-    with contextlib.suppress(StopIteration):
-        generator.send(_END)
-
-
-def _exhausted(code: CodeType, names: tuple[str | None, str | None]) -> Iterator[None]:
-    def empty() -> Iterator[None]:
-        yield
-
-    generator: Any = empty()
-    generator.close()
-    generator.__name__, generator.__qualname__ = names[0] or code.co_name, names[1] or code.co_qualname
-    return generator  # type: ignore[no-any-return]
+    emitter.run_const(end_generator, lambda: emitter.load(tracker))
 
 
 # By decoded code: what was made for it, so that codes that go on the same way are the same object.
@@ -197,7 +154,7 @@ def _beginning(frame: Frame, waits: Instruction, resumed: Instruction, cells: tu
     for copied in (waits, resumed):
         code.emit(copied.op, copied.arg).handler = copied.handler
     code.emit("COPY", 1)
-    code.const(_END)
+    code.const(END)
     code.emit("IS_OP", "is")
     made = [*prologue(free=cells, generator=True), *code.instructions]
     for instruction in made:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tracer_core.bytecode import Push
@@ -12,6 +12,7 @@ from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import list_of
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.polyfills import Ongoing
+from tracer_core.runtime.iterators import advanced, used_up
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.iterators import (
     BackwardsIterator,
@@ -47,22 +48,6 @@ def _starting(tracker: SequenceIterator) -> Any:
     """What makes it of the whole, past what a class that inherits from list overrides."""
     start: Any = type(tracker).start
     return getattr(list, f"__{start.__name__}__") if isinstance(tracker.whole, ListPart) else start
-
-
-def used_up(start: Callable[[Any], Iterator[Any]], sequence: Any) -> Iterator[Any]:
-    """An iterator over `sequence` that gives nothing any more."""
-    iterator = start(sequence)
-    if len(sequence):
-        iterator.__setstate__(len(sequence) if start is iter else -1)  # type: ignore[attr-defined]
-    next(iterator, None)
-    return iterator
-
-
-def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
-    """`iterator` with its next `count` items taken."""
-    for _ in range(count):
-        next(iterator)
-    return iterator
 
 
 @rebuilds(DequeIterator)

@@ -5,18 +5,14 @@ tracing: keys go in under the hash that they had then.
 from __future__ import annotations
 
 import collections
-import ctypes
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.errors import Unsupported
+from tracer_core.runtime.containers import set_known
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.keys import asked, hash_is_known
-
-_set_item = ctypes.pythonapi["_PyDict_SetItem_KnownHash"]
-_set_item.argtypes = [ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.c_ssize_t]
-_set_item.restype = ctypes.c_int
 
 
 class MustAskAgain(Exception):
@@ -27,23 +23,6 @@ class MustAskAgain(Exception):
         super().__init__(of.describe())
         self.root_step = root_step
         self.unsupported = Unsupported("hash-user-object", cls=of.python_type_name())
-
-
-def set_known(mapping: dict[Any, Any], key: Any, value: Any, hashed: int) -> None:
-    """`dict.__setitem__(mapping, key, value)` for a key whose hash is known."""
-    _set_item(mapping, key, value, hashed)
-
-
-def refill_dict(mapping: Any, base: Any, new: dict[Any, Any]) -> None:
-    """Empty `mapping` and fill it from `new`, past what a subclass overrides; nothing is hashed again."""
-    base.clear(mapping)
-    base.update(mapping, new)
-
-
-def refill_set(items: set[Any], new: Iterable[Any]) -> None:
-    """The same for a set."""
-    set.clear(items)
-    set.update(items, new)
 
 
 def check_keys(keys: Mapping[Any, Any], ordered: bool) -> bool:

@@ -12,8 +12,9 @@ from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.codegen.tracebacks import add_traceback, set_outer_context
 from tracer_core.graph.libraries import class_in_c
+from tracer_core.runtime.objects import empty_slot
+from tracer_core.runtime.tracebacks import add_traceback, set_outer_context
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.descriptors import DescriptorVariable
 from tracer_core.variables.exceptions import ExceptionVariable
@@ -107,15 +108,10 @@ def set_attributes(emitter: Emitter, tracker: VariableTracker) -> None:
 def _delete_attribute(emitter: Emitter, tracker: VariableTracker, name: str) -> None:
     """It may be that the trace made it, too: then there is none now."""
     if isinstance(static_lookup(tracker.python_type(), name)[0], types.MemberDescriptorType):
-        emitter.call_const(_empty_slot, lambda: emitter.load(tracker), lambda: emitter.const(name))
+        emitter.run_const(empty_slot, lambda: emitter.load(tracker), lambda: emitter.const(name))
     else:
         push_dict = functools.partial(_own_dict, emitter, tracker)
         emitter.run_const(dict.pop, push_dict, lambda: emitter.const(name), lambda: emitter.const(None))
-
-
-def _empty_slot(obj: Any, name: str) -> None:
-    object.__setattr__(obj, name, None)
-    object.__delattr__(obj, name)
 
 
 def _own_dict(emitter: Emitter, tracker: VariableTracker) -> None:

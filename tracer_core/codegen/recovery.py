@@ -6,17 +6,15 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
 import torch
 import torch.fx
 
 from tracer_core.bytecode import CodeBuilder, Instruction, make
-from tracer_core.errors import BackendError
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import GraphArg, OutputGraph
-from tracer_core.signals import code_of, handlers_part, is_from_outside
+from tracer_core.runtime.graphs import is_of_the_graph
 
 _BY_INDEX = (
     "embedding embedding_bag gather index_add index_copy index_fill index_put index_select take put scatter_add"
@@ -123,33 +121,9 @@ def recovery_code(otherwise: Instruction, put_back: Callable[[CodeBuilder], None
     """Where the graph's exception goes: an ordinary one is dropped, `put_back` writes what is done about what the
     graph has changed, and plain Python runs instead."""
     code, again = CodeBuilder(), make("RERAISE", 0)
-    code.call_with_top(_is_of_the_graph)
+    code.call_with_top(is_of_the_graph)
     code.emit("POP_JUMP_IF_FALSE", target=again)
     code.pop()
     put_back(code)
     code.emit("JUMP", target=otherwise)
     return [*code.instructions, again]
-
-
-def _is_of_the_graph(error: BaseException) -> bool:
-    """Whether the graph is to blame for what was raised while it ran. What is not its own leaves the frame without a
-    word of the graph."""
-    if isinstance(error, BackendError):
-        return False
-    part = hooks_part(error)
-    if part is None and not is_from_outside(error):
-        return True
-    if error.__traceback__ is not None:
-        error.__traceback__.tb_next = part or handlers_part(error)
-    return False
-
-
-def hooks_part(error: BaseException) -> TracebackType | None:
-    """The part of the traceback of `error` that begins in the hook for tensors that autograd saves, None where none
-    does. So ends what checkpointing computes again, once it has all that it needs."""
-    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
-    pack = None if hooks is None else code_of(hooks[0])
-    trace = error.__traceback__ if pack is not None else None
-    while trace is not None and trace.tb_frame.f_code is not pack:
-        trace = trace.tb_next
-    return trace

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from types import CodeType
-from typing import Any
 
 from tracer_core.bytecode import (
     CodeBuilder,
@@ -28,8 +26,8 @@ from tracer_core.bytecode import (
     stack_labels,
 )
 from tracer_core.code_names import Label, forget_code, name_rest
+from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.variables.dropping import BOX
-from tracer_core.variables.raised_again import drop_outermost
 
 CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
@@ -321,24 +319,3 @@ def _raise_as_at(place: Instruction, error: BaseException) -> list[Instruction]:
     for instruction in made:
         instruction.span, instruction.handler = place.span, place.handler
     return made
-
-
-class TailCall:
-    """What a resume function returns instead of calling the next one, where the function it belongs to has loops.
-
-    Each round of a loop with a break would else lie on the stack until the last one is done.
-    """
-
-    __slots__ = ("args", "function")
-
-    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
-        self.function = function
-        self.args = args
-
-
-def go_on(function: Callable[..., Any], *args: Any) -> Any:
-    """Call resume functions one after the other, until one returns what the function returns."""
-    result = function(*args)
-    while type(result) is TailCall:
-        result = result.function(*result.args)
-    return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from types import CodeType
 
@@ -14,10 +13,8 @@ from tracer_core.codegen.resume import (
     FIRST_ARGUMENT,
     Point,
     Resume,
-    TailCall,
     asks_first_argument,
     box,
-    go_on,
     leave_block,
     make_resume,
     manager_of,
@@ -28,6 +25,7 @@ from tracer_core.codegen.stack_after import stack_after
 from tracer_core.interpreter.frame import Frame, decoded
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.interpreter.with_blocks import ReenteredMark
+from tracer_core.runtime.resuming import TailCall, being_handled, go_on, leave_out_callers
 from tracer_core.variables.constant import NULL
 
 
@@ -106,28 +104,11 @@ def leaving_out_this_frame() -> list[Instruction]:
     that it has one entry for the user's one frame."""
     code = CodeBuilder()
     code.emit("PUSH_EXC_INFO")
-    code.run_const(_leave_out_callers)
+    code.run_const(leave_out_callers)
     code.emit("SWAP", 2)
     code.emit("POP_EXCEPT")
     code.emit("RERAISE", 0)
     return code.instructions
-
-
-def _leave_out_callers() -> None:
-    """Take the calling frame, and what called the resume function for it, out of the exception's traceback."""
-    error = sys.exc_info()[1]
-    if error is None or error.__traceback__ is None:
-        return
-    caller = error.__traceback__.tb_frame.f_code
-    inner = error.__traceback__.tb_next
-    while inner is not None and inner.tb_frame.f_code is go_on.__code__:
-        inner = inner.tb_next
-    if inner is not None and _of_one_function(caller, inner.tb_frame.f_code):
-        error.__traceback__ = inner
-
-
-def _of_one_function(a: CodeType, b: CodeType) -> bool:
-    return (a.co_filename, a.co_firstlineno, a.co_name) == (b.co_filename, b.co_firstlineno, b.co_name)
 
 
 def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | None:
@@ -148,7 +129,7 @@ def _stop_handling(code: CodeBuilder, marks: list[str]) -> None:
     """
     if not marks:
         return
-    code.call_const(_being_handled)
+    code.call_const(being_handled)
     for name in reversed(marks):
         # The exception handled here stays on the stack until its mark has been used to restore the one before.
         code.load_local(name)
@@ -157,10 +138,6 @@ def _stop_handling(code: CodeBuilder, marks: list[str]) -> None:
         code.emit("SWAP", 2)
         code.store_local(name)
     code.pop()
-
-
-def _being_handled() -> BaseException | None:
-    return sys.exc_info()[1]
 
 
 def _stored_by(broken: Instruction) -> list[str]:

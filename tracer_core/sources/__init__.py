@@ -32,7 +32,7 @@ from tracer_core.sources.parts import (
     StrideSource,
     TypeSource,
 )
-from tracer_core.sources.plain import PLAIN, PlainValueSource
+from tracer_core.sources.plain import PlainValueSource
 from tracer_core.sources.roots import (
     BuiltinSource,
     CellSource,
@@ -47,7 +47,6 @@ from tracer_core.sources.upcoming import AllUpcomingSource, UpcomingSource
 from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
-    "PLAIN",
     "AllUpcomingSource",
     "AttrSource",
     "BehindSource",

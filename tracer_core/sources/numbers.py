@@ -7,21 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tracer_core.runtime.numbers import float_tensor, int_tensor
 from tracer_core.sources.base import Const, Scope, SourceCode, Step
-
-
-def float_tensor(value: float) -> Any:
-    """`value` as a tensor without dimensions, in double precision, on the CPU whatever the default device is."""
-    import torch
-
-    return torch.tensor(value, dtype=torch.float64, device="cpu")
-
-
-def int_tensor(value: int) -> Any:
-    """`value` as a tensor of one 64-bit integer without dimensions, on the CPU."""
-    import torch
-
-    return torch.tensor(value, dtype=torch.int64, device="cpu")
 
 
 @dataclass(frozen=True, eq=False)

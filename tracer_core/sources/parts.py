@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import keyword
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import torch
 
 from tracer_core.code_names import Label, object_name
+from tracer_core.runtime.containers import dict_behind, dict_keys, dict_values
 from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 
@@ -18,21 +17,6 @@ def _is_literal(key: Any) -> bool:
     if type(key) is tuple:
         return all(_is_literal(part) for part in key)
     return type(key) in (int, str, bool, bytes, type(None))
-
-
-def _kind_of(mapping: dict[Any, Any]) -> Any:
-    """The builtin class that keeps the order of its items."""
-    return OrderedDict if issubclass(type(mapping), OrderedDict) else dict
-
-
-def dict_keys(mapping: dict[Any, Any]) -> list[Any]:
-    """The keys in order, past what a subclass overrides."""
-    return list(_kind_of(mapping).keys(mapping))
-
-
-def dict_values(mapping: dict[Any, Any]) -> list[Any]:
-    """The values in order, past what a subclass overrides."""
-    return list(_kind_of(mapping).values(mapping))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,13 +186,6 @@ class DictValuesSource(_DictPartsSource):
     @property
     def name(self) -> str:
         return f"list({self.of.atom}.values())"
-
-
-def dict_behind(mapping: Any) -> Any:
-    """The mapping that a view of a dict, or a `types.MappingProxyType`, looks at. (Their own ways to it give a
-    copy, or another proxy.)"""
-    (behind,) = gc.get_referents(mapping)
-    return behind
 
 
 class BehindSource(_DictPartsSource):

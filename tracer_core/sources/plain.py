@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tracer_core.runtime.numbers import PLAIN
 from tracer_core.sources.base import Const, Scope, SourceCode, Step
-
-#: What gives the plain value of each, past all that a subclass overrides.
-PLAIN: dict[type, Callable[[Any], Any]] = {
-    int: int.__int__,
-    float: float.__float__,
-    complex: complex.__complex__,
-    str: str.__str__,
-    bytes: bytes.__bytes__,
-}
 
 
 @dataclass(frozen=True, eq=False)

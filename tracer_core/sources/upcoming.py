@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.iterator_state import Upcoming
+from tracer_core.runtime.upcoming import Upcoming
 from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 

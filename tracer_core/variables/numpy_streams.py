@@ -14,10 +14,11 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES, tensor_of
+from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make
+from tracer_core.runtime.arrays import scalar_tensor, tensor_of
 from tracer_core.sources import ById, ConstSource, ConvertedSource, Source
-from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, scalar_tensor
+from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.classes import BuiltinVariable

@@ -157,14 +157,6 @@ class Upcoming:
         return self._seen[index]
 
 
-def advance(iterator: Iterator[Any], count: int, ended: bool) -> None:
-    """Take `count` items; if `ended`, also ask for one more, which is not there."""
-    for _ in range(count):
-        next(iterator)
-    if ended:
-        next(iterator, None)
-
-
 def apart(iterator: Any, *others: Any) -> bool:
     """Whether the iterator has nothing to do with the others: no iterator in it is in another of them too, and it
     does not look into one of them that is a container."""

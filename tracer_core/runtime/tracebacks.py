@@ -45,3 +45,9 @@ def set_outer_context(error: BaseException) -> None:
     handled = sys.exc_info()[1]
     if handled is not None and handled is not error:
         error.__context__ = handled
+
+
+def drop_outermost(error: BaseException) -> None:
+    """Take the entry away that raising it again has just added."""
+    if error.__traceback__ is not None:
+        error.__traceback__ = error.__traceback__.tb_next

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracer_core.iterator_state import CannotTell, Copy, Upcoming, advance, apart
+from tracer_core.runtime.iterators import advance
+from tracer_core.runtime.upcoming import CannotTell, Copy, Upcoming, apart
 
 pytestmark = pytest.mark.row("I12")
 
