@@ -16,7 +16,6 @@ from tracer_core.codegen.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.finish import NewCode, breaking, returning
 from tracer_core.codegen.frame_end import FrameEnd, own_new_cells
 from tracer_core.codegen.graph_call import GraphCall, finish_graph
-from tracer_core.codegen.listing import python_listing
 from tracer_core.codegen.marks import tell_fixed
 from tracer_core.codegen.rebuild_keys import MustAskAgain
 from tracer_core.codegen.recovery import undo_of
@@ -107,14 +106,6 @@ def _comes_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
 def _left(unsupported: Unsupported) -> SkippedFrame:
     """The whole frame is left to Python, for this reason."""
     return SkippedFrame(unsupported.reason_id, unsupported.message)
-
-
-def _listing(code: CodeType, replaced: CodeType) -> str:
-    """The code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
-    try:
-        return python_listing(code, replaced)
-    except Exception as error:  # noqa: BLE001
-        return f"# This code cannot be listed: {observers.said(error)}\n"
 
 
 class _Attempt:
@@ -368,10 +359,8 @@ class _Attempt:
             # Back ends fix numbers, too, and count on it that these are guarded.
             graph.compile()
         tell_fixed(end.output)
-        if self.observer is not None:
-            resumes = [resume.code for resume in new.resumes]
-            self.observer.on_generated(self.input.code, new.code, _listing(new.code, self.input.code), resumes)
-        return CompiledFrame(new.code, self._guards(end))
+        resumes = [resume.code for resume in new.resumes]
+        return CompiledFrame(new.code, self._guards(end), resumes, new.written)
 
     def _guards(self, end: FrameEnd) -> list[Guard]:
         guard_distinct(end.output)

@@ -5,24 +5,33 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-from tracer_core.bytecode import Instruction, Program, make
+from tracer_core.bytecode import Instruction, Program, copy_program, make
 from tracer_core.sources import ById
 
 
-def hashable_constants(program: Program) -> None:
-    """Load objects that cannot be hashed, or by code of the user's, from a box that can.
+def with_hashable_constants(program: Program) -> Program:
+    """The program, where it holds objects that cannot be hashed, or by code of the user's, with these in boxes that
+    can.
 
     Tools that show tracebacks or count calls hash code objects, and so all their constants.
     """
+    if all(map(_fits, program.instructions)):
+        return program
+    program = copy_program(program)
     boxed: list[Instruction] = []
     for instruction in program.instructions:
         boxed.append(instruction)
-        if instruction.op == "LOAD_CONST" and not _hashes(instruction.arg):
+        if not _fits(instruction):
             instruction.arg = ById(instruction.arg)
             load = make("LOAD_ATTR", "value")
             load.span, load.handler = instruction.span, instruction.handler
             boxed.append(load)
-    program.instructions[:] = boxed
+    program.instructions = boxed
+    return program
+
+
+def _fits(instruction: Instruction) -> bool:
+    return instruction.op != "LOAD_CONST" or _hashes(instruction.arg)
 
 
 def _hashes(value: Any) -> bool:
@@ -34,20 +43,3 @@ def _hashes(value: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def unboxed(instructions: list[Instruction]) -> list[Instruction]:
-    """The instructions as they were before `hashable_constants`, for people to read."""
-    shown: list[Instruction] = []
-    for instruction in instructions:
-        before = shown[-1] if shown else None
-        if (
-            instruction.op == "LOAD_ATTR"
-            and before is not None
-            and before.op == "LOAD_CONST"
-            and isinstance(before.arg, ById)
-        ):
-            before.arg = before.arg.value
-        else:
-            shown.append(instruction)
-    return shown

@@ -8,15 +8,13 @@ import torch
 
 from tracer_core.bytecode import CodeBuilder, Instruction
 from tracer_core.codegen.emitter import Emitter
+from tracer_core.codegen.names import STREAMS
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.recovery import Undo
 from tracer_core.graph.draws import Draw
 from tracer_core.runtime.streams import give_back, states_of, stream_at
 from tracer_core.sources import DrawnSource
 from tracer_core.variables.random_streams import RandomStreamVariable
-
-STREAMS = "___streams"
-"""The temporary that holds how generators, and inputs that the graph changes, stood before the first draw."""
 
 
 def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:

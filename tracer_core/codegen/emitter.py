@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from tracer_core.bytecode import Instruction, Push
+from tracer_core.codegen.names import OUTPUTS, is_ours, is_temporary, temporary
 from tracer_core.interpreter.frame import Frame
 from tracer_core.runtime.objects import globals_of_caller
 from tracer_core.sources import CellSource, LocalSource, Source, SourceCode
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
-
-# The local that holds what the graph returned.
-OUTPUTS = "___outputs"
 
 
 class CannotRebuild(Exception):
@@ -48,9 +45,6 @@ def refuse_classes_made(alive: list[VariableTracker]) -> None:
             found = getattr(tracker, place, None)
             if isinstance(found, type) and found in overlay.made:
                 raise ClassLeaves(overlay.made[found])
-
-
-_TEMPORARY = re.compile(r"___[0-9]+")
 
 
 class Emitter(SourceCode):
@@ -99,7 +93,7 @@ class Emitter(SourceCode):
 
     def temporary(self) -> str:
         self._temporaries += 1
-        return f"___{self._temporaries}"
+        return temporary(self._temporaries)
 
     def store_new(self) -> str:
         """Move the top of the stack to a new temporary."""
@@ -110,7 +104,7 @@ class Emitter(SourceCode):
     def drop_temporaries(self) -> None:
         """Unbind all temporaries: what follows shall not find them among its locals."""
         stored = (i.arg for i in self.instructions if i.op == "STORE_FAST")
-        names = dict.fromkeys(name for name in stored if name == OUTPUTS or _TEMPORARY.fullmatch(name))
+        names = dict.fromkeys(name for name in stored if name == OUTPUTS or is_temporary(name))
         for name in names:
             self.delete_local(name)
 
@@ -132,14 +126,14 @@ class Emitter(SourceCode):
             if instruction.op == "DELETE_FAST" and instruction.arg in dropped:
                 continue
             keeps = instruction.op == "STORE_FAST" and kept and kept[-1].op == "COPY" and kept[-1].arg == 1
-            if keeps and str(instruction.arg).startswith("___") and instruction.arg not in used:
+            if keeps and is_ours(str(instruction.arg)) and instruction.arg not in used:
                 kept.pop()
                 dropped.add(instruction.arg)
             else:
                 kept.append(instruction)
         self.instructions[:] = kept
-        names = dict.fromkeys(str(i.arg) for i in kept if i.op == "STORE_FAST" and _TEMPORARY.fullmatch(str(i.arg)))
-        renamed = {name: f"___{number}" for number, name in enumerate(names, 1)}
+        names = dict.fromkeys(str(i.arg) for i in kept if i.op == "STORE_FAST" and is_temporary(str(i.arg)))
+        renamed = {name: temporary(number) for number, name in enumerate(names, 1)}
         for instruction in [*kept, *others]:
             if instruction.op in ("LOAD_FAST", "STORE_FAST", "DELETE_FAST"):
                 instruction.arg = renamed.get(instruction.arg, instruction.arg)

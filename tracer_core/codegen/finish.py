@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from tracer_core.bytecode import Instruction, Program, assemble, bind_methods, body_of, is_terminal, prologue
-from tracer_core.codegen.constants import hashable_constants
+from tracer_core.codegen.constants import with_hashable_constants
 from tracer_core.codegen.frame_end import FrameEnd
 from tracer_core.codegen.graph_call import GraphCall
 from tracer_core.codegen.resume import Resume, resume_of
@@ -16,9 +16,11 @@ from tracer_core.interpreter.frame import Frame
 
 @dataclass(slots=True)
 class NewCode:
-    """What codegen made: the code, and the resume functions' codes that it may call."""
+    """What codegen made: the code, the instructions it was written with, in which those copied from the original know
+    their origin, and the resume functions' codes that it may call."""
 
     code: CodeType
+    written: Program
     resumes: list[Resume] = field(default_factory=list)
 
 
@@ -28,7 +30,7 @@ def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
     recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
     end.emitter.emit("RETURN_VALUE")
-    return NewCode(_assemble(end, [*body.instructions, *recovery] if recovery else []))
+    return _assemble(end, [*body.instructions, *recovery] if recovery else [], [])
 
 
 def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
@@ -46,7 +48,7 @@ def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
     resumes: list[Resume] = []
     if not is_terminal(broken.op) or broken.op == "JUMP":
         _go_on_after(end, body, moved, position, resumes)
-    return NewCode(_assemble(end, [*body.instructions, *recovery]), resumes)
+    return _assemble(end, [*body.instructions, *recovery], resumes)
 
 
 def _forget_our_names(end: FrameEnd) -> None:
@@ -85,7 +87,7 @@ def _go_on_after(
         resumes.append(resume)
 
 
-def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
+def _assemble(end: FrameEnd, body: list[Instruction], resumes: list[Resume]) -> NewCode:
     program = end.root.program
     span = next((i.span for i in program.instructions if i.span is not None), None)
     end.emitter.forget_unused(body)
@@ -100,5 +102,4 @@ def _assemble(end: FrameEnd, body: list[Instruction]) -> CodeType:
         list(program.cellvars),
         list(program.freevars),
     )
-    hashable_constants(made)
-    return assemble(made)
+    return NewCode(assemble(with_hashable_constants(made)), made, resumes)

@@ -13,7 +13,8 @@ from tracer_core.codegen import (  # noqa: F401
     rebuild_managers,
     rebuild_objects,
 )
-from tracer_core.codegen.emitter import OUTPUTS, CannotRebuild, Emitter
+from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.names import OUTPUTS
 from tracer_core.codegen.rebuild_registry import rule_for
 from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker

@@ -9,8 +9,8 @@ from typing import Any
 from tracer_core.bytecode import CodeBuilder, Instruction, Program, assemble, body_of, decode, make, prologue
 from tracer_core.codegen.effects import writes_back
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.names import stack_parameter
 from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.codegen.resume import stack_parameter
 from tracer_core.interpreter.frame import Decoded, Frame
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.runtime.generators import END, create_generator, end_generator, exhausted_generator, start_generator

@@ -26,6 +26,7 @@ from tracer_core.bytecode import (
     stack_labels,
 )
 from tracer_core.code_names import Label, forget_code, name_rest
+from tracer_core.codegen.names import FIRST_ARGUMENT, stack_parameter
 from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.variables.dropping import BOX
 
@@ -153,10 +154,6 @@ def _original_died(key: int, known: dict[Point, Resume]) -> None:
             forget_code(resume.code)
 
 
-FIRST_ARGUMENT = "___first"
-"""The parameter for a first argument that the code itself keeps in a cell."""
-
-
 def asks_first_argument(code: CodeType) -> bool:
     """Whether the code may call `super()` without arguments."""
     return "__class__" in code.co_freevars and "super" in code.co_names and code.co_argcount > 0
@@ -168,10 +165,6 @@ _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 def looks_at_namespace(code: CodeType) -> bool:
     """Whether the code may look at its variables as a whole."""
     return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
-
-
-def stack_parameter(depth: int) -> str:
-    return f"___stack{depth}"
 
 
 def box(name: str) -> str:
@@ -272,12 +265,6 @@ def make_and_enter_block(code: CodeBuilder, maker: str) -> None:
     code.call(lambda: code.load_local(maker))
     code.emit("BEFORE_WITH")
     code.pop()
-
-
-def manager_of(depth: int) -> str:
-    """The variable that holds what the block is entered by (or what makes that) whose exit stands on top of `depth`
-    items."""
-    return f"___with{depth}"
 
 
 def leave_block(code: CodeBuilder, exit_: str, manager: str) -> None:

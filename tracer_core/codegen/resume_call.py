@@ -9,17 +9,15 @@ from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Pus
 from tracer_core.codegen.alive import alive_before
 from tracer_core.codegen.boxes import boxed, boxed_locals
 from tracer_core.codegen.frame_end import FrameEnd
+from tracer_core.codegen.names import FIRST_ARGUMENT, manager_of, passed, stack_parameter
 from tracer_core.codegen.resume import (
-    FIRST_ARGUMENT,
     Point,
     Resume,
     asks_first_argument,
     box,
     leave_block,
     make_resume,
-    manager_of,
     resume_of,
-    stack_parameter,
 )
 from tracer_core.codegen.stack_after import stack_after
 from tracer_core.interpreter.frame import Frame, decoded
@@ -62,7 +60,7 @@ def call_resume(
     code = CodeBuilder()
     if unwanted:
         code.pop()
-    temporaries = {d: f"___pass{d}" for d in range(depth)}
+    temporaries = {d: passed(d) for d in range(depth)}
     for d in reversed(range(depth)):
         code.store_local(temporaries[d])
     for d in reversed(again):

@@ -5,27 +5,25 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType
 
-from tracer_core.bytecode import Instruction
-from tracer_core.codegen.emitter import OUTPUTS
-from tracer_core.codegen.shown import ATOM, Shown, name_of
+from tracer_core.bytecode import Program
+from tracer_core.codegen.names import READABLE, is_ours
+from tracer_core.listing.shown import ATOM, Shown, name_of
 
 NULL = Shown("NULL")
-_READABLE = {"___pass": "kept_", "___stack": "stack_", "___with": "block_", "___": "value_"}
-"""Beginnings of the names of temporaries, and what stands for them in the listing."""
 
 
 class State:
     """The expressions on the stack, and the variables, between two instructions. `write` takes a finished line."""
 
-    def __init__(self, code: CodeType, instructions: list[Instruction], write: Callable[[str], None]) -> None:
+    def __init__(self, program: Program, write: Callable[[str], None]) -> None:
+        code, instructions = program.template, program.instructions
         self.write = write
         self.stack: list[Shown] = []
         self.aliases: dict[str, Shown] = {}
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
-        self.free = frozenset(code.co_freevars)
+        self.free = frozenset(program.freevars)
         self.loads = Counter(each.arg for each in instructions if each.op == "LOAD_FAST")
         self.stored_next = {
             id(first) for first, second in itertools.pairwise(instructions) if second.op == "STORE_FAST"
@@ -37,7 +35,7 @@ class State:
 
     def name(self, name: str) -> str:
         """The readable name of a local."""
-        if not name.startswith("___") and not name.startswith("."):
+        if not is_ours(name) and not name.startswith("."):
             return name
         if name not in self._names:
             self._names[name] = self._free_name(_readable(name))
@@ -100,9 +98,7 @@ class State:
 
 
 def _readable(name: str) -> str:
-    if name == OUTPUTS:
-        return "outputs"
-    for beginning, readable in _READABLE.items():
+    for beginning, readable in READABLE.items():
         if name.startswith(beginning):
             return readable + name[len(beginning) :]
     return "iterable" + name.removeprefix(".")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tracer_core.bytecode import CallShape, Instruction, called
-from tracer_core.codegen.listing_rules import writes
-from tracer_core.codegen.listing_state import NULL, State
-from tracer_core.codegen.shown import LOOSE, POSTFIX, TERNARY, Shown, computed, name_of
+from tracer_core.listing.rules import writes
+from tracer_core.listing.shown import LOOSE, POSTFIX, TERNARY, Shown, computed, name_of
+from tracer_core.listing.state import NULL, State
 
 # --- calls --------------------------------------------------------------------------------------------------
 

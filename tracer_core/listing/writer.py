@@ -9,25 +9,20 @@ from __future__ import annotations
 import linecache
 from types import CodeType
 
-from tracer_core.bytecode import OPS, Instruction, decode, pops
-
-# The modules of rules fill the table when they are imported.
-from tracer_core.codegen import listing_calls, listing_values, listing_variables  # noqa: F401
-from tracer_core.codegen.constants import unboxed
-from tracer_core.codegen.listing_rules import RULES
-from tracer_core.codegen.listing_state import State
-from tracer_core.codegen.resume import resume_of
-from tracer_core.codegen.shown import Shown, code_name, computed, name_of
+from tracer_core.bytecode import OPS, Instruction, Program, pops
+from tracer_core.listing.rules import RULES
+from tracer_core.listing.shown import Shown, code_name, computed, name_of
+from tracer_core.listing.state import State
 
 CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 MAX_DEPTH = 20
 """Deeper nested branches are only pointed at."""
 
 
-def python_listing(code: CodeType, replaced: CodeType | None = None) -> str:
-    """What the code does, one statement a line, as Python text; what has no Python text stands in a comment. It is
-    called as the code that it has `replaced`."""
-    writer = _Writer(code)
+def python_listing(program: Program, replaced: CodeType | None = None) -> str:
+    """What a code does, one statement a line, as Python text; what has no Python text stands in a comment. It is
+    called as the code that it has `replaced`. Instructions of the user's are those that know their origin."""
+    writer = _Writer(program)
     writer.walk(0)
     declared = [
         f"    {keyword} {', '.join(sorted(names))}"
@@ -35,19 +30,19 @@ def python_listing(code: CodeType, replaced: CodeType | None = None) -> str:
         if names
     ]
     body = [*declared, *writer.lines] or ["    pass"]
-    return "\n".join([f"def {code_name(replaced or code)}({writer.parameters()}):", *body]) + "\n"
+    return "\n".join([f"def {code_name(replaced or program.template)}({writer.parameters()}):", *body]) + "\n"
 
 
 class _Writer:
     """Walks one code. `entered` says that the walk has jumped out of the generated part."""
 
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
-        self.instructions = unboxed(decode(code).instructions)
+    def __init__(self, program: Program) -> None:
+        self.code = program.template
+        self.instructions = program.instructions
         self.index = {instruction: position for position, instruction in enumerate(self.instructions)}
         self.lines: list[str] = []
         self.indent = 1
-        self.state = State(code, self.instructions, self.write)
+        self.state = State(program, self.write)
         self.seen: set[Instruction] = set()
         self.entered = False
 
@@ -131,23 +126,15 @@ class _Writer:
             self.write(f"# (if it raises, the original code goes on at {self._line(target.handler.target)})")
         self.seen.add(target)
         after = self._step(position, target)
-        if after is None or self._is_stub(after):
+        if after is None or self._is_generated(after):
             return after
         self.state.spill()
         self.write(f"# goes on in the original code at {self._line(self.instructions[after])}")
         return None
 
-    def _is_stub(self, start: int) -> bool:
-        """Whether a resume function's call and the return of its result begin here."""
-        calls = False
-        for instruction in self.instructions[start:]:
-            if instruction.op == "RETURN_VALUE":
-                return calls
-            if instruction.target is not None or OPS[instruction.op].terminal:
-                return False
-            if instruction.op == "LOAD_CONST" and type(instruction.arg) is CodeType:
-                calls = calls or resume_of(instruction.arg) is not None
-        return False
+    def _is_generated(self, position: int) -> bool:
+        """Whether the instruction is none of the user's: after one of these, the call of a resume function."""
+        return self.instructions[position].origin is None
 
     def _line(self, instruction: Instruction) -> str:
         line = None if instruction.span is None else instruction.span.line
@@ -190,7 +177,7 @@ class _Writer:
         self.state.stack = list(stack)
         self.indent += 1
         before = len(self.lines)
-        if self.entered and not self._is_stub(position):
+        if self.entered and not self._is_generated(position):
             self.write(f"# goes on in the original code at {self._line(self.instructions[position])}")
         else:
             self.walk(position)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tracer_core.bytecode import Instruction, call_items
-from tracer_core.codegen.listing_rules import writes
-from tracer_core.codegen.listing_state import NULL, State
-from tracer_core.codegen.shown import Shown, constant, name_of, slice_text
+from tracer_core.codegen.names import is_ours, is_passed
+from tracer_core.listing.rules import writes
+from tracer_core.listing.shown import Shown, constant, name_of, slice_text
+from tracer_core.listing.state import NULL, State
 
 # --- the stack and the frame --------------------------------------------------------------------------------
 
@@ -82,14 +83,14 @@ def _load_assertion_error(state: State, instruction: Instruction) -> None:
 @writes("STORE_FAST")
 def _store_fast(state: State, instruction: Instruction) -> None:
     name, value = instruction.arg, state.pop()
-    is_ours = name.startswith("___")
-    if is_ours and not state.loads[name]:
+    ours = is_ours(name)
+    if ours and not state.loads[name]:
         state.push(value)
         shared = value in state.stack[:-1]
         _pop_top(state, instruction) if not shared else state.pop()
         return
     state.aliases.pop(name, None)
-    if is_ours and value.names is not None and (name.startswith("___pass") or not value.names):
+    if ours and value.names is not None and (is_passed(name) or not value.names):
         state.aliases[name] = value
         return
     shown = state.name(name)
@@ -97,7 +98,7 @@ def _store_fast(state: State, instruction: Instruction) -> None:
         return
     shared = value in state.stack
     state.replace(value, name_of(shown)) if shared else None
-    if not is_ours:
+    if not ours:
         _rename_aliases(state, shown)
     state.statement(f"{shown} = {value.text}", storing=None if shared else shown)
 
@@ -119,7 +120,7 @@ def _store_name(state: State, instruction: Instruction) -> None:
 
 @writes("DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF")
 def _delete_name(state: State, instruction: Instruction) -> None:
-    if instruction.op == "DELETE_FAST" and instruction.arg.startswith("___"):
+    if instruction.op == "DELETE_FAST" and is_ours(instruction.arg):
         return  # a name of ours, which is only not to be found in the frame
     _declare(state, instruction)
     name = state.name(instruction.arg)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 
 from tracer_core.bytecode import Instruction, call_items
-from tracer_core.codegen.emitter import OUTPUTS
-from tracer_core.codegen.listing_rules import writes
-from tracer_core.codegen.listing_state import NULL, State
-from tracer_core.codegen.shown import (
+from tracer_core.codegen.names import OUTPUTS
+from tracer_core.listing.rules import writes
+from tracer_core.listing.shown import (
     ATOM,
     COMPARISON,
     NOT,
@@ -22,6 +21,7 @@ from tracer_core.codegen.shown import (
     display,
     name_of,
 )
+from tracer_core.listing.state import NULL, State
 
 # --- parts of values ----------------------------------------------------------------------------------------
 

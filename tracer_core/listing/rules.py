@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tracer_core.bytecode import Instruction
-from tracer_core.codegen.listing_state import State
+from tracer_core.listing.state import State
 
 Rule = Callable[[State, Instruction], None]
 RULES: dict[str, Rule] = {}
