@@ -10,7 +10,7 @@ import torch
 import tracer_core
 from tests.codegen.forced_programs import PROGRAMS, arguments_of
 from tracer_core.bytecode import stack_depths, stack_effect
-from tracer_core.codegen.resume import name_of
+from tracer_core.codegen.resume.functions import name_of
 from tracer_core.observer import Observer, observing
 
 

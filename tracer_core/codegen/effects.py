@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tracer_core.bytecode import Span
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_buffers import write_buffer
-from tracer_core.codegen.rebuild_containers import dict_of, items_of_set, list_of
-from tracer_core.codegen.rebuild_keys import check_keys
-from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild.buffers import write_buffer
+from tracer_core.codegen.rebuild.containers import dict_of, items_of_set, list_of
+from tracer_core.codegen.rebuild.keys import check_keys
+from tracer_core.codegen.rebuild.objects import set_attributes, write_exception
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.runtime.containers import refill_dict, refill_set, set_items
+from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
 from tracer_core.runtime.objects import delete_class_attribute
 from tracer_core.variables.base import VariableTracker
@@ -23,6 +24,7 @@ from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -214,3 +216,9 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
         else:
             push_value = functools.partial(emitter.load, value)
             emitter.run_const(type.__setattr__, lambda: emitter.load(tracker), push_name, push_value)
+
+
+@writes_back("generator")
+def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    """The trace has run it to its end."""
+    emitter.run_const(end_generator, lambda: emitter.load(tracker))

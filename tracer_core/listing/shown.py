@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.nn.attention import SDPBackend
 
-from tracer_core.codegen.resume import name_of as resume_name_of
+from tracer_core.codegen.resume.functions import name_of as resume_name_of
 
 ATOM, POSTFIX, POWER, UNARY = 100, 90, 80, 70
 COMPARISON, NOT, TERNARY, LOOSE = 30, 25, 10, 0

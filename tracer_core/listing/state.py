@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from tracer_core.bytecode import Program
-from tracer_core.codegen.names import READABLE, is_ours
+from tracer_core.codegen.emit.names import READABLE, is_ours
 from tracer_core.listing.shown import ATOM, Shown, name_of
 
 NULL = Shown("NULL")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from tracer_core.bytecode import Instruction, call_items
-from tracer_core.codegen.names import OUTPUTS
+from tracer_core.codegen.emit.names import OUTPUTS
 from tracer_core.listing.rules import writes
 from tracer_core.listing.shown import (
     ATOM,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer_core.bytecode import Instruction, call_items
-from tracer_core.codegen.names import is_ours, is_passed
+from tracer_core.codegen.emit.names import is_ours, is_passed
 from tracer_core.listing.rules import writes
 from tracer_core.listing.shown import Shown, constant, name_of, slice_text
 from tracer_core.listing.state import NULL, State

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.runtime.containers import fill
 from tracer_core.variables.buffers import BufferVariable, contents
 

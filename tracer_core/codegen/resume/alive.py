@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, pops
-from tracer_core.codegen.resume import asks_first_argument, looks_at_namespace
+from tracer_core.codegen.resume.functions import asks_first_argument, looks_at_namespace
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker

@@ -7,13 +7,12 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode import CodeBuilder, Instruction, Program, assemble, body_of, decode, make, prologue
-from tracer_core.codegen.effects import writes_back
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.names import stack_parameter
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.emit.names import stack_parameter
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.interpreter.frame import Decoded, Frame
 from tracer_core.interpreter.ops_flow import HandledMark
-from tracer_core.runtime.generators import END, create_generator, end_generator, exhausted_generator, start_generator
+from tracer_core.runtime.generators import END, create_generator, exhausted_generator, start_generator
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, NULL
 from tracer_core.variables.generators import GeneratorVariable
@@ -87,12 +86,6 @@ def _call(
 
 def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
     emitter.tuple_of(emitter.loading(name or NONE for name in tracker.names))
-
-
-@writes_back("generator")
-def _ended(emitter: Emitter, tracker: GeneratorVariable) -> None:
-    """The trace has run it to its end."""
-    emitter.run_const(end_generator, lambda: emitter.load(tracker))
 
 
 # By decoded code: what was made for it, so that codes that go on the same way are the same object.

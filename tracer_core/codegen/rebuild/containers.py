@@ -6,9 +6,9 @@ import collections
 import functools
 import types
 
-from tracer_core.codegen.emitter import Emitter
-from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import Emitter
+from tracer_core.codegen.rebuild.keys import check_keys, fill_dict
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import NONE, ConstantVariable, NullVariable

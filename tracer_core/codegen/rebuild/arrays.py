@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from tracer_core.codegen.emitter import Emitter
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import Emitter
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.runtime.arrays import array_of, based_array_of, locked, owned_array_of, scalar_of, view_of
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
 

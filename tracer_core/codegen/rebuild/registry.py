@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tracer_core.codegen.emitter import Emitter
+from tracer_core.codegen.emit.emitter import Emitter
 
 Rule = Callable[[Emitter, Any], None]
 R = TypeVar("R", bound=Callable[..., None])

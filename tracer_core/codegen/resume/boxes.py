@@ -7,7 +7,7 @@ from types import CodeType
 
 import torch
 
-from tracer_core.codegen.rebuild_needs import reachable
+from tracer_core.codegen.rebuild.needs import reachable
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import LocalSource

@@ -8,21 +8,17 @@ import torch
 
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction
 from tracer_core.codegen import effects
-from tracer_core.codegen.alive import as_it_came
-from tracer_core.codegen.draws import draw_all, giving_back, keep_states, temporaries
-from tracer_core.codegen.emitter import CannotRebuild, Emitter, refuse_classes_made
-from tracer_core.codegen.graph_call import GraphCall
-from tracer_core.codegen.names import OUTPUTS, manager_of
-from tracer_core.codegen.places import pointing_code
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter, refuse_classes_made
+from tracer_core.codegen.emit.names import OUTPUTS, manager_of
+from tracer_core.codegen.graph_call.draws import draw_all, giving_back, keep_states, temporaries
+from tracer_core.codegen.graph_call.graph import GraphCall
+from tracer_core.codegen.graph_call.places import pointing_code
+from tracer_core.codegen.graph_call.recovery import Undo, recovery_code, undo_of
 from tracer_core.codegen.rebuild import rebuild
-from tracer_core.codegen.rebuild_managers import load_manager
-from tracer_core.codegen.rebuild_needs import reachable
-from tracer_core.codegen.recovery import Undo, recovery_code, undo_of
-from tracer_core.codegen.resume import (
-    enter_block,
-    make_and_enter_block,
-    raise_and_catch,
-)
+from tracer_core.codegen.rebuild.managers import load_manager
+from tracer_core.codegen.rebuild.needs import reachable
+from tracer_core.codegen.resume.alive import as_it_came
+from tracer_core.codegen.resume.blocks import enter_block, make_and_enter_block, raise_and_catch
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops_flow import HandledMark

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from types import CodeType
 
 from tracer_core.bytecode import Instruction, Program, assemble, bind_methods, body_of, is_terminal, prologue
-from tracer_core.codegen.constants import with_hashable_constants
-from tracer_core.codegen.frame_end import FrameEnd
-from tracer_core.codegen.graph_call import GraphCall
-from tracer_core.codegen.resume import Resume, resume_of
-from tracer_core.codegen.resume_call import call_resume, leaving_out_this_frame
+from tracer_core.codegen.emit.constants import with_hashable_constants
+from tracer_core.codegen.frame.end import FrameEnd
+from tracer_core.codegen.frame.going_on import call_resume, leaving_out_this_frame
+from tracer_core.codegen.graph_call.graph import GraphCall
+from tracer_core.codegen.resume.functions import Resume, resume_of
 from tracer_core.interpreter.frame import Frame
 
 

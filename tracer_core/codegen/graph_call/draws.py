@@ -7,14 +7,12 @@ from collections.abc import Callable
 import torch
 
 from tracer_core.bytecode import CodeBuilder, Instruction
-from tracer_core.codegen.emitter import Emitter
-from tracer_core.codegen.names import STREAMS
-from tracer_core.codegen.rebuild_registry import rebuilds
-from tracer_core.codegen.recovery import Undo
+from tracer_core.codegen.emit.emitter import Emitter
+from tracer_core.codegen.emit.names import STREAMS
+from tracer_core.codegen.graph_call.recovery import Undo
 from tracer_core.graph.draws import Draw
-from tracer_core.runtime.streams import give_back, states_of, stream_at
+from tracer_core.runtime.streams import give_back, states_of
 from tracer_core.sources import DrawnSource
-from tracer_core.variables.random_streams import RandomStreamVariable
 
 
 def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:
@@ -65,9 +63,3 @@ def temporaries(draws: list[Draw], undo: Undo) -> list[str]:
     """The variables that `keep_states` and the draws set."""
     drawn = [DrawnSource(i, draw.label).variable for i, draw in enumerate(draws)]
     return [STREAMS, *drawn] if draws or undo else []
-
-
-@rebuilds(RandomStreamVariable)
-def _stream(emitter: Emitter, tracker: RandomStreamVariable) -> None:
-    emitter.call_const(stream_at, lambda: emitter.const(tracker.cls), lambda: emitter.const(tracker.known.getstate()))
-    emitter.keep(tracker)

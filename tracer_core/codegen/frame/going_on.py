@@ -6,20 +6,20 @@ from functools import partial
 from types import CodeType
 
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Push
-from tracer_core.codegen.alive import alive_before
-from tracer_core.codegen.boxes import boxed, boxed_locals
-from tracer_core.codegen.frame_end import FrameEnd
-from tracer_core.codegen.names import FIRST_ARGUMENT, manager_of, passed, stack_parameter
-from tracer_core.codegen.resume import (
+from tracer_core.codegen.emit.names import FIRST_ARGUMENT, manager_of, passed, stack_parameter
+from tracer_core.codegen.frame.end import FrameEnd
+from tracer_core.codegen.resume.alive import alive_before
+from tracer_core.codegen.resume.blocks import leave_block
+from tracer_core.codegen.resume.boxes import boxed, boxed_locals
+from tracer_core.codegen.resume.functions import (
     Point,
     Resume,
     asks_first_argument,
     box,
-    leave_block,
     make_resume,
     resume_of,
 )
-from tracer_core.codegen.stack_after import stack_after
+from tracer_core.codegen.resume.stack_after import stack_after
 from tracer_core.interpreter.frame import Frame, decoded
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.interpreter.with_blocks import ReenteredMark

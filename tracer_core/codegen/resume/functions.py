@@ -15,18 +15,16 @@ from types import CodeType
 
 from tracer_core.bytecode import (
     CodeBuilder,
-    Handler,
     Instruction,
     Program,
     assemble,
     body_of,
-    decode,
-    make,
     prologue,
     stack_labels,
 )
 from tracer_core.code_names import Label, forget_code, name_rest
-from tracer_core.codegen.names import FIRST_ARGUMENT, stack_parameter
+from tracer_core.codegen.emit.names import FIRST_ARGUMENT, stack_parameter
+from tracer_core.codegen.resume.blocks import enter_block, make_and_enter_block, raise_and_catch
 from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.variables.dropping import BOX
 
@@ -250,59 +248,4 @@ def _beginning(point: Point, target: Instruction, cells: tuple[str, ...]) -> lis
     made = [*prologue(free=cells), *code.instructions]
     for instruction in made:
         instruction.span = target.span
-    return made
-
-
-def enter_block(code: CodeBuilder, manager: str) -> None:
-    """Enter the manager in a variable and push its exit."""
-    code.load_local(manager)
-    code.emit("BEFORE_WITH")
-    code.pop()
-
-
-def make_and_enter_block(code: CodeBuilder, maker: str) -> None:
-    """Enter what the function in a variable makes, and push its exit."""
-    code.call(lambda: code.load_local(maker))
-    code.emit("BEFORE_WITH")
-    code.pop()
-
-
-def leave_block(code: CodeBuilder, exit_: str, manager: str) -> None:
-    """Leave a block by its exit in the variable `exit_`, and put what enters it another time there instead."""
-    code.call(lambda: code.load_local(exit_), [partial(code.const, None)] * 3)
-    code.pop()
-    code.load_local(manager)
-    code.store_local(exit_)
-
-
-def raise_and_catch(code: CodeBuilder, depth: int) -> None:
-    """Put Python in the state of handling the exception on top of `depth` items, and leave its mark in its place."""
-    raising = code.emit("RAISE_VARARGS", 1)
-    raising.handler = Handler(code.emit("PUSH_EXC_INFO"), depth, False)
-    code.pop()
-
-
-def raising(resume: Resume, error: BaseException) -> CodeType:
-    """The resume function's code that raises `error` where it would have gone on, so that the `with` and `try` blocks
-    it is in are left as they should be."""
-    program = decode(resume.code)
-    jump = program.instructions[resume.shift - 1]
-    target = jump.target
-    assert jump.op == "JUMP" and target is not None
-    program.instructions[resume.shift - 1 : resume.shift] = _raise_as_at(target, error)
-    return assemble(program)
-
-
-def raising_at_start(code: CodeType, error: BaseException) -> CodeType:
-    """The code, but it raises `error` before anything else."""
-    program = decode(code)
-    at = next(i for i, instruction in enumerate(program.instructions) if instruction.op == "RESUME")
-    program.instructions[at + 1 : at + 1] = _raise_as_at(program.instructions[at], error)
-    return assemble(program)
-
-
-def _raise_as_at(place: Instruction, error: BaseException) -> list[Instruction]:
-    made = [make("LOAD_CONST", error), make("RAISE_VARARGS", 1)]
-    for instruction in made:
-        instruction.span, instruction.handler = place.span, place.handler
     return made

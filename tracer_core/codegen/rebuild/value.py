@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-# The modules of rules fill the table when they are imported.
-from tracer_core.codegen import (  # noqa: F401
-    rebuild_arrays,
-    rebuild_buffers,
-    rebuild_containers,
-    rebuild_functions,
-    rebuild_generators,
-    rebuild_iterators,
-    rebuild_managers,
-    rebuild_objects,
-)
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.names import OUTPUTS
-from tracer_core.codegen.rebuild_registry import rule_for
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.emit.names import OUTPUTS
+from tracer_core.codegen.rebuild.registry import rule_for
 from tracer_core.sources import Source
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable

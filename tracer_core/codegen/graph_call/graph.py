@@ -12,8 +12,8 @@ import torch.fx
 from torch._guards import TracingContext, tracing
 from torch.fx.graph_module import _loader
 
-from tracer_core.codegen.places import places_of
-from tracer_core.codegen.recovery import may_draw
+from tracer_core.codegen.graph_call.places import places_of
+from tracer_core.codegen.graph_call.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.fakes import CONSTANT

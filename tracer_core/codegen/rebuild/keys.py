@@ -8,7 +8,7 @@ import collections
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tracer_core.codegen.emitter import Emitter
+from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.errors import Unsupported
 from tracer_core.runtime.containers import set_known
 from tracer_core.variables.base import VariableTracker

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.bytecode import Push
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import list_of
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild.containers import list_of
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.polyfills import Ongoing
 from tracer_core.runtime.iterators import advanced, used_up
 from tracer_core.variables.base import VariableTracker

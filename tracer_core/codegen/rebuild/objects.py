@@ -8,10 +8,10 @@ import types
 import weakref
 from typing import Any
 
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import items_of_set, list_of
-from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild.containers import items_of_set, list_of
+from tracer_core.codegen.rebuild.keys import check_keys, fill_dict
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.graph.libraries import class_in_c
 from tracer_core.runtime.objects import empty_slot
 from tracer_core.runtime.tracebacks import add_traceback, set_outer_context

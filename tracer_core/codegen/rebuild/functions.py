@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import types
 
-from tracer_core.codegen.emitter import Emitter
-from tracer_core.codegen.rebuild_registry import rebuilds
+from tracer_core.codegen.emit.emitter import Emitter
+from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable, SuperMethodVariable
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
