@@ -68,7 +68,7 @@ def _lower(program: Program, pools: Pools) -> list[_Unit]:
     for number, instruction in enumerate(program.instructions):
         target = instruction.target
         backward = target is not None and index[target] <= number
-        keywords = pools.keywords(instruction)
+        keywords = pools.keywords(instruction) if instruction.op == "CALL" else None
         for name, operand, jumps in cpython.spell(instruction.op, pools.encode(instruction), keywords, backward):
             units.append(_Unit(name, operand, instruction, target if jumps else None))
     return units

@@ -101,27 +101,26 @@ NULL_BELOW_CALLABLE = True
 DELEGATING = 2
 
 
-def spell(op: str, number: int, keywords: int | None, backward: bool) -> Iterator[Spelled]:
+def spell(op: str, number: int, keywords: int | None, backward: bool) -> Sequence[Spelled]:
+    if op in _FORWARD:
+        return _spell_jump(op, backward)
     if op == "CALL":
-        if keywords is not None:
-            yield Spelled(KEYWORDS, keywords)
-        yield Spelled("PRECALL", number)
-        yield Spelled("CALL", number)
-    elif op in _FLAGGED:
+        call = [("PRECALL", number, False), ("CALL", number, False)]
+        return call if keywords is None else [(KEYWORDS, keywords, False), *call]
+    if op in _FLAGGED:
         name, flag = _FLAGGED[op]
-        yield Spelled(name, number << 1 | flag)
-    elif op not in _FORWARD:
-        yield Spelled(op, number)
-    elif not backward:
-        yield Spelled(_FORWARD[op], jumps=True)
-    elif op in _BACKWARD:
-        yield Spelled(_BACKWARD[op], jumps=True)
-    elif op in _KEEPING_JUMPS:
-        yield Spelled("COPY", 1)
-        yield Spelled(_BACKWARD[_KEEPING_JUMPS[op]], jumps=True)
-        yield Spelled("POP_TOP")
-    else:
-        raise ValueError(f"{op} can only jump forward; put its target after it (for example a JUMP to the place).")
+        return [(name, number << 1 | flag, False)]
+    return [(op, number, False)]
+
+
+def _spell_jump(op: str, backward: bool) -> Sequence[Spelled]:
+    if not backward:
+        return [(_FORWARD[op], 0, True)]
+    if op in _BACKWARD:
+        return [(_BACKWARD[op], 0, True)]
+    if op in _KEEPING_JUMPS:
+        return [("COPY", 1, False), (_BACKWARD[_KEEPING_JUMPS[op]], 0, True), ("POP_TOP", 0, False)]
+    raise ValueError(f"{op} can only jump forward; put its target after it (for example a JUMP to the place).")
 
 
 def prologue(cells: Sequence[str], free: Sequence[str], *, generator: bool) -> Iterator[tuple[str, str | int | None]]:

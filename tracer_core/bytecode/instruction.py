@@ -32,13 +32,9 @@ class CallShape(NamedTuple):
     keywords: tuple[str, ...] = ()
 
 
-class Spelled(NamedTuple):
-    """A CPython instruction, one of those that a canonical one is assembled to: name and operand. Where it `jumps`,
-    the operand is filled in once its place and its target's are known."""
-
-    name: str
-    operand: int = 0
-    jumps: bool = False
+Spelled = tuple[str, int, bool]
+"""A CPython instruction, one of those that a canonical one is assembled to: its name, its operand, whether it jumps.
+The operand of a jump is filled in once its place and its target's are known."""
 
 
 @dataclass(slots=True, eq=False)

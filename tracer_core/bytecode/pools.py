@@ -38,7 +38,7 @@ class Pools:
 
     def keywords(self, instruction: Instruction) -> int | None:
         """The constant with the names of a call's keyword arguments, if it has any."""
-        names = instruction.arg.keywords if instruction.op == "CALL" else ()
+        names = instruction.arg.keywords
         return self.constant(names) if names else None
 
     def name(self, name: str) -> int:

@@ -74,7 +74,7 @@ class Version(Protocol):
     def DELEGATING(self) -> int:
         """The operand of a RESUME that a `yield from` goes on at."""
 
-    def spell(self, op: str, number: int, keywords: int | None, backward: bool) -> Iterable[Spelled]:
+    def spell(self, op: str, number: int, keywords: int | None, backward: bool) -> Sequence[Spelled]:
         """The instructions for one canonical one with this operand (0 where it has none). `keywords` is the constant
         with the names of a call's keyword arguments; `backward` says that the target of a jump stands before it.
 
