@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import array
 import ast
+import collections
 import contextlib
 import importlib
+import random
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -54,6 +58,75 @@ def test_most_calls_are_seen() -> None:
     assert len([value for value in seen if value.__module__.startswith("tracer_core.runtime")]) > 20
 
 
+class Held:
+    __slots__ = ("slot",)
+
+
+class Noted:
+    seen = 0
+
+
+def shuffles(x):
+    items = [1, 2, 3]
+    random.shuffle(items)
+    return x + items[0]
+
+
+def seeds(x):
+    np.random.seed(3)
+    return x + np.random.rand()
+
+
+def draws(x):
+    return x + random.random(), random.Random(4)
+
+
+def writes(x, queue, table, slots, numbers, items):
+    queue[0], table["a"] = 5, x + 1
+    del slots.slot
+    Noted.seen = 3
+    del Noted.seen
+    numbers.append(7)
+    return x * next(items)
+
+
+def computes_arrays(x):
+    return torch.from_numpy(x.numpy() * 2), x.numpy().T, x.numpy().sum()
+
+
+def raises_and_catches(x):
+    try:
+        raise KeyError("a")
+    except KeyError as error:
+        return x + 1, error
+
+
+def started(x):
+    numbers = (number for number in range(3))
+    next(numbers)
+    return x + 1, numbers
+
+
+def breaks_in_a_loop(x, limit):
+    for number in range(limit):
+        x = x + number
+        print(end="")
+    return x
+
+
+def written() -> tuple[Any, ...]:
+    slots = Held()
+    slots.slot = 1
+    return collections.deque([1, 2]), {"b": 1}, slots, array.array("i", [1]), iter([2.0, 3.0])
+
+
+MORE: dict[Any, tuple[Any, ...]] = {
+    **dict.fromkeys((shuffles, seeds, draws, computes_arrays, raises_and_catches, started), ()),
+    writes: written(),
+    breaks_in_a_loop: (3,),
+}
+
+
 class Generated(Observer):
     """Keeps the code that was generated."""
 
@@ -79,9 +152,13 @@ def test_generated_code_holds_functions_of_the_contract_alone() -> None:
         for function in PROGRAMS:
             with contextlib.suppress(ValueError):  # one of them ends so
                 tracer_core.compile(function, backend="eager")(*arguments_of(function))
+        for function, arguments in MORE.items():
+            tracer_core.compile(function, backend="eager")(torch.ones(2), *arguments)
         for make in MADE.values():
             tracer_core.compile(lambda x, make=make: (x + 1, make(x)), backend="eager")(torch.ones(2))
     held = [value for code in generated.codes for value in constants(code)]
     assert len(generated.codes) > 50
     assert [value for value in held if not_in_contract(value)] == []
-    assert any(getattr(value, "__module__", "").startswith("tracer_core.runtime.") for value in held)
+    modules = {getattr(value, "__module__", None) for value in held if isinstance(value, FunctionType)}
+    everything = {f"tracer_core.runtime.{path.stem}" for path in (ENGINE / "runtime").glob("[!_]*.py")}
+    assert everything - modules == {"tracer_core.runtime.upcoming"}  # which guards call

@@ -1,4 +1,4 @@
-"""Generators of random numbers, and inputs that a graph changes: how they stand, and putting them back."""
+"""Draws of random numbers, and putting back how generators, and inputs that a graph changes, stood before it."""
 
 from __future__ import annotations
 
@@ -48,3 +48,14 @@ def stream_at(cls: type[random.Random], state: Any) -> random.Random:
     stream = cls(0)
     stream.setstate(state)
     return stream
+
+
+def shuffled(stream: random.Random, items: list[Any]) -> list[Any]:
+    """`items`, a new list, in the order into which `stream` shuffles them."""
+    stream.shuffle(items)
+    return items
+
+
+def seed_legacy(stream: Any, value: Any) -> None:
+    """Seed the generator behind `numpy.random`, as its own function does."""
+    np.random.seed(value)

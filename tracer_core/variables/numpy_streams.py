@@ -17,6 +17,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make
 from tracer_core.runtime.arrays import scalar_tensor, tensor_of
+from tracer_core.runtime.streams import seed_legacy
 from tracer_core.sources import ById, ConstSource, ConvertedSource, Source
 from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
@@ -148,11 +149,6 @@ for _name in _DRAWS:
 
 
 # --- the state ------------------------------------------------------------------------------------------------
-
-
-def seed_legacy(stream: Any, value: Any) -> None:
-    """Seed the generator behind `numpy.random`, as its own function does."""
-    np.random.seed(value)
 
 
 @handles(np.random.seed)

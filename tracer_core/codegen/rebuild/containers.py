@@ -6,6 +6,8 @@ import collections
 import functools
 import types
 
+import torch
+
 from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.keys import check_keys, fill_dict
 from tracer_core.codegen.rebuild.registry import rebuilds
@@ -52,8 +54,6 @@ def _tuple(emitter: Emitter, tracker: TupleVariable) -> None:
 
 @rebuilds(SizeVariable)
 def _size(emitter: Emitter, tracker: SizeVariable) -> None:
-    import torch
-
     emitter.call_const(torch.Size, lambda: _tuple(emitter, tracker))
 
 
