@@ -125,5 +125,5 @@ class CodeBuilder:
 
     def call_with_top(self, function: Any) -> None:
         """Push `function(top of the stack)`, which stays where it is."""
-        # The copy is made below the empty slot and the callable.
+        # It lies below the empty slot and the callable.
         self.call_const(function, lambda: self.emit("COPY", 3))
