@@ -11,12 +11,15 @@ from typing import Any
 
 import torch
 
+from tracer_core.as_found import put_back_attributes
+
 
 class _Thread(threading.local):
     active = False
 
 
 THREAD = _Thread()
+put_back_attributes(THREAD, "active")
 
 
 def is_compiling() -> bool:

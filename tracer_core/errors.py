@@ -26,7 +26,7 @@ class Unsupported(TracewalkError):
         self.reason: Reason = REASONS[reason_id]
         self.reason_id = reason_id
         self.details = details
-        self.message = self.reason.sentence.format(**details)
+        self.message = self.reason.filled(details)
         # Where it was found: the innermost symbolic frame, and the lines that were running.
         self.frame: Any = None
         self.where: Where | None = None

@@ -7,6 +7,7 @@ exceptions are dropped.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import signal
 import sys
@@ -14,6 +15,8 @@ import threading
 from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
+
+from tracer_core.as_found import put_back_after
 
 
 class Interrupted(BaseException):
@@ -24,47 +27,53 @@ class Interrupted(BaseException):
         self.error = error
 
 
-class Marking:
-    """Inside, exceptions of the program's signal handlers come as `Interrupted`.
+class _Marking:
+    """Calls a handler of the program; what that raises comes as `Interrupted`. `outer` is what the program was
+    handling when tracing started."""
+
+    __slots__ = ("handler", "outer")
+
+    def __init__(self, handler: Callable[[int, FrameType | None], Any], outer: BaseException | None) -> None:
+        self.handler = handler
+        self.outer = outer
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        handled = sys.exc_info()[1]
+        try:
+            self.handler(number, frame)
+        except BaseException as error:  # noqa: BLE001
+            trace = error.__traceback__
+            error.__traceback__ = None if trace is None else trace.tb_next
+            in_context_of(error, handled, self.outer)
+            raise Interrupted(error) from None
+
+
+def mark_handlers() -> None:
+    """Have exceptions of the program's signal handlers come as `Interrupted`, until tracing ends.
 
     Python's own handler of Ctrl-C stays, as KeyboardInterrupt passes for itself. Only the main thread has handlers.
     """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    outer = sys.exc_info()[1]
+    for number, handler in _handlers():
+        if callable(handler) and handler is not signal.default_int_handler:
+            signal.signal(number, _Marking(handler, outer))
 
-    __slots__ = ("_installed", "_outer")
 
-    def __enter__(self) -> None:
-        self._installed: dict[int, tuple[Any, Any]] = {}
-        if threading.current_thread() is not threading.main_thread():
-            return
-        self._outer = sys.exc_info()[1]
-        for number in signal.valid_signals():
-            handler = signal.getsignal(number)
-            if callable(handler) and handler is not signal.default_int_handler:
-                marking = self._marking(handler)
-                signal.signal(number, marking)
-                self._installed[number] = (marking, handler)
+def _handlers() -> list[tuple[int, Any]]:
+    return [(number, signal.getsignal(number)) for number in signal.valid_signals()]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, (marking, handler) in self._installed.items():
-            if signal.getsignal(number) is marking:  # else the program's handler set another one meanwhile
-                signal.signal(number, handler)
 
-    def _marking(self, handler: Callable[[int, FrameType | None], Any]) -> Callable[[int, FrameType | None], None]:
-        outer = self._outer
+def _unmark_handlers(_: None) -> None:
+    """(Where the program's handler has set another one meanwhile, that one stays.)"""
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in _handlers():
+            if isinstance(handler, _Marking):
+                signal.signal(number, handler.handler)
 
-        def marking(number: int, frame: FrameType | None) -> None:
-            handled = sys.exc_info()[1]
-            try:
-                handler(number, frame)
-            except BaseException as error:  # noqa: BLE001
-                trace = error.__traceback__
-                error.__traceback__ = None if trace is None else trace.tb_next
-                in_context_of(error, handled, outer)
-                raise Interrupted(error) from None
 
-        return marking
+put_back_after(lambda: None, _unmark_handlers)
 
 
 def in_context_of(error: BaseException, handled: BaseException | None, instead: BaseException | None) -> None:
@@ -89,6 +98,16 @@ def handlers_part(error: BaseException) -> TracebackType | None:
     while trace is not None and trace.tb_frame.f_code not in handlers and not _is_interruption(trace.tb_frame):
         trace = trace.tb_next
     return trace
+
+
+def clear_frames(error: BaseException) -> None:
+    """Drop what the frames hold that `error` came through, up to those that a handler is to blame for: some of it
+    (guards of torch's, generators in a `with`) puts something back when it goes."""
+    trace, end = error.__traceback__, handlers_part(error)
+    while trace is not None and trace is not end:
+        with contextlib.suppress(RuntimeError):  # it still runs
+            trace.tb_frame.clear()
+        trace = trace.tb_next
 
 
 def is_from_outside(error: BaseException) -> bool:

@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from tracer_core.as_found import put_back_after, put_back_attributes
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,6 +31,7 @@ class _Now(threading.local):
 
 
 _now = _Now()
+put_back_attributes(_now, "program")
 noticed: list[str] = []
 """The warnings noticed since they were last taken. (Frames are traced by one thread at a time.)"""
 _patterns: Any = getattr(re, "_cache", {})
@@ -115,9 +118,17 @@ class Noticing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _now.program = self._before
-        position = next((at for at, entry in enumerate(self._filters) if entry is _FILTER), None)
-        if position is not None:
-            del self._filters[position]
+        _take_out(self._filters)
+
+
+def _take_out(filters: Any) -> None:
+    """Take our filter out of Python's, wherever it stands by now."""
+    position = next((at for at, entry in enumerate(filters) if entry is _FILTER), None)
+    if position is not None:
+        del filters[position]
+
+
+put_back_after(lambda: warnings.filters, _take_out)
 
 
 class WarningAlways:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+import typing_extensions
 
 import tracer_core
 from tracer_core.observer import Observer, observing
@@ -133,6 +134,19 @@ def test_library_code_is_left_alone_with_its_file_named() -> None:
     skips = run(lambda x: (x + 1, json.dumps({"a": 1})), (torch.ones(2),))
     assert skips.reasons("dumps") == ["frame-library"]
     assert "json" in next(message for name, _, message in skips.told if name == "dumps")
+
+
+@pytest.mark.row("I15")
+def test_what_pythons_library_will_be_is_left_alone() -> None:
+    """A module that is one file, as this one is, is a package like others."""
+
+    @typing_extensions.deprecated("old")
+    def old(v):
+        return helper(v)
+
+    skips = run(lambda x: untraced(old, x), (torch.ones(2),))
+    assert skips.reasons("wrapper") == ["frame-library"]
+    assert "old" in skips.compiled
 
 
 @pytest.mark.row("I15")

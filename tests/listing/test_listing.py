@@ -124,13 +124,11 @@ def test_a_tensors_branch_has_two_resume_functions() -> None:
             outputs = graph_0(x)
             # the graph ends before this, line {test} `if x.sum() > 0:`
             if outputs[0]:
-                return resume_in_branch_at_{yes}(x)
+                return resume_in_branch_at_{test}_true(x)
             else:
-                return resume_in_branch_at_{no}(x)
+                return resume_in_branch_at_{test}_false(x)
         """,
         test=line_of(branch, 1),
-        yes=line_of(branch, 2),
-        no=line_of(branch, 3),
     )
 
 

@@ -7,13 +7,13 @@ from types import CodeType
 
 from tracer_core.codegen.attempts.attempt import Attempt
 from tracer_core.codegen.attempts.ending import LEAVES
-from tracer_core.codegen.attempts.surroundings import collected, torchs_logs_off
-from tracer_core.codegen.attempts.unseen import fakes_unseen
+from tracer_core.codegen.attempts.surroundings import collected, turn_torchs_logs_off
+from tracer_core.codegen.attempts.unseen import hide_fakes
 from tracer_core.codegen.resume.boxes import boxes_of
 from tracer_core.codegen.resume.functions import resume_of
 from tracer_core.errors import TraceAgain
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
-from tracer_core.interpreter.depth import room_to_recurse
+from tracer_core.interpreter.depth import make_room_to_recurse
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MustRestart
 from tracer_core.variables import overlay
@@ -32,7 +32,10 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
     """
     # Attempts look at what is in boxes: they must let go of that before the program does.
     let_go = collected() if boxes_of(input.code) else contextlib.nullcontext()
-    with let_go, room_to_recurse(), torchs_logs_off(), fakes_unseen():
+    make_room_to_recurse()
+    turn_torchs_logs_off()
+    hide_fakes()
+    with let_go:
         outcome = _in_attempts(input)
     overlay.collect()
     return outcome

@@ -164,17 +164,20 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
         prepare()
         call = fn if module is None else as_called(module)
         thread = threads.this.thread  # (As `threads.enter` does, and `leave`: every call comes by here.)
-        region_before, thread.region = thread.region, region
-        thread.depth += 1
-        c_frame.set_region(region)
-        previous = c_frame.set_callback(hook)
-        try:
+        region_before, depth_before, previous = thread.region, thread.depth, c_frame.callback()
+        try:  # Ctrl-C may come after each call
+            thread.region = region
+            thread.depth = depth_before + 1
+            c_frame.set_region(region)
+            c_frame.set_callback(hook)
             return call(*args, **kwargs)
         finally:
-            c_frame.set_callback(previous)
             thread.region = region_before
-            thread.depth -= 1
-            c_frame.set_region(region_before)
+            thread.depth = depth_before
+            try:
+                c_frame.set_callback(previous)
+            finally:
+                c_frame.set_region(region_before)
             if sweep.due or lookup.interrupted:
                 after_call()
 

@@ -107,6 +107,9 @@ def run_plainly(strategy: Any = TRACE) -> FrameResult:
 set_callback: Callable[[Callback | None], Callback | None] = eval_frame.set_eval_frame  # type: ignore[assignment]
 """Switch this thread's hook; gives the one before."""
 
+callback: Callable[[], Callback | None] = eval_frame.get_eval_frame_callback  # type: ignore[assignment]
+"""This thread's hook."""
+
 
 NO_REGION = -1
 """The region of what runs in no other. What is kept for it is found in all regions."""

@@ -14,7 +14,9 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
-from tracer_core.code_names import frame_name
+from tracer_core import torch_state  # noqa: F401  (what torch keeps is put back, too)
+from tracer_core.as_found import AsFound
+from tracer_core.code_names import frame_name, is_module_call
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.files import shown_file
@@ -25,13 +27,12 @@ from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
 from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
-from tracer_core.frame_eval.subject import calls_modules
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
 from tracer_core.listing import python_listing
 from tracer_core.reasons import REASONS
-from tracer_core.signals import Marking, is_from_outside
+from tracer_core.signals import clear_frames, is_from_outside, mark_handlers
 from tracer_core.where import Where
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         Interrupted: a signal handler of the program raised its error.
     """
     code = frame.f_code
-    if is_ours(frame.f_globals) or calls_modules(code):
+    if is_ours(frame.f_globals) or is_module_call(code):
         leave_to_python(code, recursive=False)
         return c_frame.run_plainly(c_frame.SKIP)
     if is_kernels(code):
@@ -116,12 +117,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         limit = limits.reached(started)
         if limit is not None:
             return limits.give_up(started, limit)
-        THREAD.active = True
-        try:
-            with Marking():
-                return _compile(started)
-        finally:
-            THREAD.active = False
+        return _compile_apart(started)
 
 
 # After so many frames that had nothing to do with tensors, one traced in vain counting for several, nobody asks any
@@ -133,7 +129,7 @@ _IDLE_TRACE = 16
 def _idle(frame: Any, state: CodeState) -> c_frame.FrameResult:
     """Another frame that has nothing to do with tensors."""
     state.idle += 1
-    message = REASONS["no-tensors-in-sight"].sentence.format(name=frame_name(frame.f_code, frame.f_locals))
+    message = REASONS["no-tensors-in-sight"].filled({"name": frame_name(frame.f_code, frame.f_locals)})
     return _leave(frame.f_code, SkippedFrame("no-tensors-in-sight", message, forever=state.idle > _IDLE_LIMIT))
 
 
@@ -161,6 +157,24 @@ def _answer(started: StartedFrame, version: Version) -> c_frame.FrameResult:
     manager = c_frame.GuardManager.of(check, f"guards of version {version.number}", started.code)
     started.use(version, manager)
     return c_frame.FrameResult(c_frame.GuardedCode(version.code, manager), c_frame.TRACE)
+
+
+def _compile_apart(started: StartedFrame) -> c_frame.FrameResult:
+    """Compile the frame, and leave nothing changed in the thread or the process."""
+    found = AsFound()
+    try:
+        try:
+            THREAD.active = True
+            mark_handlers()
+            return _compile(started)
+        except BaseException as error:
+            if is_from_outside(error):
+                clear_frames(error)
+            raise
+        finally:
+            found.put_back()
+    finally:
+        found.put_back()  # Ctrl-C may come in the midst of that, too.
 
 
 def _compile(started: StartedFrame) -> c_frame.FrameResult:

@@ -116,16 +116,23 @@ class Switch:
         if is_compiling():
             self._previous.append((_KEEP, 0))
             return
-        region = threads.enter(threads.current_region())
-        self._previous.append((c_frame.set_callback(self._callback), region))
+        self._previous.append((c_frame.callback(), threads.current_region()))
+        threads.enter(threads.current_region())
+        try:
+            c_frame.set_callback(self._callback)
+        except BaseException:  # Ctrl-C, which comes after a call
+            self.__exit__(None, None, None)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         previous, region = self._previous.pop()
         if previous is not _KEEP:
-            c_frame.set_callback(previous)
-            threads.leave(region)
+            try:
+                c_frame.set_callback(previous)
+            finally:
+                threads.leave(region)
         after_call()
 
 

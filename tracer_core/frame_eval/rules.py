@@ -24,6 +24,7 @@ from tracer_core.sources.parts import instance_dict
 
 UNTRACED_PACKAGES = (
     *("torch", "functorch", "triton", "numpy", "scipy", "sympy", "pandas", "networkx", "numba", "matplotlib"),
+    "typing_extensions",
     *("IPython", "ipykernel", "jupyter_client", "jupyter_core", "traitlets", "comm", "zmq", "tornado"),
     *(
         "ipywidgets",
@@ -59,7 +60,7 @@ _MODULE_FILE = os.path.realpath(torch.nn.modules.module.__file__)
 
 
 def _skipped(reason_id: str, **details: Any) -> SkippedFrame:
-    return SkippedFrame(reason_id, REASONS[reason_id].sentence.format(**details))
+    return SkippedFrame(reason_id, REASONS[reason_id].filled(details))
 
 
 def _by_kind(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
@@ -106,7 +107,7 @@ def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | N
     """Why neither a frame of `code` is traced, nor what it calls, if it is of a transform of functions: it calls them
     on wrapped tensors, or differentiates them more often than back ends can."""
     entry = defined_as(globals.get("__name__"), code)
-    if entry is None or entry.reason_id != "function-transform":
+    if entry is None or not entry.is_transform:
         return None
     return Unsupported(entry.reason_id, name=entry.name)
 
@@ -116,8 +117,8 @@ def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | No
     was given."""
     top = torch._C._functorch.peek_interpreter_stack()
     if top is not None:
-        transform = _TRANSFORMS.get(top.key().name, "a transform of torch.func")
-        return Unsupported("inside-transform", function=frame_name(code, f_locals), transform=transform)
+        reason_id, transform = _TRANSFORMS.get(top.key().name, ("inside-transform", "a transform of torch.func"))
+        return Unsupported(reason_id, function=frame_name(code, f_locals), transform=transform)
     if code in _CALLS_MODULES and _has_backward_hooks(f_locals.get("self")):
         # Its forward, which is called between the hooks, is traced on its own.
         return Unsupported("backward-hooks", cls=type(f_locals["self"]).__qualname__)
@@ -144,10 +145,10 @@ def _has_backward_hooks(module: Any) -> bool:
 
 
 _TRANSFORMS = {
-    "Vmap": "torch.func.vmap",
-    "Grad": "torch.func.grad, or another transform that differentiates",
-    "Jvp": "torch.func.jvp, or another transform that differentiates forwards",
-    "Functionalize": "torch.func.functionalize",
+    "Vmap": ("inside-vmap", "torch.func.vmap"),
+    "Grad": ("inside-derivative", "torch.func.grad, or another transform that differentiates"),
+    "Jvp": ("inside-derivative", "torch.func.jvp, or another transform that differentiates forwards"),
+    "Functionalize": ("inside-transform", "torch.func.functionalize"),
 }
 
 

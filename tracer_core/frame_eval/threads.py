@@ -31,18 +31,17 @@ this = _Local()
 """`this.thread` is the thread that asks."""
 
 
-def enter(region: int) -> int:
-    """This thread is in `region` from now on. Gives the region before, for `leave`. (The C side knows but one region,
-    for all threads. One that finds itself in another's only fails to find what is cached for its own.)"""
+def enter(region: int) -> None:
+    """This thread is in `region` from now on. (The C side knows but one region, for all threads. One that finds
+    itself in another's only fails to find what is cached for its own.)"""
     thread = this.thread
-    before = thread.region
     thread.region = region
     thread.depth += 1
     c_frame.set_region(region)
-    return before
 
 
 def leave(before: int) -> None:
+    """It is in the region `before` again."""
     thread = this.thread
     thread.region = before
     thread.depth -= 1

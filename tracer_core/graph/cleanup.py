@@ -25,7 +25,7 @@ def clean_up(output: OutputGraph) -> None:
     _drop_grad_switches(output)
     _merge_equal_numbers(output)
     for node in reversed(output.graph.nodes):
-        if not node.users and not node.meta.get("may_raise") and (_is_item(node) or _is_arithmetic(node)):
+        if not node.users and not node.meta.get("may_raise") and _is_seen_by_its_result(node):
             output.graph.erase_node(node)
     _drop_inputs(output)
 
@@ -34,6 +34,11 @@ def is_empty(graph: torch.fx.Graph) -> bool:
     """Whether a cleaned-up graph has no operations but switches of the grad mode, which is set after it anyway."""
     switch = torch._C._set_grad_enabled
     return all(node.op in ("placeholder", "output") or node.target is switch for node in graph.nodes)
+
+
+def _is_seen_by_its_result(node: torch.fx.Node) -> bool:
+    """Whether nothing but its result can be seen of it. (What creates an array of constants says so itself.)"""
+    return _is_item(node) or _is_arithmetic(node) or getattr(node.target, "of_constants", False)
 
 
 def _is_item(node: torch.fx.Node) -> bool:

@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tracer_core.as_found import put_back_attributes
 from tracer_core.guards import ABSENT, Guard, OfType, make, names_of
 from tracer_core.guards.describe import class_text, module_name
 from tracer_core.where import Where
@@ -49,6 +50,7 @@ class _Active(threading.local):
 
 
 _active = _Active()
+put_back_attributes(_active, "reads")
 
 
 class LibraryReads:

@@ -87,7 +87,12 @@ _BY_KIND = {
 
 @functools.cache
 def numpy_call(
-    kind: str, name: str, check: Check | None = None, order: tuple[int, ...] | None = None, out: bool = False
+    kind: str,
+    name: str,
+    check: Check | None = None,
+    order: tuple[int, ...] | None = None,
+    out: bool = False,
+    backwards: tuple[int, ...] = (),
 ) -> Callable[..., Any]:
     """The function of a node.
 
@@ -101,15 +106,21 @@ def numpy_call(
         check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
         order: the dimensions of the result, a new array, in the order in which they lie in memory.
         out: the first argument is the array that the result is written into.
+        backwards: the dimensions in which the array that is written into runs backwards; the graph has its memory.
     """
     function = _BY_KIND[kind](name) if kind in _BY_KIND else _through_numpy(_find(kind, name))
     if order is not None:
         function = _laid_out(function, order)
     if out:
-        function = _written_into(function)
+        function = _written_into(function, backwards)
     if check is not None:
         function = checked(function, check)
+    if backwards and not out:
+        function = _changing_reversed(function, backwards)
+    if check is not None:
         function.may_warn = True  # type: ignore[attr-defined]
+    if kind == "values":
+        function.of_constants = True  # type: ignore[attr-defined]
     called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
     function.__name__ = function.__qualname__ = called
     function.__module__ = __name__
@@ -156,11 +167,27 @@ def _laid_out(function: Callable[..., Any], order: tuple[int, ...]) -> Callable[
     return call
 
 
-def _written_into(function: Callable[..., Any]) -> Callable[..., Any]:
+def _written_into(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
     def call(out: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-        return out.copy_(function(*args, **kwargs))
+        return out.copy_(_flipped(function(*args, **kwargs), dims))
 
     return call
+
+
+def _changing_reversed(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
+    """`function`, which changes its first argument, for the memory of an array that runs backwards: it changes a copy
+    that runs forwards."""
+
+    def call(memory: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        values = memory.flip(dims)
+        function(values, *args, **kwargs)
+        return memory.copy_(values.flip(dims))
+
+    return call
+
+
+def _flipped(tensor: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    return tensor.flip(dims) if dims else tensor
 
 
 def _as_arrays(value: Any) -> Any:

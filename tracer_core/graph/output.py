@@ -94,6 +94,8 @@ class OutputGraph:
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
         self.libraries = LibraryReads(where)
+        # Tables by identity that the trace created, each with where.
+        self.identity_tables: list[tuple[Any, Where]] = []
         # Generators that the trace started.
         self.generators: list[Any] = []
         # Calls of random generators, which the generated code makes in this order before it calls the graph.

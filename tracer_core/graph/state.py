@@ -23,6 +23,7 @@ class Entered:
         may_stay: whether a graph that leaves it open, and settings put back, are all there is to being in it.
         root_step: the number of the root frame's instruction that entered it.
         node: the graph's node that enters it, if there is one.
+        name: what people call it, where that is not its manager's type.
     """
 
     manager: Any
@@ -30,6 +31,7 @@ class Entered:
     may_stay: bool
     root_step: int
     node: Any = None
+    name: str = ""
 
 
 @dataclass(slots=True)

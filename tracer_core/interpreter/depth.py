@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+
+from tracer_core.as_found import put_back_attributes
 
 MAX_DEPTH = 200
 """Calls inlined into one another, at most."""
@@ -23,17 +23,14 @@ class _Program(threading.local):
 _program = _Program()
 
 
-@contextlib.contextmanager
-def room_to_recurse() -> Iterator[None]:
-    """Raise Python's recursion limit while tracing, by what the deepest inlining needs."""
-    before, outer = sys.getrecursionlimit(), _program.levels
-    _program.levels = before - _frames_now() - _SPARE
-    sys.setrecursionlimit(before + MAX_DEPTH * _FRAMES_PER_CALL)
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
-        _program.levels = outer
+put_back_attributes(_program, "levels")
+
+
+def make_room_to_recurse() -> None:
+    """Raise Python's recursion limit until tracing ends, by what the deepest inlining needs."""
+    limit = sys.getrecursionlimit()
+    _program.levels = limit - _frames_now() - _SPARE
+    sys.setrecursionlimit(limit + MAX_DEPTH * _FRAMES_PER_CALL)
 
 
 def levels_left() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction, iterable_label
-from tracer_core.code_names import argument_labels
+from tracer_core.code_names import argument_labels, code_name
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import Calls, OutputGraph
@@ -224,7 +224,7 @@ class Interpreter:
         """Turn what cannot be done into a restart at the root instruction, remembering the innermost place."""
         if noticed:
             error = _gives_warning()
-        unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
+        unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error, frame)
         if unsupported.frame is None:
             self.breaks(unsupported, frame, frame.decoded.index[instruction])
         if frame.parent is None or frame is self.root:
@@ -330,7 +330,7 @@ def _gives_warning() -> Unsupported:
     return Unsupported("gives-warning", warning=take())
 
 
-def _as_unsupported(error: Exception) -> Unsupported:
+def _as_unsupported(error: Exception, frame: Frame) -> Unsupported:
     if isinstance(error, RecursionError):
-        return Unsupported("too-deep", depth=MAX_DEPTH, name="a function")
+        return Unsupported("recursion-limit", function=code_name(frame.code))
     return Unsupported("needs-constant", what=str(error))

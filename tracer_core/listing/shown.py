@@ -16,14 +16,10 @@ import torch
 from torch.nn.attention import SDPBackend
 
 from tracer_core.codegen.resume.functions import name_of as resume_name_of
+from tracer_core.operator_table import COMPARISON_BINDS, NOT_BINDS, UNARY_BINDS
 
-ATOM, POSTFIX, POWER, UNARY = 100, 90, 80, 70
-COMPARISON, NOT, TERNARY, LOOSE = 30, 25, 10, 0
-OPERATORS = {
-    "**": POWER, "*": 60, "@": 60, "/": 60, "//": 60, "%": 60, "+": 55, "-": 55, "<<": 50, ">>": 50,
-    "&": 45, "^": 40, "|": 35,
-}  # fmt: skip
-"""How tightly each binary operator binds."""
+ATOM, POSTFIX, UNARY = 100, 90, UNARY_BINDS
+COMPARISON, NOT, TERNARY, LOOSE = COMPARISON_BINDS, NOT_BINDS, 10, 0
 
 MAX_TEXT, MAX_ITEMS = 80, 12
 """Longer constant texts are cut to so many characters, longer constant tuples to so many items."""

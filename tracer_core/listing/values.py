@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from tracer_core import operator_table
 from tracer_core.bytecode import Instruction, call_items
 from tracer_core.codegen.emit.names import OUTPUTS
 from tracer_core.listing.rules import writes
@@ -11,10 +12,8 @@ from tracer_core.listing.shown import (
     ATOM,
     COMPARISON,
     NOT,
-    OPERATORS,
     POSTFIX,
     TERNARY,
-    UNARY,
     Shown,
     added,
     computed,
@@ -109,12 +108,12 @@ def _unpack_ex(state: State, instruction: Instruction) -> None:
 def _binary_op(state: State, instruction: Instruction) -> None:
     left, right = state.pop_n(2)
     operator = instruction.arg
-    if operator not in OPERATORS:
+    if operator not in operator_table.BINARY:
         changed = left if left.names is not None and left.binds == ATOM else state.named(left)
         state.statement(f"{changed.text} {operator} {right.text}", storing=changed.text)
         state.push(changed)
         return
-    binds = OPERATORS[operator]
+    binds = operator_table.BINARY[operator].binds
     # `**` binds to the right, all others to the left.
     first, second = (binds + 1, binds) if operator == "**" else (binds, binds + 1)
     state.push(computed(f"{left.within(first)} {operator} {right.within(second)}", binds))
@@ -130,13 +129,9 @@ def _unary(sign: str, binds: int, state: State, instruction: Instruction) -> Non
     state.push(computed(f"{sign}{state.pop().within(binds)}", binds))
 
 
-for _op, _sign, _binds in (
-    ("UNARY_NEGATIVE", "-", UNARY),
-    ("UNARY_POSITIVE", "+", UNARY),
-    ("UNARY_INVERT", "~", UNARY),
-    ("UNARY_NOT", "not ", NOT),
-):
-    writes(_op)(functools.partial(_unary, _sign, _binds))
+for _op, _operator in operator_table.UNARY.items():
+    writes(_op)(functools.partial(_unary, _operator.symbol, _operator.binds))
+writes("UNARY_NOT")(functools.partial(_unary, "not ", NOT))
 
 
 # --- containers and text ------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
 from tracer_core.recording.damage import reads
+from tracer_core.recording.sentences import sentence
 
 if TYPE_CHECKING:
     from tracer_core.recording.index import Index
@@ -288,8 +289,6 @@ class Step:
     @property
     def sentence(self) -> str:
         """What happened, in one sentence."""
-        from tracer_core.recording.words import sentence
-
         return sentence(self)
 
     def __repr__(self) -> str:

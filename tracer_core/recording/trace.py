@@ -15,7 +15,7 @@ from tracer_core.recording.summary import summary
 if TYPE_CHECKING:
     import pandas
 
-_BreakPlace = tuple[str, int, int | None, str]
+_BreakPlace = tuple[str, int, int | None]
 
 
 class Trace:
@@ -105,9 +105,10 @@ class Trace:
 
     @property
     def break_places(self) -> list[schema.Break]:
-        """One break for each place in the program that causes any. A break in an inlined function breaks each of its
-        callers, too; this has the one of the function that holds the line, if that was traced on its own. A break of
-        a library's function on its own counts to the first line of the program that leads there, if there is one."""
+        """One break for each place in the program that causes any, and each reason. A break in an inlined function
+        breaks each of its callers, too; this has the one of the function that holds the line, if that was traced on
+        its own. A break of a library's function on its own counts to the first line of the program that leads there,
+        if there is one."""
         above = {self._place(one, one.library): self._place(one) for one in reversed(self.breaks) if one.library}
         places: dict[_BreakPlace, list[schema.Break]] = {}
         for one in self.breaks:
@@ -120,9 +121,10 @@ class Trace:
         return mains
 
     def _place(self, one: schema.Break, at: schema.Place | None = None) -> _BreakPlace:
-        """What tells places of breaks apart, of the break's own line or another."""
+        """What tells places of breaks apart, of the break's own line or another. (The message may name what differs
+        from call to call, such as a dtype.)"""
         code, line = (one.code, one.line) if at is None else (at.code, at.line)
-        return one.reason_id, self.function_of(code).id, line, one.message
+        return one.reason_id, self.function_of(code).id, line
 
     @property
     def calls(self) -> list[schema.Call]:

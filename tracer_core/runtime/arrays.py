@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,30 @@ class _AsWriteable:
         self.__array_interface__ = {**array.__array_interface__, "data": (start, False), "strides": array.strides}
 
 
+@functools.cache
+def tensor_of_reversed(dims: tuple[int, ...]) -> Callable[[Any], torch.Tensor]:
+    """`tensor_of` for arrays that run backwards in these dimensions and no others: their memory, forwards."""
+    if not dims:
+        return tensor_of
+
+    def tensor_of_memory(array: Any) -> torch.Tensor:
+        if any((step < 0) is not (dim in dims) for dim, step in enumerate(array.strides)):
+            raise ValueError("other strides are negative")
+        return tensor_of(turned(array, dims))
+
+    return tensor_of_memory
+
+
+def turned(array: Any, dims: Collection[int]) -> Any:
+    """A view of `array` in which these dimensions run the other way."""
+    return array[turning(array.ndim, dims)]
+
+
+def turning(ndim: int, dims: Collection[int]) -> tuple[slice, ...]:
+    """The subscript by which these of the dimensions run the other way."""
+    return tuple(slice(None, None, -1 if dim in dims else 1) for dim in range(ndim))
+
+
 def array_of(tensor: torch.Tensor) -> Any:
     """The memory of `tensor` as an array."""
     return tensor.numpy()
@@ -44,16 +70,40 @@ def based_array_of(tensor: torch.Tensor) -> Any:
     return owned_array_of(tensor)[...]
 
 
-def view_of(owner: Any, memory: torch.Tensor, tensor: torch.Tensor) -> Any:
-    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`."""
+def known_array(values: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    """A new array of these values."""
+    return np.array(values, dtype).reshape(shape).copy()
+
+
+def view_of(
+    owner: Any,
+    memory: torch.Tensor,
+    tensor: torch.Tensor,
+    backwards: Collection[int] = (),
+    ones: Collection[int] = (),
+) -> Any:
+    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`.
+
+    Args:
+        memory: that of `owner`, from the item that comes first there.
+        backwards: the dimensions in which the view runs backwards.
+        ones: the dimensions of one item that have the stride 0.
+    """
     view, root = tensor.numpy(), owner
     while isinstance(root.base, np.ndarray):
         root = root.base
     flat = root.transpose(sorted(range(root.ndim), key=lambda dim: -root.strides[dim]))
-    start = owner.ctypes.data - root.ctypes.data + tensor.data_ptr() - memory.data_ptr() if view.size else 0
-    if not flat.flags.c_contiguous:  # it is memory of others, which `owner` and `tensor` share
-        return view
-    return np.ndarray(view.shape, view.dtype, flat, start, view.strides)
+    if flat.flags.c_contiguous:  # else it is memory of others, which `owner` and `tensor` share
+        start = start_of(owner) - start_of(root) + tensor.data_ptr() - memory.data_ptr() if view.size else 0
+        strides = [0 if dim in ones else step for dim, step in enumerate(view.strides)]
+        view = np.ndarray(view.shape, view.dtype, flat, start, strides)
+    return turned(view, backwards) if backwards else view
+
+
+def start_of(array: Any) -> int:
+    """The address of the item that comes first in memory."""
+    back = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True) if step < 0)
+    return int(array.__array_interface__["data"][0]) + (back if array.size else 0)
 
 
 def locked(array: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable, Mapping
 from types import CodeType, TracebackType
@@ -14,7 +13,8 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 from tracer_core.errors import BackendError
 from tracer_core.global_state import PROPERTIES
 from tracer_core.runtime.tracebacks import Entry, traceback_of
-from tracer_core.signals import code_of, handlers_part, is_from_outside
+from tracer_core.signals import clear_frames, code_of, handlers_part, is_from_outside
+from tracer_core.torch_state import autocast_depth, undo_autocast
 
 
 def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
@@ -77,34 +77,19 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
     ]
 
     def call(*args: Any) -> Any:
-        nested = _autocast_depth()
+        nested = autocast_depth()
         try:
             return function(*args)
         except BaseException as error:
             # Inference mode lasts as long as the object that the graph's frame holds.
-            _clear_frames(error.__traceback__, handlers_part(error))
+            clear_frames(error)
             for read, write, value in kept:
                 if read() != value:  # (what torch takes for unset cannot always be written)
                     write(value)
-            for _ in range(_autocast_depth() - nested):
-                torch.autocast_decrement_nesting()
+            undo_autocast(nested)
             raise
 
     return call
-
-
-def _clear_frames(trace: TracebackType | None, end: TracebackType | None) -> None:
-    """Drop what the frames from `trace` on hold, up to those from `end` on."""
-    while trace is not None and trace is not end:
-        with contextlib.suppress(RuntimeError):  # it still runs
-            trace.tb_frame.clear()
-        trace = trace.tb_next
-
-
-def _autocast_depth() -> int:
-    depth = torch.autocast_increment_nesting()
-    torch.autocast_decrement_nesting()
-    return depth - 1
 
 
 # --- exceptions of a graph ----------------------------------------------------------------------------------

@@ -59,3 +59,10 @@ def shuffled(stream: random.Random, items: list[Any]) -> list[Any]:
 def seed_legacy(stream: Any, value: Any) -> None:
     """Seed the generator behind `numpy.random`, as its own function does."""
     np.random.seed(value)
+
+
+def shuffled_array(stream: Any, array: Any) -> Any:
+    """A copy of `array` in the order into which `stream` shuffles it."""
+    array = array.copy()
+    stream.shuffle(array)
+    return array

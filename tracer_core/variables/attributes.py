@@ -16,7 +16,7 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.refused_writes import has_dict, is_kept_in_c, refuse_write
-from tracer_core.variables.registry import method_for
+from tracer_core.variables.registry import getter_for, setter_for
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
@@ -80,7 +80,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     found, owner = static_lookup(cls, name)
     if owner is None:
         return _from_hook(tx, obj, name)
-    handler = method_for(type(obj), f".{name}")
+    handler = getter_for(type(obj), name)
     if handler is not None:
         return handler(tx, obj)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
@@ -128,7 +128,7 @@ def _no_attribute(obj: VariableTracker, name: str) -> str:
 def set_attr(tx: Tracing, obj: VariableTracker, name: str, value: VariableTracker) -> None:
     """`obj.name = value`, or `del obj.name` with `DELETED`."""
     obj = obj.realize()
-    handler = method_for(type(obj), f".{name}=")
+    handler = setter_for(type(obj), name)
     if handler is not None:
         handler(tx, obj, value.realize())
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.errors import Unsupported
+from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.conversions import CONVERSIONS, convert_by
 from tracer_core.variables.enum_members import EnumMemberVariable
@@ -17,7 +17,7 @@ from tracer_core.variables.operators import binary, by_methods, unsupported_oper
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -55,7 +55,7 @@ for _function_asking, _special in {
 @handles(divmod, UserObjectVariable, VariableTracker)
 @handles(divmod, VariableTracker, UserObjectVariable)
 def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, divmod, a, b)
+    return by_methods(tx, DIVMOD, a, b) or unsupported_operands(tx, divmod, a, b)
 
 
 @handles(pow, UserObjectVariable, VariableTracker)
@@ -87,7 +87,7 @@ def round_(tx: Tracing, a: TensorVariable) -> VariableTracker:
 def _number(cls: type, special: str) -> Any:
     def handler(tx: Tracing, a: VariableTracker) -> VariableTracker | None:
         if isinstance(a, TensorVariable):
-            raise Unsupported("tensor-data", name=special, what=a.describe())
+            raise needs_data(a, special)
         if isinstance(a, SymNodeVariable):
             if a.python_type() is bool:
                 return tx.constant(cls(truth(tx, a)))

@@ -19,7 +19,7 @@ from tracer_core.variables.exceptions import ExceptionVariable, raise_real
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import DequeVariable, ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -45,7 +45,7 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
     """`str(obj)` or `repr(obj)`; None where folding knows."""
     obj = obj.realize()
     if isinstance(obj, TensorVariable):
-        raise Unsupported("tensor-data", name=special, what=obj.describe())
+        raise needs_data(obj, special)
     if isinstance(obj, SymNodeVariable):
         return ConstantVariable(str(obj.specialize(tx, obj.python_type())))
     if isinstance(obj, ExceptionVariable):

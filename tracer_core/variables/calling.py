@@ -6,7 +6,6 @@ Handlers come first, then stand-ins, then what `rules` says of the function; `Un
 from __future__ import annotations
 
 import math
-import operator
 import types
 from typing import Any
 
@@ -16,7 +15,9 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import class_in_c
 from tracer_core.higher_order_table import higher_order, written
+from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
+from tracer_core.public_names import name_of
 from tracer_core.variables import overlay
 from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
@@ -25,7 +26,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.folding import fold
-from tracer_core.variables.functions import FunctionVariable, name_of
+from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import handlers_for, looks_at_arguments, matches, method_for
@@ -373,12 +374,12 @@ def _call_found(
     return obj if result is part else result
 
 
-def _operator_table() -> dict[str, Any]:
-    names = "add sub mul floordiv mod pow truediv lt le gt ge eq ne neg and_ or_ xor lshift rshift"
-    return {f"__{name.rstrip('_')}__": getattr(operator, name) for name in names.split()}
-
-
-_NUMBER_METHODS = _operator_table()
+_NUMBER_METHODS = {
+    each.method: each.function
+    for table in (BINARY, COMPARISONS)
+    for each in table.values()
+    if hasattr(int, each.method)
+}
 
 
 def _call_super_method(tx: Tracing, function: SuperMethodVariable, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -9,13 +9,13 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_special_methods
 from tracer_core.guards import make
 from tracer_core.guards.describe import module_name
+from tracer_core.public_names import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import raise_real
-from tracer_core.variables.functions import name_of
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
@@ -161,7 +161,7 @@ class ClassVariable(KnownVariable):
         if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
         if getter_owner is not None and not isinstance(getter, types.WrapperDescriptorType):
-            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return self.held(tx, name)
 
     def _bound_in_python(
@@ -187,7 +187,7 @@ class ClassVariable(KnownVariable):
         if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
         if getter_owner is not None and not isinstance(found, _READ_AS_THEY_ARE):
-            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return tx.build(found, class_attribute_source(owner, name))
 
     def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:

@@ -6,7 +6,7 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.iteration import unpack
-from tracer_core.variables.registry import method, only_keeps
+from tracer_core.variables.registry import getter, method, only_keeps
 from tracer_core.variables.sequences import DequeVariable
 
 
@@ -88,6 +88,6 @@ def deque_copy(tx: Tracing, self: DequeVariable) -> VariableTracker:
     return DequeVariable(list(self.items), self.maxlen)
 
 
-@method(DequeVariable, ".maxlen")
+@getter(DequeVariable, "maxlen")
 def deque_maxlen(tx: Tracing, self: DequeVariable) -> VariableTracker:
     return ConstantVariable(self.maxlen)

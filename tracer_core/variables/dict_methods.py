@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tracer_core.operator_table import BINARY
 from tracer_core.polyfills.copy import attributes_of
 from tracer_core.sources import AttrSource
 from tracer_core.variables.attributes import find_attr
@@ -20,7 +21,7 @@ from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.membership import contains, equal_items
 from tracer_core.variables.operators import binary
-from tracer_core.variables.registry import handles, method
+from tracer_core.variables.registry import getter, handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.signatures_in_c import raise_signature
 from tracer_core.variables.truth_and_length import truth
@@ -285,7 +286,7 @@ def move_to_end(
     return NONE
 
 
-@method(DictVariable, ".default_factory")
+@getter(DictVariable, "default_factory")
 def default_factory(tx: Tracing, self: DictVariable) -> VariableTracker:
     return self.default_factory or NONE
 
@@ -299,11 +300,9 @@ def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
     return SetVariable.hashing(tx, unpack(tx, view))
 
 
-_VIEW_OPERATORS = {"&": operator.and_, "|": operator.or_, "-": operator.sub, "^": operator.xor}
+for _symbol in ("&", "|", "-", "^"):
 
-for _symbol, _function in _VIEW_OPERATORS.items():
-
-    @handles(_function, DictViewVariable, VariableTracker)
+    @handles(BINARY[_symbol].function, DictViewVariable, VariableTracker)
     def view_operator(
         tx: Tracing, a: DictViewVariable, b: VariableTracker, symbol: str = _symbol
     ) -> VariableTracker | None:
@@ -315,7 +314,7 @@ for _symbol, _function in _VIEW_OPERATORS.items():
             return _entries_that_differ(tx, a, b)
         return binary(tx, symbol, _view_as_set(tx, a), _view_as_set(tx, b))
 
-    @handles(_function, SetVariable, DictViewVariable)
+    @handles(BINARY[_symbol].function, SetVariable, DictViewVariable)
     def operator_with_view(
         tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
     ) -> VariableTracker | None:
@@ -383,7 +382,7 @@ for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
         return ConstantVariable(within)
 
 
-@method(DictViewVariable, ".mapping")
+@getter(DictViewVariable, "mapping")
 def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
     return MappingProxyVariable(self.of)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
@@ -12,7 +13,7 @@ from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator, SequenceIterator
 from tracer_core.variables.membership import contains
-from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, by_table, compare, unary
+from tracer_core.variables.operators import by_table, compare, unary
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.subscripts import del_item, get_item, set_item
@@ -30,12 +31,12 @@ def call_dunder(tx: Tracing, obj: VariableTracker, name: str, args: list[Variabl
     return result
 
 
-def _binary(function: Any, swapped: bool) -> Any:
+def _binary(operation: Operator, swapped: bool) -> Any:
     def action(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
         b = part_of(b)
         if not same_family(a, b):
             return NOT_IMPLEMENTED
-        return (by_table(tx, function, b, a) if swapped else by_table(tx, function, a, b)) or NOT_IMPLEMENTED
+        return (by_table(tx, operation, b, a) if swapped else by_table(tx, operation, a, b)) or NOT_IMPLEMENTED
 
     return action
 
@@ -49,9 +50,9 @@ def same_family(a: VariableTracker, b: VariableTracker) -> bool:
     return True
 
 
-def _inplace(symbol: str) -> Any:
+def _in_place(operation: Operator) -> Any:
     def action(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-        return by_table(tx, INPLACE[symbol], a, part_of(b))
+        return by_table(tx, operation, a, part_of(b))
 
     return action
 
@@ -116,11 +117,11 @@ def _length_hint(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 
 _ACTIONS: dict[str, tuple[int, Any]] = {
-    **{f"__{name}__": (1, _binary(function, False)) for function, name in BINARY.values()},
-    **{f"__r{name}__": (1, _binary(function, True)) for function, name in BINARY.values()},
-    **{f"__i{BINARY[symbol[:-1]][1]}__": (1, _inplace(symbol)) for symbol in INPLACE},
-    **{name: (1, _compare(symbol)) for symbol, (_, name, _) in COMPARE.items()},
-    **{name: (0, lambda tx, a, op=op: unary(tx, op, a)) for op, (_, name, _) in UNARY.items()},
+    **{each.method: (1, _binary(each, False)) for each in BINARY.values()},
+    **{each.reflected: (1, _binary(each, True)) for each in BINARY.values()},
+    **{each.method: (1, _in_place(each)) for each in IN_PLACE.values()},
+    **{each.method: (1, _compare(each.symbol)) for each in COMPARISONS.values()},
+    **{each.method: (0, lambda tx, a, op=op: unary(tx, op, a)) for op, each in UNARY.items()},
     "__getitem__": (1, get_item),
     "__setitem__": (2, _statement(set_item)),
     "__delitem__": (1, _statement(del_item)),

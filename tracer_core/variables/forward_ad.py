@@ -14,13 +14,17 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import handles
 
+_DUAL_LEVEL = "torch.autograd.forward_ad.dual_level"
+
 
 @handles(predispatch._enter_dual_level)
 def enter_dual_level(tx: Any) -> VariableTracker:
     level = predispatch._enter_dual_level()
     manager = ConstantVariable(level)
     tx.output.add_node("call_function", predispatch._enter_dual_level, (), {}, None)
-    entered = Entered(manager, lambda: predispatch._exit_dual_level(level=level), False, tx.root_steps - 1)
+    entered = Entered(
+        manager, lambda: predispatch._exit_dual_level(level=level), False, tx.root_steps - 1, name=_DUAL_LEVEL
+    )
     tx.output.state.entered.append(entered)
     return manager
 
@@ -29,7 +33,7 @@ def enter_dual_level(tx: Any) -> VariableTracker:
 def exit_dual_level(tx: Any, *, level: VariableTracker) -> VariableTracker:
     entered = tx.output.state.entered
     if not entered or not level.is_constant() or entered[-1].manager is not level.realize():
-        raise Unsupported("left-elsewhere", type="level of forward differentiation")
+        raise Unsupported("left-elsewhere", type=_DUAL_LEVEL)
     tx.output.add_node("call_function", predispatch._exit_dual_level, (), {"level": level.value()}, None)
     tx.output.state.leave(entered[-1])
     return NONE
@@ -52,5 +56,5 @@ def make_dual(tx: Any, /, *args: VariableTracker, **kwargs: VariableTracker) -> 
 def unpack_dual(tx: Any, tensor: VariableTracker, *, level: VariableTracker) -> VariableTracker:
     """Only a level entered in the trace is known whole: fakes of tensors from before have no tangents."""
     if not any(entered.manager is level.realize() for entered in tx.output.state.entered):
-        raise Unsupported("tensor-data", name="unpack_dual", what=tensor.realize().describe())
+        raise Unsupported("autograd-call", name=f"{_DUAL_LEVEL.rpartition('.')[0]}.unpack_dual")
     return call_in_graph(tx, "call_function", predispatch._unpack_dual, [tensor], {"level": level})

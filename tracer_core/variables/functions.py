@@ -11,6 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import stand_in_for
 from tracer_core.polyfills.registry import wrapped_in_cell
+from tracer_core.public_names import name_of
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -249,22 +250,3 @@ class SkippedFunctionVariable(VariableTracker):
         except AttributeError:
             return None
         return tx.build(value, AttrSource(self.source or ConstSource.of_object(self.function), name))
-
-
-def name_of(function: Any) -> str:
-    """`module.qualname` of anything callable, as far as it has one."""
-    if type(function) is FunctionType:
-        function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
-    module = getattr(function, "__module__", None)
-    name = function_name(function) or getattr(function, "__name__", None) or type(function).__name__
-    name = name.removeprefix("_VariableFunctionsClass.")
-    return name if module in (None, "builtins", "__main__") else f"{_PUBLIC.get(module, module)}.{name}"
-
-
-_PUBLIC = {
-    "_operator": "operator",
-    "torch._C": "torch",
-    "torch._C._VariableFunctions": "torch",
-    "torch._C._nn": "torch.nn.functional",
-}
-"""Where people find what a module of torch's or Python's insides has."""

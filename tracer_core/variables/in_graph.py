@@ -70,6 +70,10 @@ def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
     return as_argument(tracker)
 
 
+_AS_WRITTEN = {"getitem": "indexing", "setitem": "assigning to an index", "_unique2": "unique"}
+"""What people write for functions that Python or torch calls for them."""
+
+
 def _is_of_torch(target: Any) -> bool:
     return isinstance(target, str) or str(getattr(target, "__module__", None) or "torch").startswith("torch")
 
@@ -89,6 +93,7 @@ def call_in_graph(
             plain Python shall run it and raise what it raises).
     """
     name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+    name = _AS_WRITTEN.get(name, name)
     try:
         pairs = [_argument_of(target, arg) for arg in args]
         named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import sys
 import types
 import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tracer_core.as_found import put_back_attributes
 from tracer_core.graph.libraries import class_in_c
 
 Overlay = dict[type, dict[str, Any]]
@@ -38,6 +40,8 @@ placeholders: dict[int, tuple[Any, Any]] = {}
 made: dict[type, MadeClass] = {}
 #: Whether classes that walks have made still stand among the subclasses of the program's.
 lingering = False
+
+put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 
 
 def note_made(tx: Any, cls: type) -> None:

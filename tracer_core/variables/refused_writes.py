@@ -79,32 +79,42 @@ def refuse_write(tx: Tracing, obj: VariableTracker, name: str, value: VariableTr
     Returns:
         Whether it takes it; False where it cannot be asked.
     """
-    given = [DELETED] if value is DELETED else _values_like(value.realize(), name)
+    given = [DELETED] if value is DELETED else _values_to_try(value.realize(), name)
     objects = [stand_in(obj.python_type()) for _ in given]
     if any(each is None for each in objects):
         return False
-    said = {_refusal(one, name, each) for one, each in zip(objects, given, strict=True)}
-    refusal = said.pop()
-    if refusal is not None and not said:
+    answers = {_refusal(one, name, each) for one, each in zip(objects, given, strict=True)}
+    if len(answers) > 1:  # what Python says depends on the value, and the value itself cannot be tried
+        return False
+    (refusal,) = answers
+    if refusal is not None:
         tx.raise_(refusal[0], *refusal[1])
-    return not said
+    return True
 
 
-def _values_like(value: VariableTracker, name: str) -> list[Any]:
-    """Real values that code in C takes as it takes `value`; several, of different types, where it might run code of
-    the program's, or look into what only the traced object has."""
-    cls = value.python_type()
+def _values_to_try(value: VariableTracker, name: str) -> list[Any]:
+    """Real values to write in place of `value`: the value itself or a new object of its type, as Python looks at no
+    more than the type; else values of unlike types, whose answers hold for any value where they are the same."""
     if value.is_constant():
-        known = value.value()
-        runs_code = isinstance(known, type) and _has_finalizer(known)
-        return _ANY if runs_code or isinstance(known, types.CodeType) else [known]
+        return [value.value()] if _can_be_given_away(value.value()) else _UNLIKE
+    cls = value.python_type()
+    # (An exception's cause and context are only asked whether they are exceptions. For other attributes, objects of
+    # classes written in Python might run code of theirs, or be looked into.)
     if cls.__flags__ & HEAP_TYPE and name not in ("__cause__", "__context__"):
-        return _ANY
+        return _UNLIKE
     made = stand_in(cls)
-    return _ANY if made is None else [made]
+    return _UNLIKE if made is None else [made]
 
 
-_ANY: list[Any] = [None, 0, "", ()]
+def _can_be_given_away(constant: Any) -> bool:
+    """Whether the constant can be written to an object that goes at once: as its `__class__`, one with a finalizer
+    would have that run; and a function compares its free variables with those of its `__code__`."""
+    with_finalizer = isinstance(constant, type) and _has_finalizer(constant)
+    return not with_finalizer and not isinstance(constant, types.CodeType)
+
+
+_UNLIKE: list[Any] = [None, 0, "", ()]
+"""Values that no attribute takes alike, unless it takes all, or none."""
 
 
 def _refusal(made: Any, name: str, value: Any) -> tuple[type[Exception], tuple[Any, ...]] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from tracer_core.operator_table import ORDERINGS
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ObservedException
@@ -300,8 +301,8 @@ def _order(symbol: str) -> Any:
     return handler
 
 
-for _symbol, _function in (("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge)):
-    handles(_function, SequenceVariable, SequenceVariable)(_order(_symbol))
+for _symbol, _ordering in ORDERINGS.items():
+    handles(_ordering.function, SequenceVariable, SequenceVariable)(_order(_symbol))
 
 
 @handles(operator.contains, RangeVariable, ConstantVariable)

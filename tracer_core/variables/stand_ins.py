@@ -11,10 +11,11 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.operator import AttrGetter, ItemGetter
+from tracer_core.public_names import name_of
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.functions import UserFunctionVariable, name_of
+from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable

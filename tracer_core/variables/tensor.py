@@ -25,6 +25,15 @@ def describe_fake(fake: torch.Tensor) -> str:
     return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
 
 
+def needs_data(tensor: TensorVariable, name: str) -> Unsupported:
+    """The reason that a call of the method `name` breaks the graph."""
+    called = _AS_WRITTEN.get(name) or (f"{name.strip('_')}()" if name.startswith("__") else name)
+    return Unsupported("tensor-data", name=called, what=tensor.describe())
+
+
+_AS_WRITTEN = {"__index__": "use as an index", "__contains__": "in", "__array__": "numpy.asarray()"}
+
+
 class InGraphVariable(VariableTracker):
     """A value that a node computes."""
 

@@ -24,7 +24,7 @@ from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.subscripts import get_item
-from tracer_core.variables.tensor import SymNodeVariable, settled
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data, settled
 from tracer_core.variables.user_objects import UserObjectVariable, own_method, static_lookup
 
 EMPTY = ConstantVariable("")
@@ -106,6 +106,8 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         part = getattr(value, "part", None)
         if part is not None and spec:  # (Without one, builtin types ask the subclass for its text.)
             return formatted(tx, part, spec)
+    if isinstance(value, TensorVariable):
+        raise needs_data(value, "__format__")
     value = settled(tx, value)
     if not spec:
         text = text_of(tx, value, "__str__")

@@ -59,7 +59,7 @@ def check(tx: Tracing, condition: VariableTracker, message: VariableTracker = NO
 def _needs_data(name: str) -> Any:
     def handler(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
         if any(is_in_graph(arg) for arg in args):
-            raise Unsupported("tensor-data", name=name, what=args[0].describe())
+            raise Unsupported("tensor-data", name=f"torch.{name}", what=args[0].describe())
         return None
 
     return handler

@@ -226,7 +226,7 @@ class UserObjectVariable(VariableTracker):
             function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
             return tx.call(function, [descriptor, self, tx.build(self.cls, ConstSource.of_object(self.cls))])
         if getter_owner is not None and not isinstance(found, type):
-            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return tx.build(found, class_attribute_source(owner, name))
 
     def _class_function(self, tx: Tracing, name: str, found: Any, owner: type | None = None) -> VariableTracker:
@@ -258,7 +258,10 @@ class UserObjectVariable(VariableTracker):
             from tracer_core.variables.attributes import find_attr
 
             return find_attr(tx, self.part, name)
-        raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}", type="getset_descriptor")
+        forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
+        if isinstance(forward, type):
+            raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)
+        raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}")
 
     # --- writing ------------------------------------------------------------------------------------------
 

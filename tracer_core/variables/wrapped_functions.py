@@ -11,10 +11,10 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.guards.kinds.containers import is_filled
+from tracer_core.public_names import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import function_tracker, pin
-from tracer_core.variables.functions import name_of
 from tracer_core.variables.registry import builds
 
 if TYPE_CHECKING:

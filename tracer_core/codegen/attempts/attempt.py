@@ -70,9 +70,12 @@ class Attempt:
             message = observers.said(error)
             raise
         finally:
-            self.interpreter.output.state.restore()
-            if self.observer is not None:
-                self.observer.on_attempt_end(outcome, message)
+            try:
+                self.interpreter.output.state.restore()
+            finally:
+                self.interpreter.output.state.restore()  # Ctrl-C may have come in the midst of that.
+                if self.observer is not None:
+                    self.observer.on_attempt_end(outcome, message)
 
     def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
         """Why the walk that ended with `failure` is not the last one, which it is told along with it."""
@@ -120,7 +123,7 @@ class Attempt:
         state = interpreter.output.state
         left_open = next((entered for entered in state.entered if not entered.may_stay), None)
         if left_open is not None:
-            reason = Unsupported("left-open", type=left_open.manager.python_type_name())
+            reason = Unsupported("left-open", type=left_open.name or left_open.manager.python_type_name())
             return end_before(left_open.root_step, reason)
         state.finish()
         unchecked = self._cannot_check()

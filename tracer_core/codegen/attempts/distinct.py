@@ -14,7 +14,8 @@ from tracer_core.variables.outside_iterators import OutsideIterator
 
 
 def guard_distinct(output: OutputGraph) -> None:
-    """Objects that were changed, and others of their type, must be different ones again."""
+    """Objects that were changed, and others of their type, must be different ones again; so must those that were
+    looked up by identity."""
     # (Cells cannot be guarded; a frame's own are different by how its code is made.)
     changed = {tracker.python_type() for tracker in output.side_effects.changed} - {CellType}
     known = [t for t in dict.fromkeys(output.trackers_by_object.values()) if t.mutable]
@@ -23,6 +24,10 @@ def guard_distinct(output: OutputGraph) -> None:
         if len(sources) > 1:
             at = next(at for t, at in output.side_effects.changed_at.items() if t.python_type() is cls)
             output.guard(make.not_duplicate(sources).asked_at(at))
+    for table, where in output.identity_tables:
+        for sources in table.told_apart():
+            if len(sources) > 1:
+                output.guard(make.not_duplicate(sources).asked_at(where))
     moved = [t for t in output.side_effects.changed if isinstance(t, OutsideIterator)]
     for iterator in moved:
         _guard_apart(output, iterator)

@@ -89,7 +89,7 @@ class Ending:
         resumed = resume_of(given.code)
         if resumed is None:
             return Unsupported("no-tensor-work", name=given.name)
-        return Unsupported("no-tensor-work-in-rest", function=code_name(resumed.original), line=resumed.line)
+        return Unsupported("no-tensor-work-in-rest", function=code_name(resumed.original), line=resumed.broken.line)
 
     def _leaves_by_exception(self) -> bool:
         """Whether nothing comes after the break."""

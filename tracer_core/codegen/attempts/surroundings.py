@@ -8,37 +8,49 @@ import logging
 import sys
 from collections.abc import Iterator
 
+from tracer_core.as_found import put_back_after, put_back_attributes
+
 
 @contextlib.contextmanager
 def collected() -> Iterator[None]:
     """Have Python's collector take what was made inside and is in circles. It need not look at what was there before,
     unless the program has put aside some of that itself."""
-    aside = not gc.get_freeze_count()
-    if aside:
+    _collector.put_aside = not gc.get_freeze_count()
+    if _collector.put_aside:
         gc.freeze()
     try:
         yield
     finally:
         gc.collect()
-        if aside:
-            gc.unfreeze()
+        _take_back(False)
 
 
-@contextlib.contextmanager
-def torchs_logs_off() -> Iterator[None]:
+class _Collector:
+    put_aside = False
+
+
+_collector = _Collector()
+
+
+def _take_back(put_aside: bool) -> None:
+    """Have the collector look again at what was put aside, unless that was so before."""
+    if _collector.put_aside and not put_aside:
+        gc.unfreeze()
+        _collector.put_aside = False
+
+
+put_back_after(lambda: _collector.put_aside, _take_back)
+
+
+_TORCHS_LOGS = list(map(logging.getLogger, ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")))
+for _log in _TORCHS_LOGS:
+    put_back_attributes(_log, "disabled")
+
+
+def turn_torchs_logs_off() -> None:
     """torch logs what an operation refuses on fake tensors or symbols; here that is a break, told by us."""
-    logs = [logging.getLogger(name) for name in _TORCHS_LOGS]
-    before = [log.disabled for log in logs]
-    for log in logs:
+    for log in _TORCHS_LOGS:
         log.disabled = True
-    try:
-        yield
-    finally:
-        for log, disabled in zip(logs, before, strict=True):
-            log.disabled = disabled
-
-
-_TORCHS_LOGS = ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")
 
 
 @contextlib.contextmanager

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-
 import torch
 
+from tracer_core.as_found import put_back_after
 
-@contextlib.contextmanager
-def fakes_unseen() -> Iterator[None]:
-    """No hooks on tensors saved for backward, and no events for a running profiler, inside."""
-    recorded = torch._C._autograd._profiler_enabled()
-    before = torch._C._autograd._saved_tensors_hooks_set_tracing(True)
-    if recorded:
+
+def hide_fakes() -> None:
+    """No hooks on tensors saved for backward, and no events for a running profiler, until tracing ends."""
+    torch._C._autograd._saved_tensors_hooks_set_tracing(True)
+    if torch._C._autograd._profiler_enabled():
         torch._C._autograd._enable_record_function(False)
-    try:
-        yield
-    finally:
-        torch._C._autograd._saved_tensors_hooks_set_tracing(before)
-        if recorded:
-            torch._C._autograd._enable_record_function(True)
+
+
+def _record_again(recorded: bool) -> None:
+    if recorded:
+        torch._C._autograd._enable_record_function(True)
+
+
+put_back_after(torch._C._autograd._profiler_enabled, _record_again)

@@ -12,6 +12,7 @@ from tracer_core.codegen.resume.alive import alive_before
 from tracer_core.codegen.resume.blocks import leave_block
 from tracer_core.codegen.resume.boxes import boxed, boxed_locals
 from tracer_core.codegen.resume.functions import (
+    Broken,
     Point,
     Resume,
     asks_first_argument,
@@ -46,7 +47,10 @@ def call_resume(
     held = boxed_locals(root) - set(_stored_by(broken))
     live = alive_before(root, target) | held
     bound = {*root.locals, *_stored_by(broken)} - set(_unbound_by(broken))
-    original, program, at = _in_original(root, target)
+    original, program, shift = _original(root)
+    at = root.decoded.index[target] - shift
+    position = root.decoded.index[broken]
+    between = Broken(broken.op, position - shift, root.decoded.line_at(position), jumped)
     names = tuple(name for name in program.varnames if name in live and name in bound)
     empty = tuple(d for d, item in enumerate(left) if item is NULL)
     first = _first_argument(root, original, bound)
@@ -54,9 +58,9 @@ def call_resume(
     boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
     point = Point(
         at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted,
-        told_plainly=end.output.told_plainly,
+        told_plainly=end.output.told_plainly, line=between.line,
     )  # fmt: skip
-    resume = make_resume(original, program, point)
+    resume = make_resume(original, program, point, between)
     code = CodeBuilder()
     if unwanted:
         code.pop()
@@ -146,13 +150,13 @@ def _unbound_by(broken: Instruction) -> list[str]:
     return [broken.arg] if broken.op == "DELETE_FAST" else []
 
 
-def _in_original(root: Frame, target: Instruction) -> tuple[CodeType, Program, int]:
-    """Where `target` is in the code the user wrote, if the root is itself a resume function."""
-    at = root.decoded.index[target]
+def _original(root: Frame) -> tuple[CodeType, Program, int]:
+    """The code that the user wrote, if the root is itself a resume function, and how many instructions there are in
+    the root's before those of it."""
     known = resume_of(root.code)
     if known is None:
-        return root.code, root.program, at
-    return known.original, decoded(known.original).program, at - known.shift
+        return root.code, root.program, 0
+    return known.original, decoded(known.original).program, known.shift
 
 
 def _make_function(code: CodeBuilder, function: CodeType) -> None:

@@ -87,6 +87,8 @@ def _exception_needs(tracker: ExceptionVariable) -> list[VariableTracker]:
 
 def _array_needs(tracker: ArrayVariable) -> list[VariableTracker]:
     owner = tracker.owner
+    if tracker.is_as_created():
+        return []
     return [tracker.tensor] if owner is None else [tracker.tensor, owner, owner.tensor]
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from types import CodeType
+from typing import NamedTuple
 
 from tracer_core.bytecode import (
     CodeBuilder,
@@ -26,6 +27,7 @@ from tracer_core.code_names import Label, forget_code, name_rest
 from tracer_core.codegen.emit.names import FIRST_ARGUMENT, stack_parameter
 from tracer_core.codegen.resume.blocks import enter_block, make_and_enter_block, raise_and_catch
 from tracer_core.runtime.tracebacks import drop_outermost
+from tracer_core.sentences import ordinal
 from tracer_core.variables.dropping import BOX
 
 CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
@@ -40,7 +42,8 @@ class Point:
     block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
     manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the depths of such
     items. `dropped` says that the POP_TOP before `at` has been done. `told_plainly` says that what comes before `at`
-    was told that it is not being compiled, as what comes after it must be."""
+    was told that it is not being compiled, as what comes after it must be. `line` is that of the break: breaks of two
+    lines that lead to one point have two resume functions, so that each is named by its line."""
 
     at: int
     stack: int
@@ -54,6 +57,7 @@ class Point:
     boxed_items: tuple[int, ...] = ()
     dropped: bool = False
     told_plainly: bool = False
+    line: int = 0
 
     def parameters(self) -> list[str]:
         """The names of the resume function's arguments in order."""
@@ -75,11 +79,48 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """The instruction that runs between two graphs: `at` is its index in the original program, `line` where people
+    are told that the graph breaks, and `jumped` says, of one that may jump, which way it went."""
+
+    op: str
+    at: int
+    line: int
+    jumped: bool
+
+    @property
+    def way(self) -> Way | None:
+        """The way it went, of several."""
+        ways = _WAYS.get(self.op)
+        return None if ways is None else ways[self.jumped]
+
+
+class Way(NamedTuple):
+    """One of the ways on from an instruction: in words, and as the end of a name."""
+
+    words: str
+    suffix: str
+
+
+_TRUE, _FALSE = Way("if the condition is true", "true"), Way("if the condition is false", "false")
+_NONE, _NOT_NONE = Way("if the value is None", "none"), Way("if the value is not None", "not_none")
+_WAYS = {
+    **dict.fromkeys(("POP_JUMP_IF_FALSE", "JUMP_IF_FALSE_OR_POP"), (_TRUE, _FALSE)),
+    **dict.fromkeys(("POP_JUMP_IF_TRUE", "JUMP_IF_TRUE_OR_POP"), (_FALSE, _TRUE)),
+    "POP_JUMP_IF_NONE": (_NOT_NONE, _NONE),
+    "POP_JUMP_IF_NOT_NONE": (_NONE, _NOT_NONE),
+    "FOR_ITER": (Way("with the next item", "item"), Way("when the loop is over", "over")),
+}
+"""By operation: where it does not jump, and where it does."""
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. It is called in Python as the function it goes on with, and starts after its `line`.
+    """A resume function's code. It is called in Python as the function it goes on with; in listings by `name`.
     `shift` is how many instructions it has before those of the original."""
 
-    line: int
+    name: str
+    broken: Broken
     code: CodeType
     _original: weakref.ref[CodeType]
     point: Point
@@ -108,7 +149,7 @@ def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
 def name_of(code: CodeType) -> str:
     """The code's name in listings, for a resume function one that tells where it goes on."""
     resume = _by_code.get(id(code))
-    return code.co_name if resume is None else f"resume_in_{code.co_name}_at_{resume.line}"
+    return code.co_name if resume is None else resume.name
 
 
 def resume_of(code: CodeType) -> Resume | None:
@@ -129,18 +170,35 @@ def forget() -> None:
     _by_code.clear()
 
 
-def make_resume(original: CodeType, program: Program, point: Point) -> Resume:
-    """The resume function of `original` (decoded: `program`) at `point`; the same one each time it is asked for."""
+def make_resume(original: CodeType, program: Program, point: Point, broken: Broken) -> Resume:
+    """The resume function of `original` (decoded: `program`) at `point`, after `broken`; the same one each time it is
+    asked for."""
     known = _made.get(id(original))
     if known is None:
         known = _made[id(original)] = {}
         weakref.finalize(original, _original_died, id(original), known).atexit = False
     resume = known.get(point)
     if resume is None:
-        resume = known[point] = _build(original, program, point)
+        after, name = _names(original, broken, list(known.values()))
+        resume = known[point] = _build(original, program, point, broken, name)
         _by_code[id(resume.code)] = resume
-        name_rest(resume.code, original, resume.line, _labels(original, program, point))
+        name_rest(resume.code, original, after, _labels(original, program, point))
     return resume
+
+
+def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[str, str]:
+    """What the resume function after `broken` comes after, in words, and its name in listings. Each is unlike those
+    of the `others` that there are of the same function."""
+    words, name = f"line {broken.line}", f"resume_in_{original.co_name}_at_{broken.line}"
+    of_line = dict.fromkeys(other.broken.at for other in others if other.broken.line == broken.line)
+    number = 1 + list({**of_line, broken.at: None}).index(broken.at)
+    if number > 1:
+        words, name = f"the {ordinal(number)} break of {words}", f"{name}_break_{number}"
+    if broken.way is not None:
+        words, name = f"{words} {broken.way.words}", f"{name}_{broken.way.suffix}"
+    # With other variables, or other things on the stack, it is another function.
+    alike = sum((other.broken.at, other.broken.way) == (broken.at, broken.way) for other in others)
+    return (f"{words} ({alike + 1})", f"{name}_{alike + 1}") if alike else (words, name)
 
 
 def _original_died(key: int, known: dict[Point, Resume]) -> None:
@@ -175,14 +233,13 @@ def _open(code: CodeBuilder, name: str) -> None:
     code.call_method(lambda: code.load_local(box(name)), "pop")
 
 
-def _build(original: CodeType, program: Program, point: Point) -> Resume:
+def _build(original: CodeType, program: Program, point: Point, broken: Broken, name: str) -> Resume:
     body, moved = body_of(program)
     target_old = program.instructions[point.at]
     cells = (*program.freevars, *program.cellvars)
     beginning = _beginning(point, moved[target_old], cells)
     parameters = point.parameters()
     others = [name for name in program.varnames if name not in parameters and name not in cells]
-    after = program.instructions[point.at - point.dropped]
     template = original.replace(
         co_argcount=len(parameters),
         co_posonlyargcount=0,
@@ -196,7 +253,7 @@ def _build(original: CodeType, program: Program, point: Point) -> Resume:
     )
     made = Program(template, [*beginning, *body.instructions], [*parameters, *others], [], list(cells))
     offset = target_old.origin.offset if target_old.origin is not None else 0
-    return Resume(_line(after, original), assemble(made), weakref.ref(original), point, offset, len(beginning))
+    return Resume(name, broken, assemble(made), weakref.ref(original), point, offset, len(beginning))
 
 
 def _labels(original: CodeType, program: Program, point: Point) -> dict[str, Label]:
@@ -212,11 +269,6 @@ def _labels(original: CodeType, program: Program, point: Point) -> dict[str, Lab
         given = label.given if known[label] == 1 else f"{label.given} ({known[label]})"
         labels[point.item(depth)] = replace(label, given=given, box=depth in point.boxed_items)
     return labels
-
-
-def _line(instruction: Instruction, code: CodeType) -> int:
-    line = instruction.span.line if instruction.span is not None else None
-    return code.co_firstlineno if line is None else line
 
 
 def _beginning(point: Point, target: Instruction, cells: tuple[str, ...]) -> list[Instruction]:
