@@ -9,8 +9,10 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,6 +73,15 @@ def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
     assert set(by_id["recording"]["source_modules"]) == parts - outside
     public = {"tracer_core.errors", "tracer_core.observer", "tracer_core.recording"}
     assert set(by_id["widget"]["forbidden_modules"]) == parts - public
+
+
+@pytest.mark.parametrize("folder", ["bytecode", "codegen", "listing", "runtime", "sources"])
+def test_no_module_is_imported_by_what_it_imports(folder: str) -> None:
+    """Imports inside functions count; those for types alone do not."""
+    graph = grimp.build_graph("tracer_core", exclude_type_checking_imports=True, cache_dir=None)
+    inside = {name for name in graph.modules if name.startswith(f"tracer_core.{folder}.")}
+    imports = {name: graph.find_modules_directly_imported_by(name) & inside for name in inside}
+    assert tuple(TopologicalSorter(imports).static_order())
 
 
 @pytest.mark.parametrize("path", SOURCES)

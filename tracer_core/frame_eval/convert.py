@@ -30,11 +30,13 @@ from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
+from tracer_core.listing import python_listing
 from tracer_core.reasons import REASONS
 from tracer_core.signals import clear_frames, is_from_outside, mark_handlers
 from tracer_core.where import Where
 
 if TYPE_CHECKING:
+    from tracer_core.bytecode import Program
     from tracer_core.frame_eval.hook import Hook
 
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
@@ -202,6 +204,8 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
                 state.idle += _IDLE_TRACE
                 result = replace(result, forever=state.idle > _IDLE_LIMIT)
             return _leave(code, result)
+        if watching is not None and result.written is not None:
+            watching.on_generated(code, result.code, _listing(result.written, code), result.resumes)
         guards = compile_guards(result.guards, frame.f_globals, frame.f_builtins)
         version = Version(number, guards, result.code, started.subject.key)
         started.cache.add(version)
@@ -221,6 +225,14 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
     finally:
         if watching is not None:
             watching.on_compile_end(outcome, time.perf_counter() - began)
+
+
+def _listing(written: Program, replaced: CodeType) -> str:
+    """The code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+    try:
+        return python_listing(written, replaced)
+    except Exception as error:  # noqa: BLE001
+        return f"# This code cannot be listed: {observers.said(error)}\n"
 
 
 def _once(code: CodeType, instead_of: CodeType) -> c_frame.FrameResult:

@@ -19,8 +19,8 @@ from tracer_core.guards.kinds.libraries import Derived
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
 from tracer_core.guards.kinds.values import Contents
+from tracer_core.runtime.containers import dict_keys
 from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
-from tracer_core.sources.parts import dict_keys
 
 
 def type_is(source: Source, cls: type) -> Guard:

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterable
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction
+from tracer_core.bytecode import CallShape, Instruction, called
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
@@ -275,12 +275,9 @@ def _unpacked(
 def call(tx: Any, frame: Frame, ins: Instruction) -> None:
     shape: CallShape = ins.arg
     args = frame.pop_n(shape.count)
-    first, second = frame.pop_n(2)
-    if first is NULL:
-        function = second
-    else:
-        function = first
-        args.insert(0, second)
+    lower, upper = frame.pop_n(2)
+    function, bound = called(lower, upper, NULL)
+    args = [*bound, *args]
     split = len(args) - len(shape.keywords)
     kwargs = dict(zip(shape.keywords, args[split:], strict=True))
     frame.push(tx.call(function, args[:split], kwargs))
@@ -291,8 +288,8 @@ def call_function_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
     kwargs: dict[str, VariableTracker] = {}
     named = frame.pop().realize() if ins.arg & 1 else None
     positional = frame.pop().realize()
-    function = frame.pop()
-    frame.pop()
+    lower, upper = frame.pop_n(2)
+    function, _ = called(lower, upper, NULL)
     if named is not None:
         for key, value in pairs(tx, named):
             name = constant_or(key.realize(), None)

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from typing import Any
 
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import Instruction, call_items
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import module_of
 from tracer_core.interpreter.frame import Frame
@@ -143,8 +143,13 @@ def load_global(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_GLOBAL_NULL")
 def load_global_null(tx: Any, frame: Frame, ins: Instruction) -> None:
-    frame.push(NULL)
-    frame.push(global_value(tx, frame, ins.arg))
+    _push_callable(frame, global_value(tx, frame, ins.arg))
+
+
+def _push_callable(frame: Frame, function: VariableTracker) -> None:
+    """Push what lies below the arguments of a call."""
+    for item in call_items(function, NULL):
+        frame.push(item)
 
 
 def global_value(tx: Any, frame: Frame, name: str) -> VariableTracker:
@@ -190,11 +195,9 @@ def load_attr(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_METHOD")
 def load_method(tx: Any, frame: Frame, ins: Instruction) -> None:
-    """Push NULL and the attribute. CPython keeps function and object apart where it can, which only saves it the
-    making of a bound method; what codegen runs in a frame's place knows one form."""
-    found = get_attr(tx, frame.pop(), ins.arg)
-    frame.push(NULL)
-    frame.push(found)
+    """Push the attribute beside an empty slot. CPython keeps function and object apart where it can, which only saves
+    it the creation of a bound method; what codegen runs in a frame's place knows one form."""
+    _push_callable(frame, get_attr(tx, frame.pop(), ins.arg))
 
 
 @op("STORE_ATTR")

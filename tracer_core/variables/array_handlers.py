@@ -12,7 +12,8 @@ import torch
 
 from tracer_core import operator_table
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES, turning
+from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.runtime.arrays import turning
 from tracer_core.sources import ById, ConvertedSource, Source
 from tracer_core.variables.array_calls import changed, numpy_operation
 from tracer_core.variables.array_layout import reversed_dims, shadow_of_fake

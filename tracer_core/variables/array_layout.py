@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tracer_core.graph.numpy_calls import turned
+from tracer_core.runtime.arrays import turned
 
 Index = tuple[Any, ...]
 

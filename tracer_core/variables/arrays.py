@@ -20,8 +20,9 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.memory import storage_of
-from tracer_core.graph.numpy_calls import DTYPES, start_of, tensor_of_reversed
+from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make
+from tracer_core.runtime.arrays import scalar_tensor, start_of, tensor_of_reversed
 from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, Source
 from tracer_core.variables.array_layout import hints, reversed_dims, shadow_like
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -158,11 +159,6 @@ def _dtype(build: Any, value: Any, source: Source) -> VariableTracker:
         build.tx.guard(make.type_is(source, type(value)))
         build.tx.guard(make.constant(ConvertedSource(source, ById(str), "str"), str(value)))
     return ConstantVariable(value, source)
-
-
-def scalar_tensor(value: Any) -> torch.Tensor:
-    """A NumPy scalar as a tensor without dimensions."""
-    return torch.from_numpy(np.array(value))
 
 
 @builds(np.generic, subclasses=True)

@@ -11,6 +11,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.runtime.containers import dict_behind, dict_keys
 from tracer_core.sources import (
     AttrSource,
     BehindSource,
@@ -20,7 +21,6 @@ from tracer_core.sources import (
     ItemSource,
     Source,
 )
-from tracer_core.sources.parts import dict_behind, dict_keys
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable

@@ -15,8 +15,9 @@ import torch
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.runtime.containers import dict_keys, dict_values
+from tracer_core.runtime.numbers import PLAIN
 from tracer_core.sources import (
-    PLAIN,
     AttrSource,
     ConstSource,
     DictKeySource,
@@ -24,7 +25,7 @@ from tracer_core.sources import (
     PlainValueSource,
     Source,
 )
-from tracer_core.sources.parts import dict_keys, dict_values, instance_dict
+from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.build_containers import guard_keys, is_literal_tuple, items_of, set_items_of

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES, known_array, tensor_of
+from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.runtime.arrays import known_array, scalar_tensor, tensor_of
 from tracer_core.sources import ById, ConvertedSource, DrawnSource, ItemSource, Source
 from tracer_core.variables.arrays import (
     ArrayVariable,
@@ -21,7 +22,6 @@ from tracer_core.variables.arrays import (
     NumpyVariable,
     flat_parts,
     on_shadows,
-    scalar_tensor,
 )
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable

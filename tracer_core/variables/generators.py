@@ -6,6 +6,7 @@ import builtins
 import types
 from typing import Any
 
+from tracer_core.bytecode import is_delegating
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
@@ -117,7 +118,7 @@ class GeneratorVariable(IteratorVariable):
     def _delegated(self) -> VariableTracker | None:
         """The iterator that it gets its items from by `yield from` where it waits, if it does."""
         resumed = self.frame.decoded.instructions[self.frame.pc]
-        return self.frame.stack[-1].realize() if resumed.op == "RESUME" and resumed.arg == _OF_YIELD_FROM else None
+        return self.frame.stack[-1].realize() if is_delegating(resumed) else None
 
     def _leave_delegation(self, value: VariableTracker) -> None:
         """The iterator has come to its end with `value` as the result of the `yield from`."""
@@ -147,10 +148,6 @@ class GeneratorVariable(IteratorVariable):
             return True, result
         self.finished = True
         return False, result
-
-
-# How RESUME says that the frame waited in a `yield from`.
-_OF_YIELD_FROM = 2
 
 
 def _thrown_into(tx: Any, iterator: VariableTracker, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.runtime.streams import seed_legacy, shuffled_array
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.array_calls import changed
 from tracer_core.variables.arrays import ArrayVariable
@@ -136,20 +137,13 @@ for _name in _DRAWS:
             handles(getattr(_class, _name), NumpyStreamVariable)(_draw(_name))
 
 
-def shuffled(stream: Any, array: Any) -> Any:
-    """A copy of `array` in the order into which `stream` shuffles it."""
-    array = array.copy()
-    stream.shuffle(array)
-    return array
-
-
 def shuffle(tx: Tracing, self: NumpyStreamVariable, x: VariableTracker) -> VariableTracker:
     x = x.realize()
     if not isinstance(x, ArrayVariable) or not x.shadow.flags.writeable:
         raise Unsupported("random-state", name="numpy.random.shuffle")
     array, _ = _given(tx, "shuffle", x)
     value = drawn_value(
-        tx, drawn(tx, self, "shuffle", [array], {}, shuffled), np.zeros(x.shadow.shape, x.shadow.dtype)
+        tx, drawn(tx, self, "shuffle", [array], {}, shuffled_array), np.zeros(x.shadow.shape, x.shadow.dtype)
     )
     assert value is not None
     changed(tx, "setitem", operator.setitem, x, [ConstantVariable(...), value])
@@ -162,11 +156,6 @@ handles(np.random.Generator.shuffle, NumpyStreamVariable)(shuffle)
 
 
 # --- the state ------------------------------------------------------------------------------------------------
-
-
-def seed_legacy(stream: Any, value: Any) -> None:
-    """Seed the generator behind `numpy.random`, as its own function does."""
-    np.random.seed(value)
 
 
 @handles(np.random.seed)

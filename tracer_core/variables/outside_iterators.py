@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.iterator_state import TOLD, CannotTell, Upcoming, parts_of, says_strict
 from tracer_core.polyfills import Ongoing, iterator_by_index, parts_by_index
+from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming, parts_of, says_strict
 from tracer_core.sources import ById, ConstSource, ConvertedSource, Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable

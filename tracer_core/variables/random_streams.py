@@ -14,6 +14,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.draws import Draw
 from tracer_core.guards import make
+from tracer_core.runtime.streams import shuffled
 from tracer_core.sources import ConstSource, DrawnSource, ItemSource, Source
 from tracer_core.variables.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
@@ -343,12 +344,6 @@ def choices(
     except Exception as error:  # noqa: BLE001 - plain Python shall raise it, at its place
         raise Unsupported("operation-fails", what="choices", error=f"{type(error).__name__}: {error}") from None
     return _drawn_list(tx, drawn(tx, self, "choices", [_list_of(items)], named), cls, count)
-
-
-def shuffled(stream: random.Random, items: list[Any]) -> list[Any]:
-    """`items`, a new list, in the order into which `stream` shuffles them."""
-    stream.shuffle(items)
-    return items
 
 
 @handles(random.Random.shuffle, RandomStreamVariable)

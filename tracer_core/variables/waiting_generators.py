@@ -1,7 +1,7 @@
 """Generators that an earlier graph of ours left waiting: their frames are known, so the trace can go on with them.
 
 What codegen makes of a generator that is alive at a graph's end is a real one whose code begins with a `yield` of our
-own (`tracer_core.codegen.rebuild_generators`). As long as it waits there, all of its frame can be found: variables,
+own (`tracer_core.codegen.rebuild.generators`). As long as it waits there, all of its frame can be found: variables,
 stack items and cells are locals of that code. A trace may run it to its end, and the real one is told to end as well.
 One that would wait once more is left to Python.
 """
