@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import CellSource, LocalSource, Source
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.frames import Frame
 
 # The local that holds what the graph returned.
 OUTPUTS = "___outputs"

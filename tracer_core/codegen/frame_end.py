@@ -24,7 +24,6 @@ from tracer_core.codegen.resume import (
     raise_and_catch,
 )
 from tracer_core.graph.output import OutputGraph
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.interpreter.with_blocks import ReenteredMark
 from tracer_core.sources import LocalSource
@@ -33,6 +32,7 @@ from tracer_core.variables.buffers import shares_memory
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dropping import found_through_box
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.raised_again import drop_outermost
 from tracer_core.variables.tensor import InGraphVariable

@@ -11,14 +11,15 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, Program, assemble, copy_program_with_map, make
+from tracer_core.bytecode.decoded import Decoded
 from tracer_core.codegen.effects import writes_back
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.resume import stack_parameter
-from tracer_core.interpreter.frame import Decoded, Frame
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, NULL
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.waiting_generators import CELLS, Waits, remember
 

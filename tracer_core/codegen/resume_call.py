@@ -6,6 +6,7 @@ import sys
 from types import CodeType
 
 from tracer_core.bytecode import CallShape, Handler, Instruction, Program, make
+from tracer_core.bytecode.decoded import decoded
 from tracer_core.codegen.alive import alive_before
 from tracer_core.codegen.boxes import boxed, boxed_locals
 from tracer_core.codegen.frame_end import FrameEnd
@@ -25,10 +26,10 @@ from tracer_core.codegen.resume import (
     stack_parameter,
 )
 from tracer_core.codegen.stack_after import stack_after
-from tracer_core.interpreter.frame import Frame, decoded
 from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.interpreter.with_blocks import ReenteredMark
 from tracer_core.variables.constant import NULL
+from tracer_core.variables.frames import Frame
 
 
 def call_resume(

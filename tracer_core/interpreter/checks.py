@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from tracer_core.bytecode import Instruction
-from tracer_core.interpreter.frame import Frame
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.tensor import TensorVariable
 

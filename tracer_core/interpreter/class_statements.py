@@ -17,7 +17,6 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import may_change
 from tracer_core.interpreter.binding import bind
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.library_classes import METACLASSES, MirroredNamespace, make_by_library, namespace_for
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
@@ -27,6 +26,7 @@ from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperV
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import raise_real
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import handles

@@ -11,13 +11,14 @@ from typing import Any
 from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction, iterable_label
 from tracer_core.code_names import argument_labels, code_name
+from tracer_core.bytecode.decoded import decoded, first_line
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import Calls, OutputGraph
 from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
-from tracer_core.interpreter.frame import Frame, decoded, first_line
+from tracer_core.interpreter.ops import handlers_of
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
 from tracer_core.symbol_names import explained
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
@@ -26,6 +27,7 @@ from tracer_core.variables.calling import call
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
@@ -189,7 +191,7 @@ class Interpreter:
 
     def run(self, frame: Frame) -> VariableTracker:
         """Walk instructions of `frame` until one ends it."""
-        instructions, handlers = frame.decoded.instructions, frame.decoded.handlers
+        instructions, handlers = frame.decoded.instructions, handlers_of(frame.decoded)
         observer = self.observer
         is_root = frame.parent is None
         while True:

@@ -8,7 +8,6 @@ from typing import Any
 
 from tracer_core.bytecode import CallShape, Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.variables import operators
 from tracer_core.variables.base import VariableTracker, constant_or
@@ -18,6 +17,7 @@ from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import Pair, pairs, pairs_of_mapping, plain_dict, take_all
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ObservedException
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.identity import same
 from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.listed import listed

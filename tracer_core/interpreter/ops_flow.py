@@ -7,13 +7,13 @@ from typing import Any
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.checks import checked
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.sequences import SequenceVariable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tracer_core.bytecode import Instruction
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.interpreter.ops_values import delete_global, global_value, load_deref, store_global
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.frames import Frame
 
 
 @op("LOAD_NAME")

@@ -9,7 +9,6 @@ from typing import Any
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import module_of
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.sources import AttrSource, BuiltinSource, ConstSource, GlobalSource
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
@@ -17,6 +16,7 @@ from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dropping import refuse_to_drop
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.subscripts import del_item, get_item, set_item
 
 

@@ -19,11 +19,11 @@ from torch.autograd.profiler import record_function
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.errors import Unsupported
 from tracer_core.global_state import ON_DEMAND, PROPERTIES
-from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.variables.base import VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
