@@ -6,7 +6,7 @@ import contextlib
 import weakref
 from collections.abc import Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction, iterable_label
@@ -96,7 +96,7 @@ class Interpreter:
     def constant(self, value: Any) -> VariableTracker:
         return self.constant_of(value)
 
-    def raise_(self, cls: type[BaseException], *args: Any) -> Any:
+    def raise_(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """Raise `cls(*args)` in the traced program; arguments may be trackers."""
         trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
         exception = ExceptionVariable(cls, trackers)
@@ -105,10 +105,10 @@ class Interpreter:
             exception.attributes["name"] = self.constant(args[0].split("'")[1])
         self.raise_tracker(exception)
 
-    def raise_tracker(self, exception: ExceptionVariable) -> Any:
+    def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
         """Raise it in the traced program, in the context of what is being handled."""
         context = self.handled()
-        if isinstance(context, ExceptionVariable) and context is not exception:
+        if context is not None and context is not exception:
             exception.set_context(self, context)
         exception.raised_alone = context is None
         raise ObservedException(exception)
@@ -135,6 +135,17 @@ class Interpreter:
 
     # --- frames -----------------------------------------------------------------------------------------
 
+    @property
+    def root_step(self) -> int:
+        """The number of the root frame's instruction that is being traced."""
+        return self.root_steps - 1
+
+    @property
+    def line(self) -> int | None:
+        """The line of the instruction that is being traced."""
+        span = None if self.instruction is None else self.instruction.span
+        return None if span is None else span.line
+
     def inline(
         self, function: FunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
@@ -154,22 +165,6 @@ class Interpreter:
             made_at = self.root_steps - 1 if of_manager else -1
             return GeneratorVariable(frame, target.name, made_at, function.names(self))
         return self.run_frame(frame)
-
-    def waiting_frame(
-        self,
-        code: CodeType,
-        globals: dict[str, Any],
-        locals: dict[str, VariableTracker],
-        cells: dict[str, CellVariable],
-        stack: list[VariableTracker],
-        pc: int,
-    ) -> Frame:
-        """The frame of a generator that was started outside the trace and goes on at position `pc`."""
-        frame = Frame(code, globals, locals, cells, self.frame)
-        frame.stack[:] = stack
-        frame.pc = pc
-        frame.suspended = True
-        return frame
 
     def run_frame(self, frame: Frame) -> VariableTracker:
         """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""
@@ -213,7 +208,7 @@ class Interpreter:
                     self.instruction = instruction
                     observer.on_step_end(frame, instruction)
             except ObservedException as raised:
-                self._unwind(frame, instruction, raised)
+                self.unwind(frame, instruction, raised)
                 continue
             except (Unsupported, NotConstant, RecursionError) as error:
                 self._give_up(frame, instruction, error)
@@ -243,7 +238,7 @@ class Interpreter:
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
 
-    def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
+    def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
         if noticed:
             self._give_up(frame, instruction, raised)
@@ -262,7 +257,7 @@ class Interpreter:
         frame.stack.append(raised.tracker)
         frame.pc = frame.decoded.index[handler.target]
 
-    def handled(self) -> VariableTracker | None:
+    def handled(self) -> ExceptionVariable | None:
         """The exception being handled, here or in a caller."""
         frame: Frame | None = self.frame
         while frame is not None:
@@ -317,7 +312,7 @@ class Interpreter:
 
 
 def _is_ours(frame: Frame) -> bool:
-    return str(frame.globals.get("__name__", "")).startswith("tracer_core.")
+    return str(frame.module).startswith("tracer_core.")
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:

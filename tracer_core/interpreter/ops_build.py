@@ -10,7 +10,7 @@ from tracer_core.bytecode import CallShape, Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops import op
 from tracer_core.variables import operators
-from tracer_core.variables.base import VariableTracker, constant_or
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NULL, ConstantVariable
@@ -33,35 +33,35 @@ from tracer_core.variables.user_objects import static_lookup
 
 
 @op("BINARY_OP")
-def binary_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+def binary_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     a, b = frame.pop_n(2)
     frame.push(operators.binary(tx, ins.arg, a, b))
 
 
 @op("UNARY_POSITIVE", "UNARY_NEGATIVE", "UNARY_INVERT")
-def unary_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+def unary_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(operators.unary(tx, ins.op, frame.pop()))
 
 
 @op("UNARY_NOT")
-def unary_not(tx: Any, frame: Frame, ins: Instruction) -> None:
+def unary_not(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(operators.negation(tx, frame.pop()))
 
 
 @op("COMPARE_OP")
-def compare_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+def compare_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     a, b = frame.pop_n(2)
     frame.push(operators.compare(tx, ins.arg, a, b))
 
 
 @op("IS_OP")
-def is_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+def is_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     a, b = frame.pop_n(2)
     frame.push(ConstantVariable(same(tx, a, b) == (ins.arg == "is")))
 
 
 @op("CONTAINS_OP")
-def contains_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+def contains_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     item, container = frame.pop_n(2)
     found = membership(tx, container, item)
     frame.push(found if ins.arg == "in" else operators.negation(tx, found))
@@ -71,22 +71,22 @@ def contains_op(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("BUILD_TUPLE")
-def build_tuple(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_tuple(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(TupleVariable(frame.pop_n(ins.arg)))
 
 
 @op("BUILD_LIST")
-def build_list(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_list(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(ListVariable(frame.pop_n(ins.arg)))
 
 
 @op("BUILD_SET")
-def build_set(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_set(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(SetVariable.hashing(tx, frame.pop_n(ins.arg)))
 
 
 @op("BUILD_MAP")
-def build_map(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_map(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop_n(2 * ins.arg)
     made = DictVariable()
     for key, value in zip(items[::2], items[1::2], strict=True):
@@ -95,7 +95,7 @@ def build_map(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("BUILD_CONST_KEY_MAP")
-def build_const_key_map(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_const_key_map(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     keys = frame.pop().realize().value()
     made = DictVariable()
     for key, value in zip(keys, frame.pop_n(ins.arg), strict=True):
@@ -104,18 +104,18 @@ def build_const_key_map(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("BUILD_SLICE")
-def build_slice(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_slice(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = [item.realize() for item in frame.pop_n(3 if ins.arg == 3 else 2)]
     frame.push(SliceVariable([*items, ConstantVariable(None)][:3]))
 
 
 @op("BUILD_STRING")
-def build_string(tx: Any, frame: Frame, ins: Instruction) -> None:
+def build_string(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(ConstantVariable("".join(part.realize().value() for part in frame.pop_n(ins.arg))))
 
 
 @op("FORMAT_VALUE")
-def format_value(tx: Any, frame: Frame, ins: Instruction) -> None:
+def format_value(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     spec = frame.pop().realize().value() if ins.arg & 4 else ""
     value = frame.pop().realize()
     conversion = {1: "__str__", 2: "__repr__", 3: "ascii"}.get(ins.arg & 3)
@@ -137,25 +137,25 @@ def _has_own_format(value: VariableTracker) -> bool:
 
 
 @op("LIST_APPEND")
-def list_append(tx: Any, frame: Frame, ins: Instruction) -> None:
+def list_append(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     item = frame.pop()
     call_method(tx, frame.stack[-ins.arg].realize(), "append", [item], {})
 
 
 @op("SET_ADD")
-def set_add(tx: Any, frame: Frame, ins: Instruction) -> None:
+def set_add(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     item = frame.pop()
     call_method(tx, frame.stack[-ins.arg].realize(), "add", [item], {})
 
 
 @op("MAP_ADD")
-def map_add(tx: Any, frame: Frame, ins: Instruction) -> None:
+def map_add(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     key, value = frame.pop_n(2)
     set_item(tx, frame.stack[-ins.arg], key, value)
 
 
 @op("LIST_EXTEND")
-def list_extend_op(tx: Any, frame: Frame, ins: Instruction) -> None:
+def list_extend_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, ListVariable)
@@ -165,18 +165,18 @@ def list_extend_op(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("LIST_TO_TUPLE")
-def list_to_tuple(tx: Any, frame: Frame, ins: Instruction) -> None:
+def list_to_tuple(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(TupleVariable(unpack(tx, frame.pop())))
 
 
 @op("SET_UPDATE")
-def set_update(tx: Any, frame: Frame, ins: Instruction) -> None:
+def set_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop()
     call_method(tx, frame.stack[-ins.arg].realize(), "update", [items], {})
 
 
 @op("DICT_UPDATE")
-def dict_update(tx: Any, frame: Frame, ins: Instruction) -> None:
+def dict_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, DictVariable)
@@ -189,7 +189,7 @@ def dict_update(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("DICT_MERGE")
-def dict_merge(tx: Any, frame: Frame, ins: Instruction) -> None:
+def dict_merge(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     """As DICT_UPDATE, for `**kwargs` of a call: a name given twice is an error."""
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
@@ -202,7 +202,7 @@ def dict_merge(tx: Any, frame: Frame, ins: Instruction) -> None:
         target.set(tx, key, value)
 
 
-def _pairs_for(tx: Any, items: VariableTracker, refusal: str) -> Iterable[Pair]:
+def _pairs_for(tx: Tracing, items: VariableTracker, refusal: str) -> Iterable[Pair]:
     """What `**items` gives. Any AttributeError on the way counts as having no `keys`, as in CPython."""
     try:
         found = pairs_of_mapping(tx, items)
@@ -228,13 +228,13 @@ def _called_name(function: VariableTracker) -> str:
 
 
 @op("UNPACK_SEQUENCE")
-def unpack_sequence(tx: Any, frame: Frame, ins: Instruction) -> None:
+def unpack_sequence(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = _unpacked(tx, frame.pop(), ins.arg, ins.arg)
     frame.stack.extend(reversed(items))
 
 
 @op("UNPACK_EX")
-def unpack_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
+def unpack_ex(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     before, after = ins.arg & 0xFF, ins.arg >> 8
     items = _unpacked(tx, frame.pop(), before + after, None, before)
     middle = ListVariable(items[before : len(items) - after])
@@ -243,7 +243,7 @@ def unpack_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 def _unpacked(
-    tx: Any, tracker: VariableTracker, least: int, most: int | None, listed_from: int | None = None
+    tx: Tracing, tracker: VariableTracker, least: int, most: int | None, listed_from: int | None = None
 ) -> list[VariableTracker]:
     """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does. It makes a
     list of the rest from number `listed_from` on, for which it asks the iterator for an iterator."""
@@ -272,7 +272,7 @@ def _unpacked(
 
 
 @op("CALL")
-def call(tx: Any, frame: Frame, ins: Instruction) -> None:
+def call(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     shape: CallShape = ins.arg
     args = frame.pop_n(shape.count)
     first, second = frame.pop_n(2)
@@ -287,7 +287,7 @@ def call(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("CALL_FUNCTION_EX")
-def call_function_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
+def call_function_ex(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     kwargs: dict[str, VariableTracker] = {}
     named = frame.pop().realize() if ins.arg & 1 else None
     positional = frame.pop().realize()
@@ -306,7 +306,7 @@ def call_function_ex(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("MAKE_FUNCTION")
-def make_function(tx: Any, frame: Frame, ins: Instruction) -> None:
+def make_function(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     code = frame.pop().realize().value()
     closure = frame.pop().realize() if ins.arg & 8 else None
     annotations = frame.pop() if ins.arg & 4 else None
@@ -317,5 +317,5 @@ def make_function(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("LOAD_BUILD_CLASS")
-def load_build_class(tx: Any, frame: Frame, ins: Instruction) -> None:
+def load_build_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(tx.constant(builtins.__build_class__))

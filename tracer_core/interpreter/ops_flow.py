@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.checks import checked
 from tracer_core.interpreter.ops import op
 from tracer_core.variables.attributes import find_attr
-from tracer_core.variables.base import VariableTracker, constant_or
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
@@ -22,21 +20,21 @@ from tracer_core.variables.user_objects import UserObjectVariable
 
 
 @op("JUMP", "JUMP_NO_INTERRUPT")
-def jump(tx: Any, frame: Frame, ins: Instruction) -> None:
+def jump(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.jump(ins)
 
 
 @op("POP_JUMP_IF_FALSE")
-def pop_jump_if_false(tx: Any, frame: Frame, ins: Instruction) -> None:
+def pop_jump_if_false(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     _jump_and_pop(tx, frame, ins, on=False)
 
 
 @op("POP_JUMP_IF_TRUE")
-def pop_jump_if_true(tx: Any, frame: Frame, ins: Instruction) -> None:
+def pop_jump_if_true(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     _jump_and_pop(tx, frame, ins, on=True)
 
 
-def _jump_and_pop(tx: Any, frame: Frame, ins: Instruction, on: bool) -> None:
+def _jump_and_pop(tx: Tracing, frame: Frame, ins: Instruction, on: bool) -> None:
     """Jump where the truth of the topmost item is `on`. It stays on the stack until that is known."""
     jumps = checked(tx, frame, ins, on, frame.stack[-1])
     if jumps is None:
@@ -47,13 +45,13 @@ def _jump_and_pop(tx: Any, frame: Frame, ins: Instruction, on: bool) -> None:
 
 
 @op("POP_JUMP_IF_NONE")
-def pop_jump_if_none(tx: Any, frame: Frame, ins: Instruction) -> None:
+def pop_jump_if_none(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if _is_none(frame.pop()):
         frame.jump(ins)
 
 
 @op("POP_JUMP_IF_NOT_NONE")
-def pop_jump_if_not_none(tx: Any, frame: Frame, ins: Instruction) -> None:
+def pop_jump_if_not_none(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if not _is_none(frame.pop()):
         frame.jump(ins)
 
@@ -63,7 +61,7 @@ def _is_none(tracker: VariableTracker) -> bool:
 
 
 @op("JUMP_IF_FALSE_OR_POP")
-def jump_if_false_or_pop(tx: Any, frame: Frame, ins: Instruction) -> None:
+def jump_if_false_or_pop(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if not truth(tx, frame.stack[-1]):
         frame.jump(ins)
     else:
@@ -71,7 +69,7 @@ def jump_if_false_or_pop(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("JUMP_IF_TRUE_OR_POP")
-def jump_if_true_or_pop(tx: Any, frame: Frame, ins: Instruction) -> None:
+def jump_if_true_or_pop(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if truth(tx, frame.stack[-1]):
         frame.jump(ins)
     else:
@@ -82,12 +80,12 @@ def jump_if_true_or_pop(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("GET_ITER")
-def get_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
+def get_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(iterate(tx, frame.pop()))
 
 
 @op("FOR_ITER")
-def for_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
+def for_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     item = next_item(tx, frame.stack[-1])
     if item is None:
         frame.pop()
@@ -100,24 +98,24 @@ def for_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("RETURN_VALUE")
-def return_value(tx: Any, frame: Frame, ins: Instruction) -> VariableTracker:
+def return_value(tx: Tracing, frame: Frame, ins: Instruction) -> VariableTracker:
     return frame.pop()
 
 
 @op("YIELD_VALUE")
-def yield_value(tx: Any, frame: Frame, ins: Instruction) -> VariableTracker:
+def yield_value(tx: Tracing, frame: Frame, ins: Instruction) -> VariableTracker:
     frame.suspended = True
     return frame.pop()
 
 
 @op("GET_YIELD_FROM_ITER")
-def get_yield_from_iter(tx: Any, frame: Frame, ins: Instruction) -> None:
+def get_yield_from_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     value = frame.pop().realize()
     frame.push(value if isinstance(value, GeneratorVariable) else iterate(tx, value))
 
 
 @op("SEND")
-def send(tx: Any, frame: Frame, ins: Instruction) -> None:
+def send(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     """Send the top value to the iterator below it; at its end, push its result instead and jump."""
     value = frame.pop()
     iterator = frame.stack[-1].realize()
@@ -140,7 +138,7 @@ def send(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("RAISE_VARARGS")
-def raise_varargs(tx: Any, frame: Frame, ins: Instruction) -> None:
+def raise_varargs(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if ins.arg == 0:
         handled = tx.handled()
         if handled is None:
@@ -153,7 +151,7 @@ def raise_varargs(tx: Any, frame: Frame, ins: Instruction) -> None:
     tx.raise_tracker(exception)
 
 
-def as_exception(tx: Any, tracker: VariableTracker, message: str) -> ExceptionVariable:
+def as_exception(tx: Tracing, tracker: VariableTracker, message: str) -> ExceptionVariable:
     """The exception that `raise tracker` raises: itself, or a new instance of a class."""
     if isinstance(tracker, ClassVariable) and issubclass(tracker.known, BaseException):
         tracker = tx.call(tracker, [])
@@ -161,11 +159,10 @@ def as_exception(tx: Any, tracker: VariableTracker, message: str) -> ExceptionVa
         if isinstance(tracker, UserObjectVariable) and issubclass(tracker.cls, BaseException):
             raise Unsupported("exception-object", what=tracker.describe())
         tx.raise_(TypeError, message)
-    assert isinstance(tracker, ExceptionVariable)
     return tracker
 
 
-def _set_cause(tx: Any, exception: ExceptionVariable, cause: VariableTracker) -> None:
+def _set_cause(tx: Tracing, exception: ExceptionVariable, cause: VariableTracker) -> None:
     if not _is_none(cause):
         cause = as_exception(tx, cause, "exception causes must derive from BaseException")
     exception.attributes["__cause__"] = cause
@@ -179,7 +176,7 @@ class HandledMark(ConstantVariable):
     __slots__ = ("exception",)
     kind = "exception handled before"
 
-    def __init__(self, exception: VariableTracker) -> None:
+    def __init__(self, exception: ExceptionVariable) -> None:
         super().__init__(None)
         self.exception = exception
 
@@ -188,15 +185,16 @@ NO_MARK = ConstantVariable(None)
 
 
 @op("PUSH_EXC_INFO")
-def push_exc_info(tx: Any, frame: Frame, ins: Instruction) -> None:
+def push_exc_info(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop().realize()
+    assert isinstance(exception, ExceptionVariable)
     frame.push(HandledMark(exception))
     frame.push(exception)
     frame.caught.append(exception)
 
 
 @op("POP_EXCEPT")
-def pop_except(tx: Any, frame: Frame, ins: Instruction) -> None:
+def pop_except(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     mark = frame.pop()
     frame.caught.pop()
     # Clean-up code pops a copy: the mark itself still lies below, where nothing looks at it any more. Were the graph
@@ -205,7 +203,7 @@ def pop_except(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("CHECK_EXC_MATCH")
-def check_exc_match(tx: Any, frame: Frame, ins: Instruction) -> None:
+def check_exc_match(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     wanted = constant_or(frame.pop().realize(), None)
     classes = wanted if isinstance(wanted, tuple) else (wanted,)
     if not all(isinstance(cls, type) and issubclass(cls, BaseException) for cls in classes):
@@ -215,12 +213,12 @@ def check_exc_match(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("CHECK_EG_MATCH")
-def check_eg_match(tx: Any, frame: Frame, ins: Instruction) -> None:
+def check_eg_match(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     raise Unsupported("except-star")
 
 
 @op("RERAISE")
-def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
+def reraise(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     exception = frame.pop().realize()
     assert isinstance(exception, ExceptionVariable)
     raise ObservedException(exception)
@@ -230,7 +228,7 @@ def reraise(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("MATCH_SEQUENCE")
-def match_sequence(tx: Any, frame: Frame, ins: Instruction) -> None:
+def match_sequence(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     import collections.abc
 
     cls = frame.stack[-1].realize().python_type()
@@ -240,14 +238,14 @@ def match_sequence(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("MATCH_MAPPING")
-def match_mapping(tx: Any, frame: Frame, ins: Instruction) -> None:
+def match_mapping(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     import collections.abc
 
     frame.push(ConstantVariable(issubclass(frame.stack[-1].realize().python_type(), collections.abc.Mapping)))
 
 
 @op("MATCH_KEYS")
-def match_keys(tx: Any, frame: Frame, ins: Instruction) -> None:
+def match_keys(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     from tracer_core.variables.dicts import DictVariable
     from tracer_core.variables.sequences import TupleVariable
 
@@ -260,7 +258,7 @@ def match_keys(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("MATCH_CLASS")
-def match_class(tx: Any, frame: Frame, ins: Instruction) -> None:
+def match_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     from tracer_core.variables.builtin_attributes import is_instance
     from tracer_core.variables.sequences import TupleVariable
 
@@ -290,7 +288,7 @@ def match_class(tx: Any, frame: Frame, ins: Instruction) -> None:
 _MATCHES_ITSELF = 1 << 22
 
 
-def _match_args(tx: Any, cls: VariableTracker, wanted: type, count: int) -> list[str]:
+def _match_args(tx: Tracing, cls: VariableTracker, wanted: type, count: int) -> list[str]:
     """The names of the attributes that the first `count` positional patterns look at."""
     held = find_attr(tx, cls, "__match_args__")
     names = () if held is None else held.realize().value()
@@ -303,14 +301,14 @@ def _match_args(tx: Any, cls: VariableTracker, wanted: type, count: int) -> list
     return list(names[:count])
 
 
-def _check_positional(tx: Any, wanted: type, allowed: int, given: int) -> None:
+def _check_positional(tx: Tracing, wanted: type, allowed: int, given: int) -> None:
     if given > allowed:
         plural = "" if allowed == 1 else "s"
         tx.raise_(TypeError, f"{wanted.__name__}() accepts {allowed} positional sub-pattern{plural} ({given} given)")
 
 
 @op("GET_LEN")
-def get_len(tx: Any, frame: Frame, ins: Instruction) -> None:
+def get_len(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     from tracer_core.variables.truth_and_length import length
 
     frame.push(length(tx, frame.stack[-1]))

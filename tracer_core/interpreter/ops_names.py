@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops import op
 from tracer_core.interpreter.ops_values import delete_global, global_value, load_deref, store_global
+from tracer_core.variables.base import Tracing
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.frames import Frame
 
 
 @op("LOAD_NAME")
-def load_name(tx: Any, frame: Frame, ins: Instruction) -> None:
+def load_name(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     own = None if frame.namespace is None else frame.namespace.get(ins.arg)
     frame.push(own if own is not None else global_value(tx, frame, ins.arg))
 
 
 @op("STORE_NAME")
-def store_name(tx: Any, frame: Frame, ins: Instruction) -> None:
+def store_name(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if frame.namespace is None:
         store_global(tx, frame, ins)
     else:
@@ -26,7 +25,7 @@ def store_name(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("DELETE_NAME")
-def delete_name(tx: Any, frame: Frame, ins: Instruction) -> None:
+def delete_name(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if frame.namespace is None:
         delete_global(tx, frame, ins)
     elif frame.namespace.pop(ins.arg, None) is None:
@@ -34,7 +33,7 @@ def delete_name(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("LOAD_CLASSDEREF")
-def load_classderef(tx: Any, frame: Frame, ins: Instruction) -> None:
+def load_classderef(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     own = None if frame.namespace is None else frame.namespace.get(ins.arg)
     if own is not None:
         frame.push(own)
@@ -43,6 +42,6 @@ def load_classderef(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("SETUP_ANNOTATIONS")
-def setup_annotations(tx: Any, frame: Frame, ins: Instruction) -> None:
+def setup_annotations(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if frame.namespace is not None:
         frame.namespace.setdefault("__annotations__", DictVariable())

@@ -253,7 +253,7 @@ def dir_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 
 @handles(super)
-def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | None = None) -> VariableTracker:
+def super_(tx: Tracing, cls: VariableTracker | None = None, obj: VariableTracker | None = None) -> VariableTracker:
     if cls is None:
         frame = tx.frame
         cell = frame.cells.get("__class__")
@@ -287,7 +287,7 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     claimed = _claimed_class(tx, obj)
     if claimed is not None and after in (claimed.__mro__ or ()):
         return claimed
-    return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")
 
 
 class _Hashed:

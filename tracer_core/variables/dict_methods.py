@@ -37,7 +37,7 @@ def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTr
         made = tx.call(self.default_factory, [])
         self.set(tx, key, made)
         return made
-    return raise_key(tx, key)  # type: ignore[no-any-return]
+    return raise_key(tx, key)
 
 
 @handles(operator.setitem, DictVariable, VariableTracker)

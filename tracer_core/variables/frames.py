@@ -10,6 +10,7 @@ from tracer_core.bytecode import Instruction, Program
 from tracer_core.bytecode.decoded import decoded
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.exceptions import ExceptionVariable
 
 _uids = itertools.count()
 
@@ -43,13 +44,18 @@ class Frame:
         # What a class body has bound so far; None in any other frame.
         self.namespace: dict[str, VariableTracker] | None = None
         # Exceptions being handled in this frame, the innermost last.
-        self.caught: list[VariableTracker] = []
+        self.caught: list[ExceptionVariable] = []
         # A generator's frame that waits at a `yield`.
         self.suspended = False
 
     @property
     def program(self) -> Program:
         return self.decoded.program
+
+    @property
+    def module(self) -> Any:
+        """The name of the module that the code belongs to, as the code sees it; None where it has none."""
+        return self.globals.get("__name__")
 
     def jump(self, instruction: Instruction) -> None:
         """Go on at the instruction's target."""

@@ -103,7 +103,7 @@ def _iterate_by_index(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         from tracer_core.variables.stand_ins import call_stand_in
 
         return call_stand_in(tx, iterator_by_index, IteratesByIndex, [tracker], {})
-    return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")
 
 
 def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
@@ -118,7 +118,7 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
             if issubclass(error.tracker.cls, StopIteration):
                 return None
             raise
-    return tx.raise_(TypeError, f"{iterator.type_name_in_errors()!r} object is not an iterator")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{iterator.type_name_in_errors()!r} object is not an iterator")
 
 
 def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:

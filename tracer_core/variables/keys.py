@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
@@ -63,9 +63,9 @@ def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
     raise Unsupported("hash-user-object", cls=tracker.python_type_name())
 
 
-def raise_key(tx: Tracing, key: VariableTracker) -> Any:
+def raise_key(tx: Tracing, key: VariableTracker) -> NoReturn:
     """Raise KeyError for `key` in the traced program."""
-    return tx.raise_(KeyError, key.realize())
+    tx.raise_(KeyError, key.realize())
 
 
 class AskedKey:
@@ -76,10 +76,10 @@ class AskedKey:
 
     __slots__ = ("_answers", "_hash", "made_at", "number", "of", "tx")
 
-    def __init__(self, tx: Any, of: UserObjectVariable) -> None:
+    def __init__(self, tx: Tracing, of: UserObjectVariable) -> None:
         self.tx = tx
         self.of = of
-        self.made_at: int = tx.root_steps - 1
+        self.made_at: int = tx.root_step
         self.number = next(_numbers)
         self._answers: dict[int, bool] = {}
         self._hash: int = tx.call(tx.constant(hash), [of]).value()

@@ -150,7 +150,7 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 
 
 @handles(sys.exc_info)
-def exc_info(tx: Any) -> VariableTracker:
+def exc_info(tx: Tracing) -> VariableTracker:
     """The exception being handled in the traced program.
 
     A caller that is not traced may be handling one as well. `contextlib` looks at it only when another one is raised.
@@ -189,7 +189,7 @@ rules.fold(slots_of)
 
 @handles(typing._caller)  # type: ignore[attr-defined]
 def caller(
-    tx: Any, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
+    tx: Tracing, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
 ) -> VariableTracker:
     """The module of the code that makes a type variable, a new type and the like."""
     frame = tx.frame

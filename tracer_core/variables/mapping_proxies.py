@@ -43,4 +43,4 @@ for _name in ("get", "keys", "values", "items", "copy"):
 
 @handles(operator.ior, MappingProxyVariable, VariableTracker)
 def merge_in_place(tx: Tracing, self: MappingProxyVariable, other: VariableTracker) -> VariableTracker:
-    return tx.raise_(TypeError, "'|=' is not supported by mappingproxy; use '|' instead")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, "'|=' is not supported by mappingproxy; use '|' instead")

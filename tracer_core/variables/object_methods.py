@@ -57,7 +57,6 @@ def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTra
     found = self.plain_attribute(tx, text)
     if found is None:
         tx.raise_(AttributeError, f"{self.type_name_in_errors()!r} object has no attribute {text!r}")
-    assert found is not None
     return found
 
 

@@ -175,7 +175,7 @@ def unsupported_operands(
     try:
         function(_example(a), _example(b))
     except TypeError as error:
-        return tx.raise_(TypeError, *error.args)  # type: ignore[no-any-return]
+        return tx.raise_(TypeError, *error.args)
     raise Unsupported("call", what=f"{function.__name__} on {a.describe()} and {b.describe()}")
 
 
@@ -214,7 +214,7 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded
-    return tx.raise_(  # type: ignore[no-any-return]
+    return tx.raise_(
         TypeError, f"bad operand type for unary {operation.symbol}: {a.type_name_in_errors()!r}"
     )
 
@@ -250,7 +250,7 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         return folded
     if symbol in ("==", "!="):
         return ConstantVariable(same(tx, a, b) == (symbol == "=="))
-    return tx.raise_(  # type: ignore[no-any-return]
+    return tx.raise_(
         TypeError,
         f"{symbol!r} not supported between instances of {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
     )

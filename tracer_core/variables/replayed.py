@@ -23,7 +23,7 @@ from tracer_core.variables.truth_and_length import truth
 
 
 @handles(builtins.print)
-def print_(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def print_(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     if not wanted(tx) or not put_off(tx, print, list(args), kwargs):
         raise Unsupported("print")
     return NONE
@@ -34,15 +34,14 @@ def wanted(tx: Tracing) -> bool:
     return tx.output.frame.config.is_on("replay_prints")
 
 
-def put_off(tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:
+def put_off(tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:
     """Note the call for after the graph; False where that could be told from calling it now."""
     values = [value.realize() for value in (*args, *kwargs.values())]
     shown = [value for value in values if not isinstance(value, TensorVariable)]
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
         return False
-    line = tx.instruction.span.line if tx.instruction is not None and tx.instruction.span is not None else None
     moment = tx.output.fakes.operations.clock
-    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_steps - 1, line))
+    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
     return True
 
 
@@ -50,7 +49,7 @@ _LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical
 
 
 def replay_skipped(
-    tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker | None:
     """A call of a logger's method, of `logging`'s functions or of `warnings.warn`, put off; None for other calls.
     They show the caller's line, so they must stand in the root function."""
@@ -85,10 +84,10 @@ def is_not_logged(tx: Tracing, function: Any, args: list[VariableTracker]) -> bo
 
 
 @handles(warnings.warn)
-def warn(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
+def warn(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
     return replay_skipped(tx, warnings.warn, list(args), kwargs)
 
 
-def _real_logger(tx: Any, tracker: VariableTracker) -> Any:
+def _real_logger(tx: Tracing, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
     return tx.output.real_value(tracker) if tracker.source is not None else None

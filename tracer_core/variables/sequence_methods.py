@@ -63,7 +63,7 @@ def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variab
         return _remove_from_deque(tx, self, item)
     at = _first_equal(tx, self.items, item, 0, None)
     if at is None:
-        return tx.raise_(ValueError, "list.remove(x): x not in list")  # type: ignore[no-any-return]
+        return tx.raise_(ValueError, "list.remove(x): x not in list")
     self.changes(tx, "an item is removed")
     # The comparison may have taken items out.
     del self.items[at : at + 1]
@@ -80,7 +80,7 @@ def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) 
             self.changes(tx, "an item is removed")
             del self.items[i]
             return NONE
-    return tx.raise_(ValueError, f"{_shown(tx, item)} is not in deque")  # type: ignore[no-any-return]
+    return tx.raise_(ValueError, f"{_shown(tx, item)} is not in deque")
 
 
 def _first_equal(
@@ -180,9 +180,9 @@ def index(
     if at is not None:
         return ConstantVariable(at)
     if isinstance(self, (ListVariable, DequeVariable)):
-        return tx.raise_(ValueError, f"{_shown(tx, item)} is not in {self.kind}")  # type: ignore[no-any-return]
+        return tx.raise_(ValueError, f"{_shown(tx, item)} is not in {self.kind}")
     if type(self) is TupleVariable or isinstance(self, NamedTupleVariable):
-        return tx.raise_(ValueError, "tuple.index(x): x not in tuple")  # type: ignore[no-any-return]
+        return tx.raise_(ValueError, "tuple.index(x): x not in tuple")
     raise Unsupported("method", name="index", type=self.python_type_name())
 
 

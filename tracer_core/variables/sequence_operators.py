@@ -64,7 +64,7 @@ def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> Va
         return sequence.items[index]
     except IndexError:
         message = "deque index out of range" if name == "deque" else f"{name} index out of range"
-        return tx.raise_(IndexError, message)  # type: ignore[no-any-return]
+        return tx.raise_(IndexError, message)
 
 
 def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> VariableTracker:
@@ -75,7 +75,7 @@ def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> V
     try:
         return ConstantVariable(whole[index])
     except IndexError:
-        return tx.raise_(IndexError, "range object index out of range")  # type: ignore[no-any-return]
+        return tx.raise_(IndexError, "range object index out of range")
 
 
 @handles(operator.setitem, ListVariable, VariableTracker)

@@ -94,7 +94,7 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
     except (ObservedException, Unsupported, NotConstant):
         raise
     except Exception as error:  # noqa: BLE001
-        return raise_real(tx, error)  # type: ignore[no-any-return]
+        return raise_real(tx, error)
 
 
 def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:

@@ -18,7 +18,7 @@ from tracer_core.bytecode import decode, stack_labels
 from tracer_core.code_names import Label
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ItemSource, Source
-from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.constant import NULL
 from tracer_core.variables.generators import GeneratorVariable
@@ -63,18 +63,18 @@ class WaitingGenerator(GeneratorVariable):
         self.started = True
         self.moved = False
 
-    def resume(self, tx: Any, value: VariableTracker) -> tuple[bool, VariableTracker]:
+    def resume(self, tx: Tracing, value: VariableTracker) -> tuple[bool, VariableTracker]:
         self._moves(tx)
         return super().resume(tx, value)
 
-    def throw(self, tx: Any, exception: Any) -> tuple[bool, VariableTracker]:
+    def throw(self, tx: Tracing, exception: Any) -> tuple[bool, VariableTracker]:
         self._moves(tx)
         return super().throw(tx, exception)
 
-    def _moves(self, tx: Any) -> None:
+    def _moves(self, tx: Tracing) -> None:
         if not self.moved:
             self.moved = True
-            self.root_step = tx.root_steps - 1
+            self.root_step = tx.root_step
             tx.output.generators.append(self)
             tx.output.side_effects.changes(self, "generator", "a generator goes on")
 
