@@ -18,6 +18,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.methods import BuiltinMethodVariable
@@ -66,13 +67,13 @@ def contents(value: Any) -> bytes:
 
 
 @builds(bytearray, array.array)
-def _buffer(build: Any, value: Any, source: Source) -> VariableTracker:
+def _buffer(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if len(value) * getattr(value, "itemsize", 1) > MAX_BYTES:
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
     build.tx.guard(make.contents(source, value))
     tracker = BufferVariable(value[:], source)
     tracker.place = _place(np.frombuffer(value, np.uint8)) if len(value) else None
-    return build.register(value, tracker)  # type: ignore[no-any-return]
+    return build.register(value, tracker)
 
 
 def _place(value: Any) -> tuple[int, int] | None:
@@ -98,11 +99,11 @@ def shares_memory(output: Any) -> BufferVariable | None:
 
 
 @builds(memoryview)
-def _view(build: Any, value: memoryview, source: Source) -> VariableTracker:
+def _view(build: VariableBuilder, value: memoryview, source: Source) -> VariableTracker:
     if type(value.obj) is not bytes or value.nbytes > MAX_BYTES:
         raise Unsupported("unknown-object", type="memoryview", source=source.name)
     build.tx.guard(make.contents(source, value))
-    return build.register(value, BufferVariable(value, source))  # type: ignore[no-any-return]
+    return build.register(value, BufferVariable(value, source))
 
 
 # --- what is asked ------------------------------------------------------------------------------------------

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import types
-from typing import Any
 
+from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import method
 
@@ -22,7 +23,7 @@ class GeneratorVariable(IteratorVariable):
     kind = "generator"
 
     def __init__(
-        self, frame: Any, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
+        self, frame: Frame, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
     ) -> None:
         super().__init__()
         self.frame = frame
@@ -122,10 +123,11 @@ class GeneratorVariable(IteratorVariable):
     def _leave_delegation(self, value: VariableTracker) -> None:
         """The iterator has come to its end with `value` as the result of the `yield from`."""
         frame, decoded = self.frame, self.frame.decoded
-        sends = decoded.instructions[frame.pc + 1].target
+        send = decoded.instructions[frame.pc + 1].target
+        assert send is not None
         frame.pop()
         frame.push(value)
-        frame.pc = decoded.index[sends.target]
+        frame.jump(send)
 
     def _run(self, tx: Tracing) -> tuple[bool, VariableTracker]:
         self.running = True
@@ -171,13 +173,14 @@ def _thrown_into(
 _LOOKS_FURTHER = frozenset({"PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "BUILD_TUPLE", "CHECK_EXC_MATCH", "NOP"})
 
 
-def _passed_on(frame: Any, instruction: Any) -> bool:
+def _passed_on(frame: Frame, instruction: Instruction) -> bool:
     """Whether a GeneratorExit at `instruction` leaves the frame without running anything of the user's: all blocks
     around it are `except` clauses for other exceptions, which are named by globals."""
     while instruction.handler is not None:
         instruction = instruction.handler.target
         while instruction.op != "RERAISE":
             if instruction.op == "POP_JUMP_IF_FALSE":
+                assert instruction.target is not None
                 instruction = instruction.target
                 continue
             if instruction.op == "LOAD_GLOBAL":

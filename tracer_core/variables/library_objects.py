@@ -16,6 +16,7 @@ from tracer_core.guards import make
 from tracer_core.polyfills.copy import slots_of
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.calling import call_method, callable_type
 from tracer_core.variables.constant import ConstantVariable
@@ -42,7 +43,7 @@ from tracer_core.variables.user_objects import UserObjectVariable
 
 
 @builds(types.SimpleNamespace)
-def _namespace(build: Any, value: Any, source: Source) -> VariableTracker:
+def _namespace(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, types.SimpleNamespace))
     return UserObjectVariable(types.SimpleNamespace, value, source)
@@ -100,7 +101,7 @@ def function_get(
 
 
 @builds(re.Pattern)
-def _pattern(build: Any, value: Any, source: Source) -> VariableTracker:
+def _pattern(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         build.tx.guard(make.identity(source, value))
     return ConstantVariable(value, source)

@@ -21,6 +21,7 @@ from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import builds, handles
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -153,10 +154,10 @@ for _cls, _known in GRAPH_MANAGERS.items():
 
 
 @builds(*_MADE_IN_C)
-def from_outside(build: Any, value: Any, source: Source) -> VariableTracker:
+def from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """There is nothing to it but its class, until it is entered."""
     build.tx.guard(make.type_is(source, type(value)))
-    return build.register(value, UserObjectVariable(type(value), value, source))  # type: ignore[no-any-return]
+    return build.register(value, UserObjectVariable(type(value), value, source))
 
 
 for _made_in_c in _MADE_IN_C:

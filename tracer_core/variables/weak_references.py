@@ -14,6 +14,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ObjectAttrSource, ReferentSource, Source
 from tracer_core.variables.base import ByParts, Tracing, VariableTracker, constant_or
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.keys import key_of
@@ -102,7 +103,7 @@ def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker |
 
 
 @builds(weakref.ReferenceType, weakref.KeyedRef)
-def _weak_reference(build: Any, value: Any, source: Source) -> VariableTracker:
+def _weak_reference(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value() is None:
         build.tx.guard(make.is_none(ReferentSource(source)))
         build.tx.guard(make.type_is(source, type(value)))
