@@ -19,7 +19,6 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import may_change
 from tracer_core.variables import overlay
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.class_writes import placeholder
 from tracer_core.variables.classes import ClassVariable
@@ -132,7 +131,7 @@ def _as_written(tx: Tracing, name: str, key: str, tracker: VariableTracker) -> A
     if isinstance(tracker, (FunctionVariable, DescriptorVariable)):
         return placeholder(tx, tracker)
     if isinstance(tracker, UserObjectVariable) and tracker.cls is enum.auto:
-        given = get_attr(tx, tracker, "value")
+        given = tx.get_attr(tracker, "value")
         return enum.auto(given.value()) if given.is_constant() else enum.auto()  # type: ignore[call-arg]
     return _value(name, key, tracker)
 
@@ -204,7 +203,7 @@ def _default(tx: Tracing, cls: str, name: str, tracker: VariableTracker) -> Any:
         return _as_written(tx, cls, name, tracker)
     if getattr(tracker.attributes.get("metadata"), "real", None) is not _NO_METADATA:
         raise Unsupported("class-created", what=f"{cls}, whose field {name} has metadata")
-    options = {key: _option(tx, cls, name, get_attr(tx, tracker, key)) for key in _FIELD_OPTIONS}
+    options = {key: _option(tx, cls, name, tx.get_attr(tracker, key)) for key in _FIELD_OPTIONS}
     return dataclasses.field(**options)
 
 

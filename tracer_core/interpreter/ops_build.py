@@ -11,22 +11,17 @@ from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops import op
 from tracer_core.variables import operators
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.builtin_text import text_of
-from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import Pair, pairs, pairs_of_mapping, plain_dict, take_all
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.frames import Frame
-from tracer_core.variables.identity import same
-from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.listed import listed
 from tracer_core.variables.membership import membership
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
 from tracer_core.variables.special_methods import class_has
-from tracer_core.variables.subscripts import set_item
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.text_methods import formatted, shown
 from tracer_core.variables.user_objects import static_lookup
@@ -57,7 +52,7 @@ def compare_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 @op("IS_OP")
 def is_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     a, b = frame.pop_n(2)
-    frame.push(ConstantVariable(same(tx, a, b) == (ins.arg == "is")))
+    frame.push(ConstantVariable(tx.same(a, b) == (ins.arg == "is")))
 
 
 @op("CONTAINS_OP")
@@ -122,7 +117,7 @@ def format_value(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if conversion == "ascii":
         value = ConstantVariable(ascii(shown(tx, value)))
     elif conversion is not None or (not spec and not _has_own_format(value)):
-        text = text_of(tx, value, conversion or "__str__")
+        text = tx.text_of(value, conversion or "__str__")
         if text is None:
             raise Unsupported("object-address", what=value.describe())
         value = text.realize()
@@ -139,19 +134,19 @@ def _has_own_format(value: VariableTracker) -> bool:
 @op("LIST_APPEND")
 def list_append(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     item = frame.pop()
-    call_method(tx, frame.stack[-ins.arg].realize(), "append", [item], {})
+    tx.call_method(frame.stack[-ins.arg].realize(), "append", [item], {})
 
 
 @op("SET_ADD")
 def set_add(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     item = frame.pop()
-    call_method(tx, frame.stack[-ins.arg].realize(), "add", [item], {})
+    tx.call_method(frame.stack[-ins.arg].realize(), "add", [item], {})
 
 
 @op("MAP_ADD")
 def map_add(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     key, value = frame.pop_n(2)
-    set_item(tx, frame.stack[-ins.arg], key, value)
+    tx.set_item(frame.stack[-ins.arg], key, value)
 
 
 @op("LIST_EXTEND")
@@ -166,13 +161,13 @@ def list_extend_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("LIST_TO_TUPLE")
 def list_to_tuple(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    frame.push(TupleVariable(unpack(tx, frame.pop())))
+    frame.push(TupleVariable(tx.unpack(frame.pop())))
 
 
 @op("SET_UPDATE")
 def set_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop()
-    call_method(tx, frame.stack[-ins.arg].realize(), "update", [items], {})
+    tx.call_method(frame.stack[-ins.arg].realize(), "update", [items], {})
 
 
 @op("DICT_UPDATE")
@@ -251,12 +246,12 @@ def _unpacked(
     if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not class_has(tracker, "__iter__"):
         if not class_has(tracker, "__getitem__"):
             tx.raise_(TypeError, f"cannot unpack non-iterable {tracker.python_type_name()} object")
-    iterator = iterate(tx, tracker)
+    iterator = tx.iterate(tracker)
     items: list[VariableTracker] = []
     while most is None or len(items) <= most:
         if len(items) == listed_from:
-            iterator = iterate(tx, iterator)
-        item = next_item(tx, iterator)
+            iterator = tx.iterate(iterator)
+        item = tx.next_item(iterator)
         if item is None:
             break
         items.append(item)

@@ -6,16 +6,13 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.checks import checked
 from tracer_core.interpreter.ops import op
-from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.iteration import iterate, next_item
 from tracer_core.variables.sequences import SequenceVariable
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -38,7 +35,7 @@ def _jump_and_pop(tx: Tracing, frame: Frame, ins: Instruction, on: bool) -> None
     """Jump where the truth of the topmost item is `on`. It stays on the stack until that is known."""
     jumps = checked(tx, frame, ins, on, frame.stack[-1])
     if jumps is None:
-        jumps = truth(tx, frame.stack[-1]) == on
+        jumps = tx.truth(frame.stack[-1]) == on
     if jumps:
         frame.jump(ins)
     frame.pop()
@@ -62,7 +59,7 @@ def _is_none(tracker: VariableTracker) -> bool:
 
 @op("JUMP_IF_FALSE_OR_POP")
 def jump_if_false_or_pop(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    if not truth(tx, frame.stack[-1]):
+    if not tx.truth(frame.stack[-1]):
         frame.jump(ins)
     else:
         frame.pop()
@@ -70,7 +67,7 @@ def jump_if_false_or_pop(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("JUMP_IF_TRUE_OR_POP")
 def jump_if_true_or_pop(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    if truth(tx, frame.stack[-1]):
+    if tx.truth(frame.stack[-1]):
         frame.jump(ins)
     else:
         frame.pop()
@@ -81,12 +78,12 @@ def jump_if_true_or_pop(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("GET_ITER")
 def get_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    frame.push(iterate(tx, frame.pop()))
+    frame.push(tx.iterate(frame.pop()))
 
 
 @op("FOR_ITER")
 def for_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    item = next_item(tx, frame.stack[-1])
+    item = tx.next_item(frame.stack[-1])
     if item is None:
         frame.pop()
         frame.jump(ins)
@@ -111,7 +108,7 @@ def yield_value(tx: Tracing, frame: Frame, ins: Instruction) -> VariableTracker:
 @op("GET_YIELD_FROM_ITER")
 def get_yield_from_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     value = frame.pop().realize()
-    frame.push(value if isinstance(value, GeneratorVariable) else iterate(tx, value))
+    frame.push(value if isinstance(value, GeneratorVariable) else tx.iterate(value))
 
 
 @op("SEND")
@@ -124,7 +121,7 @@ def send(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     else:
         if not _is_none(value):
             raise Unsupported("method", name="send", type=iterator.python_type_name())
-        item = next_item(tx, iterator)
+        item = tx.next_item(iterator)
         yielded, result = (True, item) if item is not None else (False, ConstantVariable(None))
     if yielded:
         frame.push(result)
@@ -279,7 +276,7 @@ def match_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
         twice = next((name for i, name in enumerate(attributes) if name in attributes[:i]), None)
         if twice is not None:
             tx.raise_(TypeError, f"{wanted.__name__}() got multiple sub-patterns for attribute {twice!r}")
-    found += [find_attr(tx, subject, name) for name in attributes]
+    found += [tx.find_attr(subject, name) for name in attributes]
     present = [value for value in found if value is not None]
     frame.push(TupleVariable(present) if len(present) == len(found) else ConstantVariable(None))
 
@@ -290,7 +287,7 @@ _MATCHES_ITSELF = 1 << 22
 
 def _match_args(tx: Tracing, cls: VariableTracker, wanted: type, count: int) -> list[str]:
     """The names of the attributes that the first `count` positional patterns look at."""
-    held = find_attr(tx, cls, "__match_args__")
+    held = tx.find_attr(cls, "__match_args__")
     names = () if held is None else held.realize().value()
     if type(names) is not tuple:
         tx.raise_(TypeError, f"{wanted.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
@@ -309,6 +306,5 @@ def _check_positional(tx: Tracing, wanted: type, allowed: int, given: int) -> No
 
 @op("GET_LEN")
 def get_len(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.truth_and_length import length
 
-    frame.push(length(tx, frame.stack[-1]))
+    frame.push(tx.length(frame.stack[-1]))

@@ -11,13 +11,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import module_of
 from tracer_core.interpreter.ops import op
 from tracer_core.sources import AttrSource, BuiltinSource, ConstSource, GlobalSource
-from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dropping import refuse_to_drop
 from tracer_core.variables.frames import Frame
-from tracer_core.variables.subscripts import del_item, get_item, set_item
 
 
 @op("NOP", "RESUME", "COPY_FREE_VARS", "RETURN_GENERATOR")
@@ -185,14 +183,14 @@ def delete_global(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_ATTR")
 def load_attr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    frame.push(get_attr(tx, frame.pop(), ins.arg))
+    frame.push(tx.get_attr(frame.pop(), ins.arg))
 
 
 @op("LOAD_METHOD")
 def load_method(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     """Push NULL and the attribute. CPython keeps function and object apart where it can, which only saves it the
     making of a bound method; what codegen runs in a frame's place knows one form."""
-    found = get_attr(tx, frame.pop(), ins.arg)
+    found = tx.get_attr(frame.pop(), ins.arg)
     frame.push(NULL)
     frame.push(found)
 
@@ -200,30 +198,30 @@ def load_method(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 @op("STORE_ATTR")
 def store_attr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     obj = frame.pop()
-    set_attr(tx, obj, ins.arg, frame.pop())
+    tx.set_attr(obj, ins.arg, frame.pop())
 
 
 @op("DELETE_ATTR")
 def delete_attr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    del_attr(tx, frame.pop(), ins.arg)
+    tx.del_attr(frame.pop(), ins.arg)
 
 
 @op("BINARY_SUBSCR")
 def binary_subscr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     key = frame.pop()
-    frame.push(get_item(tx, frame.pop(), key))
+    frame.push(tx.get_item(frame.pop(), key))
 
 
 @op("STORE_SUBSCR")
 def store_subscr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     value, container, key = frame.pop_n(3)
-    set_item(tx, container, key, value)
+    tx.set_item(container, key, value)
 
 
 @op("DELETE_SUBSCR")
 def delete_subscr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     container, key = frame.pop_n(2)
-    del_item(tx, container, key)
+    tx.del_item(container, key)
 
 
 # --- imports ------------------------------------------------------------------------------------------------
@@ -257,7 +255,7 @@ def _absolute(frame: Frame, relative: str) -> str:
 @op("IMPORT_FROM")
 def import_from(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     module = frame.stack[-1]
-    found = find_attr(tx, module, ins.arg)
+    found = tx.find_attr(module, ins.arg)
     if found is None:
         known = module.realize().value()
         submodule = sys.modules.get(f"{known.__name__}.{ins.arg}")

@@ -19,7 +19,6 @@ from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
 from tracer_core.public_names import name_of
 from tracer_core.variables import overlay
-from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
@@ -178,7 +177,7 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
     made = tx.call(tx.constant(origin), args, kwargs).realize()
     if isinstance(made, UserObjectVariable):
         try:
-            set_attr(tx, made, "__orig_class__", alias)
+            tx.set_attr(made, "__orig_class__", alias)
         except ObservedException as raised:
             if not issubclass(raised.tracker.cls, (AttributeError, TypeError)):
                 raise

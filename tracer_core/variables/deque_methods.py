@@ -35,14 +35,14 @@ def deque_appendleft(tx: Tracing, self: DequeVariable, item: VariableTracker) ->
 
 @method(DequeVariable, "extend")
 def deque_extend(tx: Tracing, self: DequeVariable, items: VariableTracker) -> VariableTracker:
-    for item in unpack(tx, items):
+    for item in tx.unpack(items):
         deque_append(tx, self, item)
     return NONE
 
 
 @method(DequeVariable, "extendleft")
 def deque_extendleft(tx: Tracing, self: DequeVariable, items: VariableTracker) -> VariableTracker:
-    for item in unpack(tx, items):
+    for item in tx.unpack(items):
         deque_appendleft(tx, self, item)
     return NONE
 

@@ -110,10 +110,7 @@ class AskedKey:
         return known
 
     def _equals(self, mate: VariableTracker) -> bool:
-        from tracer_core.variables.operators import compare
-        from tracer_core.variables.truth_and_length import truth
-
-        return truth(self.tx, compare(self.tx, "==", self.of, mate))
+        return self.tx.truth(self.tx.compare("==", self.of, mate))
 
 
 def asked(key: Any) -> list[AskedKey]:

@@ -17,16 +17,13 @@ from tracer_core.polyfills.copy import slots_of
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
-from tracer_core.variables.builtin_text import text_of
-from tracer_core.variables.calling import call_method, callable_type
+from tracer_core.variables.calling import callable_type
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions import FunctionVariable
-from tracer_core.variables.iteration import iterate
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator
 from tracer_core.variables.methods import MethodVariable
-from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import (
     DequeVariable,
@@ -60,7 +57,7 @@ def namespace(tx: Tracing, /, **named: VariableTracker) -> VariableTracker:
 def namespace_eq(tx: Tracing, self: UserObjectVariable, other: VariableTracker) -> VariableTracker:
     if not isinstance(other, UserObjectVariable) or not issubclass(other.cls, types.SimpleNamespace):
         return ConstantVariable(NotImplemented)
-    return compare(tx, "==", _fields(tx, self), _fields(tx, other))
+    return tx.compare("==", _fields(tx, self), _fields(tx, other))
 
 
 def _fields(tx: Tracing, self: UserObjectVariable) -> DictVariable:
@@ -71,7 +68,7 @@ def _fields(tx: Tracing, self: UserObjectVariable) -> DictVariable:
 def namespace_repr(tx: Tracing, self: UserObjectVariable) -> VariableTracker | None:
     texts = []
     for name, value in self.dict_entries(tx).items():
-        text = text_of(tx, value, "__repr__")
+        text = tx.text_of(value, "__repr__")
         if text is None or not text.is_constant():
             return None
         texts.append(f"{name}={text.value()}")
@@ -122,7 +119,7 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if isinstance(obj, MappingProxyVariable):
         return reversed_(tx, obj.of.realize())
     if isinstance(obj, RangeVariable):
-        return iterate(tx, tx.constant(obj.range(tx)[::-1]))
+        return tx.iterate(tx.constant(obj.range(tx)[::-1]))
     if isinstance(obj, DequeVariable):
         return DequeIterator(obj, backwards=True)
     if isinstance(obj, (DictVariable, DictViewVariable)):
@@ -177,7 +174,7 @@ def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> Var
     if notes is None:
         self.set_attribute(tx, "__notes__", ListVariable([note]))
     else:
-        call_method(tx, notes.realize(), "append", [note], {})
+        tx.call_method(notes.realize(), "append", [note], {})
     return ConstantVariable(None)
 
 

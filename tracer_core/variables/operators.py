@@ -14,12 +14,10 @@ from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Ope
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import answered
 from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -249,7 +247,7 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         assert folded is not None
         return folded
     if symbol in ("==", "!="):
-        return ConstantVariable(same(tx, a, b) == (symbol == "=="))
+        return ConstantVariable(tx.same(a, b) == (symbol == "=="))
     return tx.raise_(
         TypeError,
         f"{symbol!r} not supported between instances of {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
@@ -277,7 +275,7 @@ def _compare_by_methods(
             if method == "__ne__" and static_lookup(receiver.python_type(), "__eq__")[1] is not object:
                 equal = call_special(tx, receiver, "__eq__", [other], "")
                 if not _is_not_implemented(equal):
-                    return ConstantVariable(not truth(tx, equal))
+                    return ConstantVariable(not tx.truth(equal))
             continue
         if found is None:
             continue
@@ -302,4 +300,4 @@ def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
     a = a.realize()
     if isinstance(a, SymNodeVariable) and isinstance(a.fake, torch.SymBool):
         return call_in_graph(tx, "call_function", operator.not_, [a], {}, torch.sym_not)
-    return ConstantVariable(not truth(tx, a))
+    return ConstantVariable(not tx.truth(a))

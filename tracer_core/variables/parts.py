@@ -156,9 +156,7 @@ def deque_copy(tx: Tracing, self: DequePart) -> VariableTracker:
 
 def _then(tx: Tracing, made: VariableTracker, name: str, *args: VariableTracker) -> VariableTracker:
     """`made.name(*args)`, past what its class overrides; gives `made`."""
-    from tracer_core.variables.calling import call_method
-
-    call_method(tx, part_of(made), name, list(args), {})
+    tx.call_method(part_of(made), name, list(args), {})
     return made
 
 

@@ -14,12 +14,10 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.side_effects import ReplayedCall
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
-from tracer_core.variables.truth_and_length import truth
 
 
 @handles(builtins.print)
@@ -80,7 +78,7 @@ def is_not_logged(tx: Tracing, function: Any, args: list[VariableTracker]) -> bo
     logger = _real_logger(tx, args[0])
     if not isinstance(logger, logging.Logger) or type(logger).isEnabledFor is not logging.Logger.isEnabledFor:
         return False
-    return not truth(tx, tx.call(get_attr(tx, args[0], "isEnabledFor"), [ConstantVariable(level)]))
+    return not tx.truth(tx.call(tx.get_attr(args[0], "isEnabledFor"), [ConstantVariable(level)]))
 
 
 @handles(warnings.warn)

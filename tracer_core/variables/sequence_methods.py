@@ -8,7 +8,6 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.listed import listed
-from tracer_core.variables.membership import equal_items
 from tracer_core.variables.registry import method, only_keeps
 from tracer_core.variables.sequences import (
     DequeVariable,
@@ -73,7 +72,7 @@ def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variab
 def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) -> VariableTracker:
     count = len(self.items)
     for i in range(count):
-        equal = equal_items(tx, self.items[i], item)
+        equal = tx.equal_items(self.items[i], item)
         if len(self.items) != count:
             tx.raise_(IndexError, "deque mutated during remove().")
         if equal:
@@ -89,7 +88,7 @@ def _first_equal(
     """Where the first item equal to `item` is; comparing may change `items`, which are looked at as they are then."""
     i = start
     while i < (len(items) if stop is None else min(stop, len(items))):
-        if equal_items(tx, items[i], item):
+        if tx.equal_items(items[i], item):
             return i
         i += 1
     return None
@@ -195,11 +194,9 @@ def _shown(tx: Tracing, item: VariableTracker) -> str:
 
 @method(SizeVariable, "numel")
 def size_numel(tx: Tracing, self: SizeVariable) -> VariableTracker:
-    from tracer_core.variables.operators import binary
-
     result: VariableTracker = ConstantVariable(1)
     for item in self.items:
-        result = binary(tx, "*", result, item)
+        result = tx.binary("*", result, item)
     return result
 
 

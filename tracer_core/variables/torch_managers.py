@@ -19,7 +19,6 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.state import Entered
 from tracer_core.guards import make
 from tracer_core.sources import Source
-from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
@@ -139,7 +138,7 @@ def _leave(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> Non
 
 
 def _constant_attribute(tx: Tracing, manager: UserObjectVariable, name: str) -> Any:
-    found = find_attr(tx, manager, name)
+    found = tx.find_attr(manager, name)
     if found is None:
         raise Unsupported("context-manager", type=manager.python_type_name())
     return found.realize().value()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracer_core.graph.output import OutputGraph
     from tracer_core.guards import Guard
     from tracer_core.sources import Source
-    from tracer_core.variables.base import VariableTracker
+    from tracer_core.variables.base import Args, Kwargs, VariableTracker
     from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
     from tracer_core.variables.frames import Frame
 
@@ -47,6 +47,84 @@ class Calling(Protocol):
 
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
         """Inline a Python function of ours."""
+
+    def call_method(self, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs, /) -> VariableTracker:
+        """`obj.name(*args, **kwargs)` for a method of a builtin type."""
+
+
+class Attributes(Protocol):
+    """Attributes of any tracker, in Python's order of lookup."""
+
+    def get_attr(self, obj: VariableTracker, name: str, /) -> VariableTracker:
+        """`obj.name`."""
+
+    def find_attr(self, obj: VariableTracker, name: str, /) -> VariableTracker | None:
+        """`obj.name`, or None where Python raises AttributeError."""
+
+    def set_attr(self, obj: VariableTracker, name: str, value: VariableTracker, /) -> None:
+        """`obj.name = value`."""
+
+    def del_attr(self, obj: VariableTracker, name: str, /) -> None:
+        """`del obj.name`."""
+
+
+class Operators(Protocol):
+    """Operators and conversions of any trackers, by their kinds or by the special methods of their classes."""
+
+    def truth(self, tracker: VariableTracker, /) -> bool:
+        """`bool(tracker)`."""
+
+    def text_of(self, obj: VariableTracker, special: str, /) -> VariableTracker | None:
+        """`str(obj)` or `repr(obj)`, by the name of the method; None where folding knows."""
+
+    def same(self, a: VariableTracker, b: VariableTracker, /) -> bool:
+        """`a is b`."""
+
+    def compare(self, symbol: str, a: VariableTracker, b: VariableTracker, /) -> VariableTracker:
+        """`a symbol b` for the six comparisons."""
+
+    def equal_items(self, a: VariableTracker, b: VariableTracker, /) -> bool:
+        """Whether containers take the two for equal: they are one object, or equal."""
+
+    def binary(self, symbol: str, a: VariableTracker, b: VariableTracker, /) -> VariableTracker:
+        """`a symbol b`; `symbol` may be an in-place one (`+=`)."""
+
+    def unary(self, op: str, a: VariableTracker, /) -> VariableTracker:
+        """`-a`, `+a`, `~a`, by the name of the instruction."""
+
+    def negation(self, a: VariableTracker, /) -> VariableTracker:
+        """`not a`."""
+
+
+class Containers(Protocol):
+    """What is in a tracker, and how many."""
+
+    def length(self, tracker: VariableTracker, /) -> VariableTracker:
+        """`len(tracker)`."""
+
+    def get_item(self, container: VariableTracker, key: VariableTracker, /) -> VariableTracker:
+        """`container[key]`."""
+
+    def set_item(self, container: VariableTracker, key: VariableTracker, value: VariableTracker, /) -> None:
+        """`container[key] = value`."""
+
+    def del_item(self, container: VariableTracker, key: VariableTracker, /) -> None:
+        """`del container[key]`."""
+
+    def contains(self, container: VariableTracker, item: VariableTracker, /) -> bool:
+        """`item in container`."""
+
+    def iterate(self, tracker: VariableTracker, /) -> VariableTracker:
+        """`iter(tracker)`."""
+
+    def next_item(self, iterator: VariableTracker, /) -> VariableTracker | None:
+        """The next item of an iterator, or None at its end."""
+
+    def unpack(self, tracker: VariableTracker, /) -> list[VariableTracker]:
+        """All items of an iterable."""
+
+    def remaining_items(self, iterator: VariableTracker, /) -> list[VariableTracker]:
+        """All that an iterator has yet to give."""
 
 
 class Raising(Protocol):
@@ -84,7 +162,7 @@ class Frames(Protocol):
         """Have `frame` go on at its handler of an exception raised at `instruction`; raise it where there is none."""
 
 
-class Tracing(Building, Calling, Raising, Frames, Protocol):
+class Tracing(Building, Calling, Attributes, Operators, Containers, Raising, Frames, Protocol):
     """One attempt to trace a frame."""
 
     output: OutputGraph

@@ -255,9 +255,7 @@ class UserObjectVariable(VariableTracker):
         if name == "__class__":
             return tx.build(self.python_type(), ConstSource.of_object(self.python_type()))
         if self.part is not None:
-            from tracer_core.variables.attributes import find_attr
-
-            return find_attr(tx, self.part, name)
+            return tx.find_attr(self.part, name)
         forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
         if isinstance(forward, type):
             raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)

@@ -18,7 +18,6 @@ from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.keys import key_of
-from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -114,4 +113,4 @@ def _weak_reference(build: VariableBuilder, value: Any, source: Source) -> Varia
 
 @handles(operator.eq, WeakReferenceVariable, WeakReferenceVariable)
 def weak_reference_eq(tx: Tracing, a: WeakReferenceVariable, b: WeakReferenceVariable) -> VariableTracker:
-    return compare(tx, "==", a.to, b.to)
+    return tx.compare("==", a.to, b.to)
