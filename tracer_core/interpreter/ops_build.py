@@ -16,6 +16,7 @@ from tracer_core.variables.dict_methods import Pair, pairs, pairs_of_mapping, pl
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.frames import Frame
+from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.listed import listed
 from tracer_core.variables.membership import membership
 from tracer_core.variables.nested_functions import NestedFunctionVariable
@@ -210,8 +211,6 @@ def _pairs_for(tx: Tracing, items: VariableTracker, refusal: str) -> Iterable[Pa
 
 def _called_name(function: VariableTracker) -> str:
     """How CPython names a function in such errors: module and qualified name."""
-    from tracer_core.variables.functions import UserFunctionVariable
-
     if isinstance(function, NestedFunctionVariable):
         return f"{function.globals.get('__name__')}.{function.qualname}"
     if isinstance(function, UserFunctionVariable):

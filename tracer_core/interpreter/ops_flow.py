@@ -7,12 +7,14 @@ from tracer_core.errors import Unsupported
 from tracer_core.interpreter.checks import checked
 from tracer_core.interpreter.ops import op
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.builtin_attributes import is_instance
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.sequences import SequenceVariable, TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -243,9 +245,6 @@ def match_mapping(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("MATCH_KEYS")
 def match_keys(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.dicts import DictVariable
-    from tracer_core.variables.sequences import TupleVariable
-
     subject, keys = (tracker.realize() for tracker in frame.stack[-2:])
     if not isinstance(subject, DictVariable) or not isinstance(keys, SequenceVariable):
         raise Unsupported("match", what=subject.describe())
@@ -256,9 +255,6 @@ def match_keys(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("MATCH_CLASS")
 def match_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.builtin_attributes import is_instance
-    from tracer_core.variables.sequences import TupleVariable
-
     subject, cls, names = (tracker.realize() for tracker in frame.pop_n(3))
     wanted = constant_or(cls, None)
     if not isinstance(wanted, type):

@@ -23,6 +23,7 @@ from tracer_core.interpreter.ops import op
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.sequences import TupleVariable
@@ -141,8 +142,6 @@ def before_with(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("WITH_EXCEPT_START")
 def with_except_start(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
-
     exception = frame.stack[-1].realize()
     assert isinstance(exception, ExceptionVariable)
     cls = tx.constant(exception.python_type())

@@ -23,6 +23,7 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.sequences import ListVariable, TupleVariable
 
 TYPES = (bytearray, array.array, memoryview)
 #: Bytes of the largest that is looked into: all of it is compared at each call.
@@ -162,8 +163,6 @@ def _tracker(tx: Tracing, result: Any) -> VariableTracker:
     if isinstance(result, TYPES):
         return BufferVariable(result)
     if type(result) in (list, tuple) and any(isinstance(item, TYPES) for item in result):
-        from tracer_core.variables.sequences import ListVariable, TupleVariable
-
         made = [_tracker(tx, item) for item in result]
         return ListVariable(made) if type(result) is list else TupleVariable(made)
     return tx.constant(result)

@@ -13,6 +13,7 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
+from tracer_core.variables.sequences import ListVariable, TupleVariable
 
 
 def _key_text(tx: Tracing, key: VariableTracker) -> str:
@@ -89,8 +90,6 @@ def pop(
 
 @method(InstanceDictVariable, "popitem")
 def popitem(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-    from tracer_core.variables.sequences import TupleVariable
-
     entries = self.of.dict_entries(tx)
     if not entries:
         tx.raise_(KeyError, "popitem(): dictionary is empty")
@@ -139,8 +138,6 @@ def equal(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> Va
 @handles(reversed, InstanceDictVariable)
 def reversed_(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
     keys = [tx.constant(name) for name in reversed(self.of.dict_entries(tx))]
-    from tracer_core.variables.sequences import ListVariable
-
     return tx.iterate(ListVariable(keys))
 
 

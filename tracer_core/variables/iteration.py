@@ -27,6 +27,7 @@ from tracer_core.variables.iterators import (
 )
 from tracer_core.variables.sequences import MAX_ITEMS, DequeVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.special_methods import call_special, has_special, written_in_python
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
@@ -100,8 +101,6 @@ def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker
 
 def _iterate_by_index(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if has_special(tracker, "__getitem__"):
-        from tracer_core.variables.stand_ins import call_stand_in
-
         return call_stand_in(tx, iterator_by_index, IteratesByIndex, [tracker], {})
     return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")
 

@@ -6,9 +6,11 @@ import collections
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable
 from tracer_core.variables.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
 
 if TYPE_CHECKING:
@@ -189,9 +191,6 @@ class DictIterator(IteratorVariable):
 
     def _refresh(self, tx: Tracing) -> None:
         """See what was written since it was made."""
-        from tracer_core.errors import Unsupported
-        from tracer_core.variables.dicts import DictVariable, DictViewVariable
-
         if self.stale():
             raise Unsupported("dict-reshaped", what=self.of.describe())
         if isinstance(self.of, DictVariable) and self.of.written != self.written:

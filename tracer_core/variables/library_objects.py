@@ -14,6 +14,7 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.copy import slots_of
+from tracer_core.polyfills.protocols import ReversedByIndex
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
@@ -34,6 +35,7 @@ from tracer_core.variables.sequences import (
     tuple_of,
 )
 from tracer_core.variables.special_methods import call_special, class_has, has_special, written_in_python
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.user_objects import UserObjectVariable
 
 # --- types.SimpleNamespace ------------------------------------------------------------------------------------
@@ -138,9 +140,6 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 
 def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
-    from tracer_core.polyfills.protocols import ReversedByIndex
-    from tracer_core.variables.stand_ins import call_stand_in
-
     return call_stand_in(tx, reversed, ReversedByIndex, [obj], {})
 
 

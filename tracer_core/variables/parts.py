@@ -15,6 +15,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
@@ -126,8 +127,6 @@ def init_again(
 def _init_dict(
     tx: Tracing, part: DictVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> None:
-    from tracer_core.variables.dict_methods import update
-
     args = list(args)
     if part.cls is collections.defaultdict and args:
         factory = args.pop(0).realize()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.listed import listed
@@ -202,8 +203,6 @@ def size_numel(tx: Tracing, self: SizeVariable) -> VariableTracker:
 
 @method(NamedTupleVariable, "_asdict")
 def as_dict(tx: Tracing, self: NamedTupleVariable) -> VariableTracker:
-    from tracer_core.variables.dicts import DictVariable
-
     return DictVariable([(tx.constant(name), item) for name, item in zip(self.fields, self.items, strict=True)])
 
 

@@ -13,6 +13,7 @@ from tracer_core.sources import Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.keys import key_of
+from tracer_core.variables.tensor import SymNodeVariable
 
 # Sequences longer than this are left for Python to lay out.
 MAX_ITEMS = 1 << 20
@@ -213,8 +214,6 @@ class RangeVariable(SequenceVariable):
 
     def range(self, tx: Tracing) -> range:
         """The range with numbers; symbolic bounds become numbers (a guard)."""
-        from tracer_core.variables.tensor import SymNodeVariable
-
         bounds = []
         for item in self.items:
             item = item.realize()

@@ -19,7 +19,7 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.keys import AskedKey, key_of
-from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.refused_writes import is_kept_in_c, is_slot, refuse_write
 
 
@@ -211,8 +211,6 @@ class UserObjectVariable(VariableTracker):
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
-            from tracer_core.variables.methods import BuiltinMethodVariable
-
             if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
                 return MethodVariable(self._class_function(tx, name, found, owner), self)
             return BuiltinMethodVariable(self, name)
