@@ -27,12 +27,13 @@ from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.weak_references import refuse_after_changes
 from tracer_core.warned import noticed, take
 from tracer_core.where import Where

@@ -14,7 +14,6 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NULL, ConstantVariable
 from tracer_core.variables.dict_methods import Pair, pairs, pairs_of_mapping, plain_dict, take_all
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.listed import listed
@@ -25,6 +24,7 @@ from tracer_core.variables.sequences import ListVariable, SequenceVariable, Slic
 from tracer_core.variables.special_methods import class_has
 from tracer_core.variables.tensor import InGraphVariable
 from tracer_core.variables.text_methods import formatted, shown
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import static_lookup
 
 

@@ -11,10 +11,11 @@ from tracer_core.variables.builtin_attributes import is_instance
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException, matches
+from tracer_core.variables.exceptions import ExceptionVariable, matches
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.sequences import SequenceVariable, TupleVariable
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable
 
 

@@ -17,7 +17,6 @@ from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable, SuperVariable
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.keys import hash_is_known, key_of
@@ -26,6 +25,7 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 # The class of torch.FloatTensor and its kin.

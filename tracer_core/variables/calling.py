@@ -24,7 +24,7 @@ from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownV
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.dunder_methods import NOT_IMPLEMENTED, call_dunder, same_family
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.exceptions_made import init_in_c
 from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable
@@ -40,6 +40,7 @@ from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.torch_calls import call_torch_function
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 # --- calls --------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from tracer_core.sources import AttrSource
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.listed import fast_sequence
@@ -22,6 +21,7 @@ from tracer_core.variables.operators import binary
 from tracer_core.variables.registry import getter, handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.signatures_in_c import raise_signature
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 

@@ -234,14 +234,6 @@ class TracebackVariable(VariableTracker):
         return types.TracebackType
 
 
-class ObservedException(Exception):
-    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
-
-    def __init__(self, tracker: ExceptionVariable) -> None:
-        super().__init__(tracker.describe())
-        self.tracker = tracker
-
-
 _KEPT_IN_C = {OSError: ("filename", "filename2"), ImportError: ("name", "path"), NameError: ("name",)}
 
 

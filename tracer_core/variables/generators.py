@@ -10,10 +10,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import method
+from tracer_core.variables.tracing import ObservedException
 
 
 class GeneratorVariable(IteratorVariable):

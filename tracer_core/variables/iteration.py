@@ -15,7 +15,6 @@ from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iterators import (
     DequeIterator,
@@ -29,6 +28,7 @@ from tracer_core.variables.sequences import MAX_ITEMS, DequeVariable, RangeVaria
 from tracer_core.variables.special_methods import call_special, has_special, written_in_python
 from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import TensorVariable
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.tracing import ObservedException
 
 if TYPE_CHECKING:
     from tracer_core.variables.user_objects import UserObjectVariable
@@ -53,8 +54,6 @@ def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
     Raises:
         Unsupported: the program would see that (it raises, or changes something).
     """
-    from tracer_core.variables.exceptions import ObservedException
-
     before = tx.output.side_effects.count
     with contextlib.suppress(ObservedException):
         key = key_of(tx, tracker)

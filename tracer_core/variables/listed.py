@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 

@@ -20,11 +20,11 @@ from tracer_core.sources import ById, ConstSource, ConvertedSource, Source, Upco
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.tracing import ObservedException
 
 
 class OpaqueIterator(IteratorVariable):

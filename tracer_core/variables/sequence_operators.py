@@ -8,7 +8,6 @@ from typing import Any
 from tracer_core.operator_table import ORDERINGS
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.indices import index_value, slice_value
 from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.membership import all_equal
@@ -26,6 +25,7 @@ from tracer_core.variables.sequences import (
 )
 from tracer_core.variables.special_methods import class_has
 from tracer_core.variables.tensor import SymNodeVariable
+from tracer_core.variables.tracing import ObservedException
 
 
 def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTracker:

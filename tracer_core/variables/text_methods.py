@@ -14,7 +14,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ObservedException, raise_real
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterable_type
 from tracer_core.variables.listed import fast_sequence
@@ -23,6 +23,7 @@ from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.subscripts import get_item
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data, settled
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, own_method, static_lookup
 
 EMPTY = ConstantVariable("")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tracer_core.guards import Guard
     from tracer_core.sources import Source
     from tracer_core.variables.base import Args, Kwargs, VariableTracker
-    from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+    from tracer_core.variables.exceptions import ExceptionVariable
     from tracer_core.variables.frames import Frame
 
 
@@ -138,6 +138,14 @@ class Raising(Protocol):
 
     def handled(self) -> ExceptionVariable | None:
         """The exception that is being handled, here or in a caller."""
+
+
+class ObservedException(Exception):
+    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
+
+    def __init__(self, tracker: ExceptionVariable) -> None:
+        super().__init__(tracker.describe())
+        self.tracker = tracker
 
 
 class Frames(Protocol):

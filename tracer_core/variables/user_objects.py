@@ -16,11 +16,11 @@ from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.refused_writes import is_kept_in_c, is_slot, refuse_write
+from tracer_core.variables.tracing import ObservedException
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
