@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.code_names import class_name
 from tracer_core.errors import Unsupported
+from tracer_core.sources import Source
 from tracer_core.variables.tracing import Tracing as Tracing
 
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.sources import Source
 
 _uids = itertools.count()
 _MISSING = object()

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable, DictViewVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
-
-if TYPE_CHECKING:
-    from tracer_core.variables.dicts import DictVariable, SetVariable
 
 
 class IteratorVariable(VariableTracker):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_lookup
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.tracing import ObservedException
-
-if TYPE_CHECKING:
-    from tracer_core.variables.user_objects import UserObjectVariable
 
 _numbers = itertools.count()
 
@@ -75,22 +72,13 @@ class AskedKey:
 
     __slots__ = ("_answers", "_hash", "made_at", "number", "of", "tx")
 
-    def __init__(self, tx: Tracing, of: UserObjectVariable) -> None:
+    def __init__(self, tx: Tracing, of: VariableTracker) -> None:
         self.tx = tx
         self.of = of
         self.made_at: int = tx.root_step
         self.number = next(_numbers)
         self._answers: dict[int, bool] = {}
         self._hash: int = tx.call(tx.constant(hash), [of]).value()
-
-    @staticmethod
-    def of_object(tx: Tracing | None, of: UserObjectVariable) -> AskedKey:
-        """The key of `of`; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
-        if tx is not None:
-            of.asked_key = AskedKey(tx, of)
-        if not isinstance(of.asked_key, AskedKey):
-            raise Unsupported("hash-user-object", cls=of.python_type_name())
-        return of.asked_key
 
     def __hash__(self) -> int:
         return self._hash

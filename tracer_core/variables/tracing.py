@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from tracer_core.bytecode import Instruction
+from tracer_core.graph.output import OutputGraph
+from tracer_core.guards import Guard
+from tracer_core.sources import Source
+
 if TYPE_CHECKING:
-    from tracer_core.bytecode import Instruction
-    from tracer_core.graph.output import OutputGraph
-    from tracer_core.guards import Guard
-    from tracer_core.sources import Source
     from tracer_core.variables.base import Args, Kwargs, VariableTracker
     from tracer_core.variables.exceptions import ExceptionVariable
     from tracer_core.variables.frames import Frame

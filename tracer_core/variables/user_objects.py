@@ -123,8 +123,16 @@ class UserObjectVariable(VariableTracker):
         ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return AskedKey.of_object(tx, self)
+            return self._asked_key(tx)
         return ByIdentity(self)
+
+    def _asked_key(self, tx: Tracing | None) -> AskedKey:
+        """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+        if tx is not None:
+            self.asked_key = AskedKey(tx, self)
+        if self.asked_key is None:
+            raise Unsupported("hash-user-object", cls=self.python_type_name())
+        return self.asked_key
 
     # --- reading ------------------------------------------------------------------------------------------
 
