@@ -32,7 +32,7 @@ from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.depth import make_room_to_recurse
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
-from tracer_core.interpreter.with_blocks import leave_blocks
+from tracer_core.interpreter.ops.with_blocks import leave_blocks
 from tracer_core.symbol_names import explained
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker

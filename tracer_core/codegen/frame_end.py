@@ -24,8 +24,8 @@ from tracer_core.codegen.resume import (
     raise_and_catch,
 )
 from tracer_core.graph.output import OutputGraph
-from tracer_core.interpreter.ops_flow import HandledMark
-from tracer_core.interpreter.with_blocks import ReenteredMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
+from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.buffers import shares_memory

@@ -16,7 +16,7 @@ from tracer_core.codegen.effects import writes_back
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.resume import stack_parameter
-from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, NULL
 from tracer_core.variables.frames import Frame

@@ -26,8 +26,8 @@ from tracer_core.codegen.resume import (
     stack_parameter,
 )
 from tracer_core.codegen.stack_after import stack_after
-from tracer_core.interpreter.ops_flow import HandledMark
-from tracer_core.interpreter.with_blocks import ReenteredMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
+from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.variables.constant import NULL
 from tracer_core.variables.frames import Frame
 

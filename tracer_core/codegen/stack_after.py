@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.bytecode import Instruction, pops, stack_effect
-from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NULL
 from tracer_core.variables.exceptions import ExceptionVariable

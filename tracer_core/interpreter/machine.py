@@ -19,7 +19,7 @@ from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
-from tracer_core.interpreter.ops import handlers_of
+from tracer_core.interpreter.ops.table import handlers_of
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
 from tracer_core.symbol_names import explained
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker

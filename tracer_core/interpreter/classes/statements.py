@@ -17,7 +17,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import may_change
 from tracer_core.interpreter.binding import bind
-from tracer_core.interpreter.library_classes import METACLASSES, MirroredNamespace, make_by_library, namespace_for
+from tracer_core.interpreter.classes.library import METACLASSES, MirroredNamespace, make_by_library, namespace_for
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.cells import CellVariable

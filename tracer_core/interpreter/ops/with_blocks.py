@@ -19,7 +19,7 @@ from torch.autograd.profiler import record_function
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.errors import Unsupported
 from tracer_core.global_state import ON_DEMAND, PROPERTIES
-from tracer_core.interpreter.ops import op
+from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
