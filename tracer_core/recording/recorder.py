@@ -15,8 +15,8 @@ from array import array
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracer_core.entered import is_what_was_compiled
 from tracer_core.bytecode import Instruction
+from tracer_core.entered import is_what_was_compiled
 from tracer_core.errors import Unsupported
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema

@@ -18,7 +18,6 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable
 
 

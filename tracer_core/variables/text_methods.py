@@ -21,7 +21,6 @@ from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, class_has, has_special
-from tracer_core.variables.subscripts import get_item
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data, settled
 from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, own_method, static_lookup

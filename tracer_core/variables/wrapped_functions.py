@@ -16,7 +16,6 @@ from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import function_tracker, pin
 from tracer_core.variables.builder import VariableBuilder
-from tracer_core.variables.functions import name_of
 from tracer_core.variables.registry import builds
 
 
