@@ -5,7 +5,6 @@ from __future__ import annotations
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.iteration import unpack
 from tracer_core.variables.registry import getter, method, only_keeps
 from tracer_core.variables.sequences import DequeVariable
 

@@ -16,8 +16,6 @@ from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingP
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.listed import fast_sequence
-from tracer_core.variables.membership import contains, equal_items
-from tracer_core.variables.operators import binary
 from tracer_core.variables.registry import getter, handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.signatures_in_c import raise_signature

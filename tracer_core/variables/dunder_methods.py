@@ -12,8 +12,7 @@ from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterate
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator, SequenceIterator
-from tracer_core.variables.membership import contains
-from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, by_table, compare, unary
+from tracer_core.variables.operators import by_table
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.subscripts import del_item, get_item, set_item

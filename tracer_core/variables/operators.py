@@ -212,9 +212,7 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded
-    return tx.raise_(
-        TypeError, f"bad operand type for unary {operation.symbol}: {a.type_name_in_errors()!r}"
-    )
+    return tx.raise_(TypeError, f"bad operand type for unary {operation.symbol}: {a.type_name_in_errors()!r}")
 
 
 def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:

@@ -1,4 +1,4 @@
-"""Calls, and making functions."""
+"""Calls and function definitions."""
 
 from __future__ import annotations
 
