@@ -30,13 +30,13 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.bytecode import Instruction
+from tracer_core.errors import Unsupported
 from tracer_core.signals import is_from_outside
 
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.bytecode import Instruction
-    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
 
 

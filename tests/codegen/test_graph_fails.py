@@ -9,7 +9,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 import tracer_core
-from tracer_core.codegen.draws import STREAMS
+from tracer_core.codegen.emit.names import STREAMS
 from tracer_core.observer import Observer, observing
 
 OPTIONS = {"raise_internal_faults": True}

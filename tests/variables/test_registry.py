@@ -107,18 +107,21 @@ def test_no_handler_is_registered_under_a_name_that_python_has_not() -> None:
 
 
 @pytest.mark.row("B2")
-def test_builders_by_exact_type_come_before_those_by_base() -> None:
+def test_builders_by_exact_type_come_before_those_by_base(monkeypatch: pytest.MonkeyPatch) -> None:
     class Base:
         pass
 
     class Child(Base):
         pass
 
-    by_base, exact = saying("base"), saying("exact")
+    by_base, exact, any_other = saying("base"), saying("exact"), saying("any")
+    builds(object, subclasses=True)(any_other)
     builds(Base, subclasses=True)(by_base)
     builds(Child)(exact)
     assert registry.builder_for(Child()) is exact
     assert registry.builder_for(Base()) is by_base
+    monkeypatch.setattr(registry, "_builders_by_base", registry._builders_by_base[-1:])
+    assert registry.builder_for(Base()) is any_other
 
 
 @pytest.mark.row("I2")

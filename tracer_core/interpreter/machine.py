@@ -6,10 +6,11 @@ import contextlib
 import weakref
 from collections.abc import Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction, iterable_label
+from tracer_core.bytecode.decoded import decoded, first_line
 from tracer_core.code_names import argument_labels, code_name
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
@@ -17,7 +18,8 @@ from tracer_core.graph.output import Calls, OutputGraph
 from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
-from tracer_core.interpreter.frame import Frame, decoded, first_line
+from tracer_core.interpreter.operations import Operations
+from tracer_core.interpreter.ops.table import handlers_of
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
 from tracer_core.symbol_names import explained
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
@@ -25,11 +27,13 @@ from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.weak_references import refuse_after_changes
 from tracer_core.warned import noticed, take
 from tracer_core.where import Where
@@ -57,7 +61,7 @@ class MustRestart(Exception):
         self.unsupported = unsupported
 
 
-class Interpreter:
+class Interpreter(Operations):
     """One attempt at one root frame.
 
     Args:
@@ -94,7 +98,7 @@ class Interpreter:
     def constant(self, value: Any) -> VariableTracker:
         return self.constant_of(value)
 
-    def raise_(self, cls: type[BaseException], *args: Any) -> Any:
+    def raise_(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """Raise `cls(*args)` in the traced program; arguments may be trackers."""
         trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
         exception = ExceptionVariable(cls, trackers)
@@ -103,10 +107,10 @@ class Interpreter:
             exception.attributes["name"] = self.constant(args[0].split("'")[1])
         self.raise_tracker(exception)
 
-    def raise_tracker(self, exception: ExceptionVariable) -> Any:
+    def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
         """Raise it in the traced program, in the context of what is being handled."""
         context = self.handled()
-        if isinstance(context, ExceptionVariable) and context is not exception:
+        if context is not None and context is not exception:
             exception.set_context(self, context)
         exception.raised_alone = context is None
         raise ObservedException(exception)
@@ -133,6 +137,17 @@ class Interpreter:
 
     # --- frames -----------------------------------------------------------------------------------------
 
+    @property
+    def root_step(self) -> int:
+        """The number of the root frame's instruction that is being traced."""
+        return self.root_steps - 1
+
+    @property
+    def line(self) -> int | None:
+        """The line of the instruction that is being traced."""
+        span = None if self.instruction is None else self.instruction.span
+        return None if span is None else span.line
+
     def inline(
         self, function: FunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
@@ -152,22 +167,6 @@ class Interpreter:
             made_at = self.root_steps - 1 if of_manager else -1
             return GeneratorVariable(frame, target.name, made_at, function.names(self))
         return self.run_frame(frame)
-
-    def waiting_frame(
-        self,
-        code: CodeType,
-        globals: dict[str, Any],
-        locals: dict[str, VariableTracker],
-        cells: dict[str, CellVariable],
-        stack: list[VariableTracker],
-        pc: int,
-    ) -> Frame:
-        """The frame of a generator that was started outside the trace and goes on at position `pc`."""
-        frame = Frame(code, globals, locals, cells, self.frame)
-        frame.stack[:] = stack
-        frame.pc = pc
-        frame.suspended = True
-        return frame
 
     def run_frame(self, frame: Frame) -> VariableTracker:
         """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""
@@ -189,7 +188,7 @@ class Interpreter:
 
     def run(self, frame: Frame) -> VariableTracker:
         """Walk instructions of `frame` until one ends it."""
-        instructions, handlers = frame.decoded.instructions, frame.decoded.handlers
+        instructions, handlers = frame.decoded.instructions, handlers_of(frame.decoded)
         observer = self.observer
         is_root = frame.parent is None
         while True:
@@ -211,7 +210,7 @@ class Interpreter:
                     self.instruction = instruction
                     observer.on_step_end(frame, instruction)
             except ObservedException as raised:
-                self._unwind(frame, instruction, raised)
+                self.unwind(frame, instruction, raised)
                 continue
             except (Unsupported, NotConstant, RecursionError) as error:
                 self._give_up(frame, instruction, error)
@@ -241,7 +240,7 @@ class Interpreter:
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
 
-    def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
+    def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
         if noticed:
             self._give_up(frame, instruction, raised)
@@ -260,7 +259,7 @@ class Interpreter:
         frame.stack.append(raised.tracker)
         frame.pc = frame.decoded.index[handler.target]
 
-    def handled(self) -> VariableTracker | None:
+    def handled(self) -> ExceptionVariable | None:
         """The exception being handled, here or in a caller."""
         frame: Frame | None = self.frame
         while frame is not None:
@@ -315,7 +314,7 @@ class Interpreter:
 
 
 def _is_ours(frame: Frame) -> bool:
-    return str(frame.globals.get("__name__", "")).startswith("tracer_core.")
+    return str(frame.module).startswith("tracer_core.")
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:

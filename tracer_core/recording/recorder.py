@@ -15,7 +15,9 @@ from array import array
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracer_core.bytecode import Instruction
 from tracer_core.entered import is_what_was_compiled
+from tracer_core.errors import Unsupported
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable, guard_text
@@ -28,8 +30,6 @@ from tracer_core.recording.work import Work, modules_of
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.bytecode import Instruction
-    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
     from tracer_core.where import Place, Where
 

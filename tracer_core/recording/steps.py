@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
 from tracer_core.recording.damage import reads
+from tracer_core.recording.index import Index
 from tracer_core.recording.sentences import sentence
-
-if TYPE_CHECKING:
-    from tracer_core.recording.index import Index
 
 
 @reads(but=("__getitem__", "__eq__", "__hash__", "__repr__"))

@@ -6,11 +6,12 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.recording import schema
+from tracer_core.recording import file, schema
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.summary import summary
+from tracer_core.recording.tables import rows
 
 if TYPE_CHECKING:
     import pandas
@@ -200,8 +201,6 @@ class Trace:
             ImportError: pandas is not installed.
             ValueError: there is no such table.
         """
-        from tracer_core.recording.tables import rows
-
         table = rows(self, what)
         try:
             import pandas
@@ -211,9 +210,7 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file that `load` reads. Raises TraceFileError."""
-        from tracer_core.recording.file import save
-
-        save(self, path)
+        file.write(self.data, path)
 
     def __str__(self) -> str:
         return summary(self)
@@ -226,3 +223,17 @@ class Trace:
 
     def __getstate__(self) -> Any:
         raise TypeError("A trace cannot be pickled; use save(path), and load(path) to read it back.")
+
+
+def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
+    """Write a trace to a file that `load` reads. Raises TraceFileError."""
+    file.write(trace if isinstance(trace, schema.Trace) else trace.data, path)
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace that `save` wrote.
+
+    Raises:
+        TraceFileError: there is no such file, it is no trace, it is damaged, or a newer version wrote it.
+    """
+    return Trace(file.read(path))

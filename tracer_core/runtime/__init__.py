@@ -2,7 +2,8 @@
 
 Code that replaces a frame calls builtins, methods of the standard library's and torch's classes, the setters of
 torch's settings (`tracer_core.global_state`), classes of `tracer_core.polyfills`, functions of the program, the
-`tell` of its graph's `Blame` once that graph has raised (it runs the graph again, and warns), and what is here. It calls nothing else; `tests/runtime/test_contract.py` looks for that.
+`tell` of its graph's `Blame` once that graph has raised (it runs the graph again, and warns), and what is here. It
+calls nothing else; `tests/runtime/test_contract.py` looks for that.
 
 For all of it holds: it runs in the program's threads, in the middle of the program's own instructions; it is never
 traced, as code of ours; it knows no tracker and no graph, and is given what it needs as arguments, by position.

@@ -34,6 +34,7 @@ from tracer_core.variables.arrays import (
 )
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -45,7 +46,7 @@ _DISPATCHED = type(np.sum)
 
 
 @builds(np.ufunc, _DISPATCHED)
-def _numpy_function(build: Any, value: Any, source: Source) -> VariableTracker:
+def _numpy_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
     return BuiltinVariable(value, source)
 

@@ -27,6 +27,7 @@ from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, 
 from tracer_core.variables.array_layout import hints, reversed_dims, shadow_like
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.build_values import graph_name
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import builds
@@ -110,7 +111,7 @@ class NumpyScalarVariable(NumpyVariable):
 
 
 @builds(np.ndarray, subclasses=True)
-def _array(build: Any, value: Any, source: Source) -> VariableTracker:
+def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     tx = build.tx
     why = _why_no_tensor(value)
     if why:
@@ -154,7 +155,7 @@ def _why_no_tensor(value: Any) -> str:
 
 
 @builds(np.dtype, subclasses=True)
-def _dtype(build: Any, value: Any, source: Source) -> VariableTracker:
+def _dtype(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, type(value)))
         build.tx.guard(make.constant(ConvertedSource(source, ById(str), "str"), str(value)))
@@ -162,7 +163,7 @@ def _dtype(build: Any, value: Any, source: Source) -> VariableTracker:
 
 
 @builds(np.generic, subclasses=True)
-def _scalar(build: Any, value: Any, source: Source) -> VariableTracker:
+def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """A scalar enters the graph in a tensor, so that one graph serves all values of its type."""
     if value.dtype not in DTYPES or type(value) is not value.dtype.type:
         raise Unsupported("numpy-array", source=source.name, why=f"it is a {type(value).__qualname__}")

@@ -3,8 +3,6 @@ what is saved for the backward pass. Each breaks the graph by its name."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.hooks import RemovableHandle
@@ -30,7 +28,7 @@ def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
 
 
 @handles(RemovableHandle)
-def registered(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def registered(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     """Functions that register hooks return such a handle."""
     raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
 

@@ -18,10 +18,12 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.sequences import ListVariable, TupleVariable
 
 TYPES = (bytearray, array.array, memoryview)
 #: Bytes of the largest that is looked into: all of it is compared at each call.
@@ -66,13 +68,13 @@ def contents(value: Any) -> bytes:
 
 
 @builds(bytearray, array.array)
-def _buffer(build: Any, value: Any, source: Source) -> VariableTracker:
+def _buffer(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if len(value) * getattr(value, "itemsize", 1) > MAX_BYTES:
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
     build.tx.guard(make.contents(source, value))
     tracker = BufferVariable(value[:], source)
     tracker.place = _place(np.frombuffer(value, np.uint8)) if len(value) else None
-    return build.register(value, tracker)  # type: ignore[no-any-return]
+    return build.register(value, tracker)
 
 
 def _place(value: Any) -> tuple[int, int] | None:
@@ -98,11 +100,11 @@ def shares_memory(output: Any) -> BufferVariable | None:
 
 
 @builds(memoryview)
-def _view(build: Any, value: memoryview, source: Source) -> VariableTracker:
+def _view(build: VariableBuilder, value: memoryview, source: Source) -> VariableTracker:
     if type(value.obj) is not bytes or value.nbytes > MAX_BYTES:
         raise Unsupported("unknown-object", type="memoryview", source=source.name)
     build.tx.guard(make.contents(source, value))
-    return build.register(value, BufferVariable(value, source))  # type: ignore[no-any-return]
+    return build.register(value, BufferVariable(value, source))
 
 
 # --- what is asked ------------------------------------------------------------------------------------------
@@ -161,8 +163,6 @@ def _tracker(tx: Tracing, result: Any) -> VariableTracker:
     if isinstance(result, TYPES):
         return BufferVariable(result)
     if type(result) in (list, tuple) and any(isinstance(item, TYPES) for item in result):
-        from tracer_core.variables.sequences import ListVariable, TupleVariable
-
         made = [_tracker(tx, item) for item in result]
         return ListVariable(made) if type(result) is list else TupleVariable(made)
     return tx.constant(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -22,6 +22,7 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.class_equality import refuse_own_equality
 from tracer_core.variables.classes import (
     BuiltinVariable,
@@ -36,9 +37,6 @@ from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import builds, handlers_for
 from tracer_core.variables.sequences import SequenceVariable
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 def pin(build: VariableBuilder, value: Any, source: Source) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -22,6 +22,7 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.keys import key_from_outside
@@ -35,9 +36,6 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     TupleVariable,
 )
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 def items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import enum
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -29,6 +29,7 @@ from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.build_containers import guard_keys, is_literal_tuple, items_of, set_items_of
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -41,9 +42,6 @@ from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, Se
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import NamedTupleVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 @builds(enum.Enum, subclasses=True)
@@ -96,6 +94,14 @@ _OPAQUE_BASES = (int, float, str, bytes, complex)
 
 # A class that overrides one of these runs code of its own where a guard would look at its items.
 _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
+
+
+@builds(object, subclasses=True)
+def _other(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """What no other builder is for."""
+    if type(value).__module__ == "builtins":
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
+    return build_object(build, value, source)
 
 
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:

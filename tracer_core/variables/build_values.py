@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -11,13 +11,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import ConstSource, DefaultsSource, KwDefaultsSource, LocalSource, Source, UpcomingSource
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 def _constant(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:

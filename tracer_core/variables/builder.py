@@ -8,7 +8,6 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.build_objects import build_object
 from tracer_core.variables.class_equality import refuse_own_equality, refuse_own_lookup
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.registry import builder_for
@@ -60,9 +59,4 @@ class VariableBuilder:
     def _build(self, value: Any, source: Source) -> VariableTracker:
         refuse_own_equality(type(value))
         refuse_own_lookup(value)
-        builder = builder_for(value)
-        if builder is not None:
-            return builder(self, value, source)
-        if type(value).__module__ == "builtins" and not issubclass(type(value), BaseException):
-            raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
-        return build_object(self, value, source)
+        return builder_for(value)(self, value, source)

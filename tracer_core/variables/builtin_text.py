@@ -10,7 +10,6 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import HEAP_TYPE, class_in_c
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
@@ -121,7 +120,7 @@ def _texts(tx: Tracing, items: list[VariableTracker]) -> list[str]:
 def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> VariableTracker | None:
     found, _ = static_lookup(obj.cls, special)
     if hasattr(found, "__code__"):
-        return tx.call(get_attr(tx, obj, special), [])
+        return tx.call(tx.get_attr(obj, special), [])
     made = plain_exception(obj)
     return ConstantVariable(str(made) if special == "__str__" else repr(made))
 

@@ -201,12 +201,6 @@ class ClassVariable(KnownVariable):
             return self._bound_in_python(tx, name, meta, owner, self, tx.constant(type(self.known)))
         return self.held(tx, name)
 
-    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        from tracer_core.variables.class_writes import write
-
-        write(tx, self.known, name, value)
-        return True
-
 
 _READ_AS_THEY_ARE = (property, types.MemberDescriptorType, types.WrapperDescriptorType)
 

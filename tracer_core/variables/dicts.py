@@ -12,6 +12,7 @@ from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.keys import AskedKey, key_of
+from tracer_core.variables.sequences import tuple_of
 
 
 class DictVariable(VariableTracker):
@@ -179,8 +180,6 @@ class DictViewVariable(VariableTracker):
         return self.of.truth(tx)
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker]:
-        from tracer_core.variables.sequences import tuple_of
-
         if self.which == "keys":
             return self.of.keys()
         if self.which == "values":

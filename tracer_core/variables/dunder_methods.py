@@ -10,14 +10,13 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.iteration import iterate, next_item
+from tracer_core.variables.iteration import iterate
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator, SequenceIterator
-from tracer_core.variables.membership import contains
-from tracer_core.variables.operators import by_table, compare, unary
+from tracer_core.variables.operators import by_table
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.subscripts import del_item, get_item, set_item
-from tracer_core.variables.truth_and_length import length, truth
+from tracer_core.variables.truth_and_length import length
 
 NOT_IMPLEMENTED = ConstantVariable(NotImplemented)
 
@@ -62,7 +61,7 @@ def _compare(symbol: str) -> Any:
         b = part_of(b)
         if not _comparable(a, b):
             return NOT_IMPLEMENTED
-        return compare(tx, symbol, a, b)
+        return tx.compare(symbol, a, b)
 
     return action
 
@@ -85,15 +84,13 @@ def _statement(run: Callable[..., None]) -> Any:
 
 
 def _next(tx: Tracing, iterator: VariableTracker) -> VariableTracker:
-    item = next_item(tx, iterator)
+    item = tx.next_item(iterator)
     return item if item is not None else tx.raise_(StopIteration)
 
 
 def _text(special: str) -> Any:
     def action(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-        from tracer_core.variables.builtin_text import text_of
-
-        return text_of(tx, obj, special)
+        return tx.text_of(obj, special)
 
     return action
 
@@ -121,13 +118,13 @@ _ACTIONS: dict[str, tuple[int, Any]] = {
     **{each.reflected: (1, _binary(each, True)) for each in BINARY.values()},
     **{each.method: (1, _in_place(each)) for each in IN_PLACE.values()},
     **{each.method: (1, _compare(each.symbol)) for each in COMPARISONS.values()},
-    **{each.method: (0, lambda tx, a, op=op: unary(tx, op, a)) for op, each in UNARY.items()},
+    **{each.method: (0, lambda tx, a, op=op: tx.unary(op, a)) for op, each in UNARY.items()},
     "__getitem__": (1, get_item),
     "__setitem__": (2, _statement(set_item)),
     "__delitem__": (1, _statement(del_item)),
-    "__contains__": (1, lambda tx, a, b: ConstantVariable(contains(tx, a, b))),
+    "__contains__": (1, lambda tx, a, b: ConstantVariable(tx.contains(a, b))),
     "__len__": (0, length),
-    "__bool__": (0, lambda tx, a: ConstantVariable(truth(tx, a))),
+    "__bool__": (0, lambda tx, a: ConstantVariable(tx.truth(a))),
     "__iter__": (0, iterate),
     "__reversed__": (0, _reversed),
     "__next__": (0, _next),

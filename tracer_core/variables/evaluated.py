@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Kwargs, VariableTracker
+from tracer_core.variables.base import Kwargs, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.nested_functions import NestedFunctionVariable
 from tracer_core.variables.registry import handles
@@ -19,7 +18,7 @@ _UNLIKE_A_FUNCTION = (*_SCOPES, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Awa
 
 
 @handles(eval)
-def evaluate(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def evaluate(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     names = _names(args, kwargs)
     if names is None:
         raise Unsupported("exec")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
@@ -234,14 +234,6 @@ class TracebackVariable(VariableTracker):
         return types.TracebackType
 
 
-class ObservedException(Exception):
-    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
-
-    def __init__(self, tracker: ExceptionVariable) -> None:
-        super().__init__(tracker.describe())
-        self.tracker = tracker
-
-
 _KEPT_IN_C = {OSError: ("filename", "filename2"), ImportError: ("name", "path"), NameError: ("name",)}
 
 
@@ -256,9 +248,9 @@ def from_real(tx: Tracing, error: BaseException) -> ExceptionVariable:
     return made
 
 
-def raise_real(tx: Any, error: BaseException) -> Any:
+def raise_real(tx: Tracing, error: BaseException) -> NoReturn:
     """Raise in the traced program what a function called while tracing has raised."""
-    return tx.raise_tracker(from_real(tx, error))
+    tx.raise_tracker(from_real(tx, error))
 
 
 def matches(raised: type[BaseException], wanted: Any) -> bool:

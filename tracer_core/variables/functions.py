@@ -28,7 +28,9 @@ from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.optimizers import is_unheeded
 from tracer_core.variables.refused_writes import refuse_write
+from tracer_core.variables.replayed import is_not_logged, replay_skipped
 
 
 @dataclass(slots=True)
@@ -231,15 +233,11 @@ class SkippedFunctionVariable(VariableTracker):
         return self.function
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
-        from tracer_core.variables.replayed import is_not_logged, replay_skipped
-
         if is_not_logged(tx, self.function, args):
             return ConstantVariable(None)
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed
-        from tracer_core.variables.optimizers import is_unheeded
-
         if is_unheeded(tx, self.function):
             return ConstantVariable(None)
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)

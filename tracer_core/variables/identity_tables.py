@@ -14,7 +14,6 @@ from tracer_core.variables.classes import KnownVariable
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.functions import FunctionVariable
-from tracer_core.variables.identity import same
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import SequenceVariable, TupleVariable
 
@@ -64,7 +63,7 @@ class IdentityTableVariable(VariableTracker):
     def _other_tracker(self, tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
         """The tracker in the table that stands for the same object as `obj`."""
         if not _is_told_by_source(obj):
-            return next((each for each in self.noted if _same_type(each, obj) and same(tx, each, obj)), None)
+            return next((each for each in self.noted if _same_type(each, obj) and tx.same(each, obj)), None)
         if obj.mutable or obj.source is None:
             return None
         _, original = self.by_object.get(id(tx.output.real_value(obj)), (None, None))

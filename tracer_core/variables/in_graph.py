@@ -17,8 +17,9 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.in_place import refuse_writes
 from tracer_core.variables.optimizers import runs_as_plain
+from tracer_core.variables.results import wrap
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.tensor import InGraphVariable, settled, unbacked, wrap
+from tracer_core.variables.tensor import InGraphVariable, settled, unbacked
 from tracer_core.variables.user_objects import UserObjectVariable
 
 

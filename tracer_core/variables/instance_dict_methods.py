@@ -7,14 +7,13 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.iteration import iterate
 from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
+from tracer_core.variables.sequences import ListVariable, TupleVariable
 
 
 def _key_text(tx: Tracing, key: VariableTracker) -> str:
@@ -91,8 +90,6 @@ def pop(
 
 @method(InstanceDictVariable, "popitem")
 def popitem(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-    from tracer_core.variables.sequences import TupleVariable
-
     entries = self.of.dict_entries(tx)
     if not entries:
         tx.raise_(KeyError, "popitem(): dictionary is empty")
@@ -128,29 +125,25 @@ def inplace_or(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) 
 @handles(operator.or_, InstanceDictVariable, VariableTracker)
 def or_(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
     made = _as_dict(tx, self)
-    call_method(tx, made, "update", [other], {})
+    tx.call_method(made, "update", [other], {})
     return made
 
 
 @handles(operator.eq, InstanceDictVariable, VariableTracker)
 def equal(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
-    from tracer_core.variables.operators import compare
-
     right = _as_dict(tx, other) if isinstance(other, InstanceDictVariable) else other
-    return compare(tx, "==", _as_dict(tx, self), right)
+    return tx.compare("==", _as_dict(tx, self), right)
 
 
 @handles(reversed, InstanceDictVariable)
 def reversed_(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
     keys = [tx.constant(name) for name in reversed(self.of.dict_entries(tx))]
-    from tracer_core.variables.sequences import ListVariable
-
-    return iterate(tx, ListVariable(keys))
+    return tx.iterate(ListVariable(keys))
 
 
 def _snapshot(name: str) -> Any:
     def handler(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-        return call_method(tx, _as_dict(tx, self), name, [], {})
+        return tx.call_method(_as_dict(tx, self), name, [], {})
 
     return handler
 

@@ -70,10 +70,10 @@ _FOLDED_CLASSES: set[Any] = {torch.device, torch.finfo, torch.iinfo, torch.dtype
 
 
 def _fold_class(
-    tx: Any, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
     if issubclass(cls, enum.Enum) and len(args) > 1:
-        kwargs = {"module": tx.constant(tx.frame.globals.get("__name__")), **kwargs}
+        kwargs = {"module": tx.constant(tx.frame.module), **kwargs}
     if cls is object:
         if args or kwargs:
             tx.raise_(TypeError, "object() takes no arguments")
@@ -85,7 +85,7 @@ def _fold_class(
         raise_real(tx, error)
     if isinstance(value, type):
         overlay.note_made(tx, value)  # Enum("Name", "A B")
-    return tx.constant(value)  # type: ignore[no-any-return]
+    return tx.constant(value)
 
 
 def _check_instantiable(

@@ -21,6 +21,7 @@ from tracer_core.variables.array_calls import changed
 from tracer_core.variables.arrays import ArrayVariable
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.build_callables import pin
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.drawn_arrays import before_the_graph, drawn_value
@@ -42,7 +43,7 @@ class NumpyStreamVariable(RandomStreamVariable):
 
 
 @builds(np.random.RandomState, np.random.Generator)
-def _stream(build: Any, value: Any, source: Source) -> VariableTracker:
+def _stream(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value is LEGACY:
         source = ConstSource.of_object(value, "numpy.random")
     else:
@@ -51,7 +52,7 @@ def _stream(build: Any, value: Any, source: Source) -> VariableTracker:
 
 
 @builds(type(np.random.seed))
-def _function(build: Any, value: Any, source: Source) -> VariableTracker:
+def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
     return BuiltinVariable(value, source)
 

@@ -51,7 +51,7 @@ def _of_sequences(symbol: str) -> Any:
         a = a.realize()
         if static_lookup(a.python_type(), "__getitem__")[1] is None:
             tx.raise_(TypeError, f"{a.type_name_in_errors()!r} object can't be concatenated")
-        return binary(tx, symbol, a, b)
+        return tx.binary(symbol, a, b)
 
     return action
 
@@ -66,8 +66,8 @@ _ACTIONS: dict[Any, Any] = {
     operator.delitem: _statement(del_item),
     operator.contains: _answer(contains),
     operator.is_: _answer(same),
-    operator.is_not: _answer(lambda tx, a, b: not same(tx, a, b)),
-    operator.not_: _answer(lambda tx, a: not truth(tx, a)),
+    operator.is_not: _answer(lambda tx, a, b: not tx.same(a, b)),
+    operator.not_: _answer(lambda tx, a: not tx.truth(a)),
     operator.truth: _answer(truth),
     operator.concat: _of_sequences("+"),
     operator.iconcat: _of_sequences("+="),

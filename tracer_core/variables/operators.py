@@ -14,12 +14,10 @@ from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Ope
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import answered
 from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -175,7 +173,7 @@ def unsupported_operands(
     try:
         function(_example(a), _example(b))
     except TypeError as error:
-        return tx.raise_(TypeError, *error.args)  # type: ignore[no-any-return]
+        return tx.raise_(TypeError, *error.args)
     raise Unsupported("call", what=f"{function.__name__} on {a.describe()} and {b.describe()}")
 
 
@@ -214,9 +212,7 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded
-    return tx.raise_(  # type: ignore[no-any-return]
-        TypeError, f"bad operand type for unary {operation.symbol}: {a.type_name_in_errors()!r}"
-    )
+    return tx.raise_(TypeError, f"bad operand type for unary {operation.symbol}: {a.type_name_in_errors()!r}")
 
 
 def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
@@ -249,8 +245,8 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         assert folded is not None
         return folded
     if symbol in ("==", "!="):
-        return ConstantVariable(same(tx, a, b) == (symbol == "=="))
-    return tx.raise_(  # type: ignore[no-any-return]
+        return ConstantVariable(tx.same(a, b) == (symbol == "=="))
+    return tx.raise_(
         TypeError,
         f"{symbol!r} not supported between instances of {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
     )
@@ -277,7 +273,7 @@ def _compare_by_methods(
             if method == "__ne__" and static_lookup(receiver.python_type(), "__eq__")[1] is not object:
                 equal = call_special(tx, receiver, "__eq__", [other], "")
                 if not _is_not_implemented(equal):
-                    return ConstantVariable(not truth(tx, equal))
+                    return ConstantVariable(not tx.truth(equal))
             continue
         if found is None:
             continue
@@ -302,4 +298,4 @@ def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
     a = a.realize()
     if isinstance(a, SymNodeVariable) and isinstance(a.fake, torch.SymBool):
         return call_in_graph(tx, "call_function", operator.not_, [a], {}, torch.sym_not)
-    return ConstantVariable(not truth(tx, a))
+    return ConstantVariable(not tx.truth(a))

@@ -22,9 +22,9 @@ from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
 _AS_PLAIN = ("torch.optim",)
 
 
-def runs_as_plain(tx: Any) -> bool:
+def runs_as_plain(tx: Tracing) -> bool:
     """Whether the function being walked belongs to a package that is walked as if nobody compiled it."""
-    module = str(tx.frame.globals.get("__name__", ""))
+    module = str(tx.frame.module)
     return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
@@ -36,7 +36,7 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return SymNodeVariable(tx.output.add_node("call_method", "item", (self.node,), {}, value), value)
 
 
-def is_unheeded(tx: Any, function: Any) -> bool:
+def is_unheeded(tx: Tracing, function: Any) -> bool:
     """Whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
     named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
     return named and runs_as_plain(tx)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
@@ -18,15 +18,13 @@ from tracer_core.polyfills import Ongoing, iterator_by_index, parts_by_index
 from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming, parts_of, says_strict
 from tracer_core.sources import ById, ConstSource, ConvertedSource, Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.special_methods import call_special
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
+from tracer_core.variables.tracing import ObservedException
 
 
 class OpaqueIterator(IteratorVariable):

@@ -17,6 +17,7 @@ from tracer_core.guards import make
 from tracer_core.runtime.streams import shuffled
 from tracer_core.sources import ConstSource, DrawnSource, ItemSource, Source
 from tracer_core.variables.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
@@ -84,7 +85,7 @@ class DrawnObjectVariable(VariableTracker):
 
 
 @builds(random.Random)
-def _stream(build: Any, value: random.Random, source: Source) -> VariableTracker:
+def _stream(build: VariableBuilder, value: random.Random, source: Source) -> VariableTracker:
     if value is random._inst:
         source = ConstSource.of_object(value, "random")
     else:

@@ -24,7 +24,6 @@ _setters: dict[tuple[type, str], Setter] = {}
 _only_keep: set[Handler] = set()
 _builders: dict[type, Callable[..., VariableTracker]] = {}
 _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
-_builders_by_identity: dict[int, tuple[Any, Callable[..., VariableTracker]]] = {}
 
 
 def handles(function: Any, *kinds: type) -> Callable[[H], H]:
@@ -78,12 +77,16 @@ def only_keeps(handler: H) -> H:
 
 
 def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
-    """Register `builder(build, value, source)` for values of exactly these types (or also their subclasses)."""
+    """Register `builder(build, value, source)` for values of exactly these types (or also their subclasses).
+
+    Those for subclasses are tried in the order in which they are registered, that of `object` at the end.
+    """
 
     def register(builder: H) -> H:
         for cls in types:
             if subclasses:
                 _builders_by_base.append((cls, builder))
+                _builders_by_base.sort(key=lambda entry: entry[0] is object)
             else:
                 _builders[cls] = builder
         return builder
@@ -139,7 +142,8 @@ def _inherited(table: dict[tuple[type, str], F], kind: type, name: str) -> F | N
     return None
 
 
-def builder_for(value: Any) -> Callable[..., VariableTracker] | None:
+def builder_for(value: Any) -> Callable[..., VariableTracker]:
+    """The builder of the value's type, else the first for a class that it is of."""
     builder = _builders.get(type(value))
     if builder is not None:
         return builder
@@ -147,4 +151,4 @@ def builder_for(value: Any) -> Callable[..., VariableTracker] | None:
         # (An object may say that it is of another class, by code of the program's.)
         if issubclass(type(value), cls):
             return builder
-    return None
+    raise AssertionError("the builders are not loaded")

@@ -10,7 +10,6 @@ from tracer_core.operator_table import BINARY, IN_PLACE, ORDERINGS
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable, plain_values
-from tracer_core.variables.iteration import unpack
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.registry import handles, method
@@ -101,7 +100,7 @@ def _given(tx: Tracing, other: VariableTracker) -> tuple[VariableTracker, Any]:
     if type(other) is DictVariable and other.cls is dict:
         values = plain_values(other.keys())
         return other, None if values is None else dict.fromkeys(values)
-    items = unpack(tx, other)
+    items = tx.unpack(other)
     return ListVariable(items), plain_values(items)
 
 
@@ -115,7 +114,7 @@ def as_set(tx: Tracing, iterable: VariableTracker) -> SetVariable:
         values = plain_values(iterable.keys())
         real = None if values is None else set(dict.fromkeys(values))
         return SetVariable().having({hashed: key for hashed, (key, _) in iterable.by_key.items()}, real=real)
-    return SetVariable.hashing(tx, unpack(tx, iterable))
+    return SetVariable.hashing(tx, tx.unpack(iterable))
 
 
 def _set_method(function: Any, name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import torch
@@ -136,46 +135,6 @@ def unbacked(tx: Tracing) -> set[Any]:
     """Symbols whose value only running the graph gives."""
     env = tx.output.fakes.shape_env
     return set(env.var_to_range) - set(env.backed_var_to_val)
-
-
-def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
-    """The tracker for a node's result, whatever it is made of.
-
-    Raises:
-        Unsupported: the result is nothing the graph can hold.
-    """
-    if isinstance(fake, torch.Tensor):
-        known = tx.output.tensors_by_fake.get(id(fake))
-        if known is not None:
-            return known
-        tracker = TensorVariable(node, fake)
-        tx.output.tensors_by_fake[id(fake)] = tracker
-        return tracker
-    if isinstance(fake, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return wrap_number(tx, fake, node)
-    if isinstance(fake, _PLAIN) and _is_answered_by_fakes(node.target):
-        return ConstantVariable(fake)
-    if isinstance(fake, (tuple, list)):
-        from tracer_core.variables.sequences import from_result
-
-        return from_result(tx, fake, lambda i, item: wrap(tx, _item_node(tx, node, i, item), item))
-    raise Unsupported("graph-result", what=str(node.target), type=type(fake).__name__)
-
-
-_PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))
-
-
-def _is_answered_by_fakes(target: Any) -> bool:
-    """Whether what `target` gives for a fake, where that is no tensor, is what it gives for the real one. Of the
-    methods of tensors, those are that torch has as operators: they answer from sizes, types and flags. What is bound
-    in Python alone (`const_data_ptr`, `storage_type`) reads memory, of which a fake has none."""
-    return not isinstance(target, str) or hasattr(torch.ops.aten, target)
-
-
-def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch.fx.Node:
-    if not isinstance(item, (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, tuple, list)):
-        return node
-    return tx.output.add_node("call_function", operator.getitem, (node, index), {}, item)
 
 
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:

@@ -155,9 +155,7 @@ def _type_name(fake: torch.Tensor) -> str:
 
 @method(TensorVariable, "__len__")
 def len_(tx: Tracing, self: TensorVariable) -> VariableTracker:
-    from tracer_core.variables.truth_and_length import length
-
-    return length(tx, self)
+    return tx.length(self)
 
 
 def _view_attribute(name: str) -> Any:

@@ -6,14 +6,12 @@ graph name it (`tracer_core.graph.state.device_to_name`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.state import Entered
 from tracer_core.guards import make
-from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.registry import handles, method
@@ -22,7 +20,7 @@ _SETTINGS = ("default_device", "torch_function_modes")
 
 
 @handles(torch.set_default_device, VariableTracker)
-def set_default_device(tx: Any, device: VariableTracker) -> VariableTracker | None:
+def set_default_device(tx: Tracing, device: VariableTracker) -> VariableTracker | None:
     if not device.is_constant():
         return None
     state = tx.output.state
@@ -38,19 +36,19 @@ def set_default_device(tx: Any, device: VariableTracker) -> VariableTracker | No
 
 
 @method(ConstantVariable, "__enter__")
-def enter(tx: Any, self: ConstantVariable) -> VariableTracker | None:
+def enter(tx: Tracing, self: ConstantVariable) -> VariableTracker | None:
     device = self.value()
     if not isinstance(device, torch.device):
         return None
     tx.output.state.touch(*_SETTINGS)
     device.__enter__()
     leave = lambda: device.__exit__(None, None, None)  # noqa: E731
-    tx.output.state.entered.append(Entered(self, leave, may_stay=False, root_step=tx.root_steps - 1))
+    tx.output.state.entered.append(Entered(self, leave, may_stay=False, root_step=tx.root_step))
     return self
 
 
 @method(ConstantVariable, "__exit__")
-def leave(tx: Any, self: ConstantVariable, *exc: VariableTracker) -> VariableTracker | None:
+def leave(tx: Tracing, self: ConstantVariable, *exc: VariableTracker) -> VariableTracker | None:
     if not isinstance(self.value(), torch.device):
         return None
     entered = tx.output.state.entered

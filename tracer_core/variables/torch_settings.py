@@ -16,6 +16,7 @@ from tracer_core.global_state import COMMANDS, PROPERTIES, QUESTIONS
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.registry import builds, handles
@@ -76,7 +77,7 @@ _command(torch._C._set_deterministic_algorithms, "deterministic", torch.use_dete
 
 
 @builds(SDPBackend)
-def _sdp_backend(build: Any, value: Any, source: Source) -> VariableTracker:
+def _sdp_backend(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     build.tx.guard(make.identity(source, value))
     return ConstantVariable(value, source)
 

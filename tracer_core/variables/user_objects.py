@@ -16,11 +16,11 @@ from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.keys import AskedKey, key_of
-from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.refused_writes import is_kept_in_c, is_slot, refuse_write
+from tracer_core.variables.tracing import ObservedException
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
@@ -123,8 +123,16 @@ class UserObjectVariable(VariableTracker):
         ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return AskedKey.of_object(tx, self)
+            return self._asked_key(tx)
         return ByIdentity(self)
+
+    def _asked_key(self, tx: Tracing | None) -> AskedKey:
+        """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+        if tx is not None:
+            self.asked_key = AskedKey(tx, self)
+        if self.asked_key is None:
+            raise Unsupported("hash-user-object", cls=self.python_type_name())
+        return self.asked_key
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -211,8 +219,6 @@ class UserObjectVariable(VariableTracker):
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
-            from tracer_core.variables.methods import BuiltinMethodVariable
-
             if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
                 return MethodVariable(self._class_function(tx, name, found, owner), self)
             return BuiltinMethodVariable(self, name)
@@ -255,9 +261,7 @@ class UserObjectVariable(VariableTracker):
         if name == "__class__":
             return tx.build(self.python_type(), ConstSource.of_object(self.python_type()))
         if self.part is not None:
-            from tracer_core.variables.attributes import find_attr
-
-            return find_attr(tx, self.part, name)
+            return tx.find_attr(self.part, name)
         forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
         if isinstance(forward, type):
             raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -15,10 +15,8 @@ from tracer_core.public_names import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import function_tracker, pin
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.registry import builds
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 class WrapperUserFunctionVariable(VariableTracker):

@@ -15,7 +15,7 @@ from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.global_state import ALWAYS
 from tracer_core.guards import make
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
-from tracer_core.interpreter.with_blocks import leave_blocks
+from tracer_core.interpreter.ops.with_blocks import leave_blocks
 from tracer_core.variables import overlay
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.generators import GeneratorVariable

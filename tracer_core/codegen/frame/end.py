@@ -20,9 +20,8 @@ from tracer_core.codegen.rebuild.needs import reachable
 from tracer_core.codegen.resume.alive import as_it_came
 from tracer_core.codegen.resume.blocks import enter_block, make_and_enter_block, raise_and_catch
 from tracer_core.graph.output import OutputGraph
-from tracer_core.interpreter.frame import Frame
-from tracer_core.interpreter.ops_flow import HandledMark
-from tracer_core.interpreter.with_blocks import ReenteredMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
+from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
@@ -30,6 +29,7 @@ from tracer_core.variables.buffers import shares_memory
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dropping import found_through_box
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.tensor import InGraphVariable
 

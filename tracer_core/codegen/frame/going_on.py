@@ -6,6 +6,7 @@ from functools import partial
 from types import CodeType
 
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Push
+from tracer_core.bytecode.decoded import decoded
 from tracer_core.codegen.emit.names import FIRST_ARGUMENT, manager_of, passed, stack_parameter
 from tracer_core.codegen.frame.end import FrameEnd
 from tracer_core.codegen.resume.alive import alive_before
@@ -21,11 +22,11 @@ from tracer_core.codegen.resume.functions import (
     resume_of,
 )
 from tracer_core.codegen.resume.stack_after import stack_after
-from tracer_core.interpreter.frame import Frame, decoded
-from tracer_core.interpreter.ops_flow import HandledMark
-from tracer_core.interpreter.with_blocks import ReenteredMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
+from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.resuming import TailCall, being_handled, go_on, leave_out_callers
 from tracer_core.variables.constant import NULL
+from tracer_core.variables.frames import Frame
 
 
 def call_resume(

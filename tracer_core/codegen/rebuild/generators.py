@@ -7,14 +7,15 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode import CodeBuilder, Instruction, Program, assemble, body_of, decode, make, prologue
+from tracer_core.bytecode.decoded import Decoded
 from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.emit.names import stack_parameter
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.interpreter.frame import Decoded, Frame
-from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.runtime.generators import END, create_generator, exhausted_generator, start_generator
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NONE, NULL
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.waiting_generators import CELLS, Waits, remember
 

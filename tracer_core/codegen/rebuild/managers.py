@@ -13,7 +13,7 @@ from torch.autograd.profiler import record_function
 from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.objects import set_attribute
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.interpreter.with_blocks import FreshManager, WithExit
+from tracer_core.interpreter.ops.with_blocks import FreshManager, WithExit
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.user_objects import UserObjectVariable
 

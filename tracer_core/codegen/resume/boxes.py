@@ -9,11 +9,11 @@ import torch
 
 from tracer_core.codegen.rebuild.needs import reachable
 from tracer_core.graph.output import OutputGraph
-from tracer_core.interpreter.frame import Frame
 from tracer_core.sources import LocalSource
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.dropping import BOX, box_of, dropping_shows
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.user_objects import UserObjectVariable

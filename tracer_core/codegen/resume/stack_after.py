@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.bytecode import Instruction, call_items, pops, stack_effect
-from tracer_core.interpreter.ops_flow import HandledMark
+from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import NULL
+from tracer_core.variables.exceptions import ExceptionVariable
 
 Items = list[VariableTracker | None]
 _rules: dict[str, Callable[[Items, Any], Items]] = {
@@ -40,5 +41,5 @@ def stack_after(stack: list[VariableTracker], broken: Instruction, jumped: bool)
 
 
 def _mark(exception: VariableTracker | None) -> HandledMark:
-    assert exception is not None
+    assert isinstance(exception, ExceptionVariable)
     return HandledMark(exception)

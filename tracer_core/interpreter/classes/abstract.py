@@ -9,12 +9,10 @@ import abc
 from typing import Any
 
 from tracer_core.variables import overlay
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.registry import handles
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import static_lookup
 
 _subclasscheck: Any = abc._abc_subclasscheck  # type: ignore[attr-defined]
@@ -27,10 +25,10 @@ def abc_subclasscheck(tx: Tracing, cls: ClassVariable, other: ClassVariable) -> 
     if cls.known not in overlay.made:
         return ConstantVariable(_subclasscheck(cls.known, other.known))
     hook = static_lookup(cls.known, "__subclasshook__")[1]
-    said = None if hook is object else tx.call(get_attr(tx, cls, "__subclasshook__"), [other]).realize()
+    said = None if hook is object else tx.call(tx.get_attr(cls, "__subclasshook__"), [other]).realize()
     if said is None or (isinstance(said, ConstantVariable) and said.value() is NotImplemented):
         return ConstantVariable(cls.known in other.known.__mro__)
-    return ConstantVariable(truth(tx, said))
+    return ConstantVariable(tx.truth(said))
 
 
 @handles(_instancecheck, ClassVariable, VariableTracker)

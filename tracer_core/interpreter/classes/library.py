@@ -19,7 +19,6 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import may_change
 from tracer_core.variables import overlay
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.class_writes import placeholder
 from tracer_core.variables.classes import ClassVariable
@@ -83,7 +82,7 @@ def namespace_for(
 
 
 def make_by_library(
-    tx: Any,
+    tx: Tracing,
     meta: Any,
     name: str,
     bases: list[type],
@@ -105,7 +104,7 @@ def make_by_library(
     return _made(tx, lambda: meta(name, tuple(bases), namespace.real, **_known(name, keywords)))
 
 
-def _made(tx: Any, make: Callable[[], Any]) -> VariableTracker:
+def _made(tx: Tracing, make: Callable[[], Any]) -> VariableTracker:
     try:
         made = make()
     except Unsupported:
@@ -113,7 +112,7 @@ def _made(tx: Any, make: Callable[[], Any]) -> VariableTracker:
     except Exception as error:  # noqa: BLE001 - raised in the traced program
         raise_real(tx, error)
     overlay.note_made(tx, made)
-    return tx.constant(made)  # type: ignore[no-any-return]
+    return tx.constant(made)
 
 
 def _known(name: str, keywords: dict[str, VariableTracker]) -> dict[str, Any]:
@@ -132,7 +131,7 @@ def _as_written(tx: Tracing, name: str, key: str, tracker: VariableTracker) -> A
     if isinstance(tracker, (FunctionVariable, DescriptorVariable)):
         return placeholder(tx, tracker)
     if isinstance(tracker, UserObjectVariable) and tracker.cls is enum.auto:
-        given = get_attr(tx, tracker, "value")
+        given = tx.get_attr(tracker, "value")
         return enum.auto(given.value()) if given.is_constant() else enum.auto()  # type: ignore[call-arg]
     return _value(name, key, tracker)
 
@@ -141,31 +140,31 @@ def _as_written(tx: Tracing, name: str, key: str, tracker: VariableTracker) -> A
 
 
 @handles(collections.namedtuple)
-def namedtuple(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def namedtuple(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     """`collections.namedtuple(...)` of known names and defaults."""
     known = [_parts_of(tx, arg) for arg in args]
-    named: dict[str, Any] = {"module": tx.frame.globals.get("__name__"), **_parts_by_name(tx, kwargs)}
+    named: dict[str, Any] = {"module": tx.frame.module, **_parts_by_name(tx, kwargs)}
     return _made(tx, lambda: collections.namedtuple(*known, **named))
 
 
 @handles(typing.NamedTuple)
-def typed_named_tuple(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def typed_named_tuple(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     """`typing.NamedTuple(...)`, called with known names and types."""
     known, named = [_parts_of(tx, arg) for arg in args], _parts_by_name(tx, kwargs)
 
     def make() -> Any:
         made: Any = typing.NamedTuple(*known, **named)  # type: ignore[misc]
-        made.__module__ = tx.frame.globals.get("__name__")
+        made.__module__ = tx.frame.module
         return made
 
     return _made(tx, make)
 
 
-def _parts_by_name(tx: Any, kwargs: dict[str, VariableTracker]) -> dict[str, Any]:
+def _parts_by_name(tx: Tracing, kwargs: dict[str, VariableTracker]) -> dict[str, Any]:
     return {name: _parts_of(tx, value) for name, value in kwargs.items()}
 
 
-def _parts_of(tx: Any, tracker: VariableTracker) -> Any:
+def _parts_of(tx: Tracing, tracker: VariableTracker) -> Any:
     """An argument that is a constant, or a list of constants."""
     items = tracker.realize().items_or_none(tx)
     if items is None or tracker.realize().is_constant():
@@ -177,7 +176,9 @@ def _run_on_made(decorator: Any, name: str, convert: Callable[[Any, Any], None])
     """Have a decorator of the library run as it is on classes that the trace has made; others outlive the trace."""
 
     @handles(decorator, VariableTracker)
-    def decorate(tx: Any, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    def decorate(
+        tx: Tracing, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
+    ) -> VariableTracker:
         known = cls.known if isinstance(cls, ClassVariable) else None
         if known is None or known not in overlay.made:
             raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @{name}")
@@ -189,7 +190,7 @@ def _run_on_made(decorator: Any, name: str, convert: Callable[[Any, Any], None])
         return _made(tx, lambda: decorator(known, *values, **options))
 
 
-def _fields_as_written(tx: Any, cls: Any) -> None:
+def _fields_as_written(tx: Tracing, cls: Any) -> None:
     """Put the defaults of a dataclass's fields into the class, where placeholders stand for them."""
     for name in inspect.get_annotations(cls):
         found = overlay.placeholders.get(id(cls.__dict__.get(name)))
@@ -197,12 +198,12 @@ def _fields_as_written(tx: Any, cls: Any) -> None:
             type.__setattr__(cls, name, _default(tx, cls.__qualname__, name, found[1].realize()))
 
 
-def _default(tx: Any, cls: str, name: str, tracker: VariableTracker) -> Any:
+def _default(tx: Tracing, cls: str, name: str, tracker: VariableTracker) -> Any:
     if not isinstance(tracker, UserObjectVariable) or tracker.cls is not dataclasses.Field:
         return _as_written(tx, cls, name, tracker)
     if getattr(tracker.attributes.get("metadata"), "real", None) is not _NO_METADATA:
         raise Unsupported("class-created", what=f"{cls}, whose field {name} has metadata")
-    options = {key: _option(tx, cls, name, get_attr(tx, tracker, key)) for key in _FIELD_OPTIONS}
+    options = {key: _option(tx, cls, name, tx.get_attr(tracker, key)) for key in _FIELD_OPTIONS}
     return dataclasses.field(**options)
 
 
@@ -210,7 +211,7 @@ _NO_METADATA = dataclasses.field().metadata
 _FIELD_OPTIONS = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
 
 
-def _option(tx: Any, cls: str, name: str, tracker: VariableTracker) -> Any:
+def _option(tx: Tracing, cls: str, name: str, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
     real = getattr(tracker, "real", None)
     return real if real is dataclasses.MISSING else _as_written(tx, cls, name, tracker)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import NoReturn
 
+from tracer_core.bytecode import Instruction
+from tracer_core.bytecode.decoded import Decoded
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import VariableTracker
-
-if TYPE_CHECKING:
-    from tracer_core.bytecode import Instruction
-    from tracer_core.interpreter.frame import Frame
-    from tracer_core.interpreter.machine import Interpreter
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.frames import Frame
 
 # A handler changes the frame; one that returns a tracker ends the frame with it.
-OpHandler = Callable[["Interpreter", "Frame", "Instruction"], "VariableTracker | None"]
+OpHandler = Callable[[Tracing, Frame, Instruction], VariableTracker | None]
 
 _handlers: dict[str, OpHandler] = {}
 
@@ -32,10 +30,12 @@ def op(*names: str) -> Callable[[OpHandler], OpHandler]:
     return register
 
 
-def handler_of(name: str) -> OpHandler:
-    """The handler of an instruction; one that breaks by name where there is none."""
-    return _handlers.get(name, _unknown)
+def handlers_of(code: Decoded) -> list[OpHandler]:
+    """The handler of each instruction, looked up once for a code."""
+    if not code.handlers:
+        code.handlers = [_handlers.get(instruction.op, _unknown) for instruction in code.instructions]
+    return code.handlers
 
 
-def _unknown(tx: Interpreter, frame: Frame, instruction: Instruction) -> Any:
+def _unknown(tx: Tracing, frame: Frame, instruction: Instruction) -> NoReturn:
     raise Unsupported("instruction", name=instruction.origin.opname if instruction.origin else instruction.op)

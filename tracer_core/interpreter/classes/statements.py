@@ -17,8 +17,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import may_change
 from tracer_core.interpreter.binding import bind
-from tracer_core.interpreter.frame import Frame
-from tracer_core.interpreter.library_classes import METACLASSES, MirroredNamespace, make_by_library, namespace_for
+from tracer_core.interpreter.classes.library import METACLASSES, MirroredNamespace, make_by_library, namespace_for
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.cells import CellVariable
@@ -27,6 +26,7 @@ from tracer_core.variables.classes import BuiltinVariable, ClassVariable, SuperV
 from tracer_core.variables.constant import NONE
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import raise_real
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import handles
@@ -43,7 +43,7 @@ _TAKEN_AS_THEY_ARE = frozenset(
 
 @handles(builtins.__build_class__, FunctionVariable, VariableTracker)
 def build_class(
-    tx: Any,
+    tx: Tracing,
     body: FunctionVariable,
     name: VariableTracker,
     /,
@@ -68,7 +68,7 @@ def build_class(
     return made
 
 
-def _check_class_cell(tx: Any, cell: CellVariable, name: str, made: VariableTracker) -> None:
+def _check_class_cell(tx: Tracing, cell: CellVariable, name: str, made: VariableTracker) -> None:
     """What `super()` in the body finds must be the class that the metaclass has made."""
     made = made.realize()
     if not isinstance(made, ClassVariable):
@@ -76,7 +76,7 @@ def _check_class_cell(tx: Any, cell: CellVariable, name: str, made: VariableTrac
     contents = cell.contents
     if contents is None:
         text = f"__class__ not set defining {name!r} as {made.known!r}. Was __classcell__ propagated to type.__new__?"
-        return tx.raise_(RuntimeError, text)  # type: ignore[no-any-return]
+        tx.raise_(RuntimeError, text)
     held = contents.realize()
     if not isinstance(held, ClassVariable) or held.known is not made.known:
         shown = repr(held.known) if isinstance(held, ClassVariable) else held.describe()
@@ -163,7 +163,7 @@ def type_new(
 
 
 def create(
-    tx: Any,
+    tx: Tracing,
     meta: type,
     name: str,
     bases: list[type],
@@ -182,7 +182,7 @@ def create(
     cell = _class_cell(tx, namespace)
     namespace = {key: value for key, value in namespace.items() if key != "__classcell__"}
     real, late = _namespace(tx, name, namespace)
-    real.setdefault("__module__", tx.frame.globals.get("__name__"))
+    real.setdefault("__module__", tx.frame.module)
     made: Any = _without_hook(tx, meta, name, bases, real)
     for key, stands_for in late.items():
         type.__setattr__(made, key, stands_for)
@@ -200,7 +200,7 @@ def create(
     return tracker
 
 
-def _class_cell(tx: Any, namespace: dict[str, VariableTracker]) -> CellVariable | None:
+def _class_cell(tx: Tracing, namespace: dict[str, VariableTracker]) -> CellVariable | None:
     """The cell that methods with `super()` or `__class__` find the class in, if there are any."""
     given = namespace.get("__classcell__")
     cell = None if given is None else given.realize()

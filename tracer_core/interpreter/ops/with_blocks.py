@@ -19,11 +19,12 @@ from torch.autograd.profiler import record_function
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.errors import Unsupported
 from tracer_core.global_state import ON_DEMAND, PROPERTIES
-from tracer_core.interpreter.frame import Frame
-from tracer_core.interpreter.ops import op
-from tracer_core.variables.base import VariableTracker, constant_or
+from tracer_core.interpreter.ops.table import op
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
@@ -106,7 +107,7 @@ class WithExit(VariableTracker):
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("exit", self.bound)]
 
-    def call(self, tx: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+    def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         self.called = True
         result: VariableTracker = tx.call(self.bound, args, kwargs)
         return result
@@ -129,7 +130,7 @@ class ReenteredMark(ConstantVariable):
 
 
 @op("BEFORE_WITH")
-def before_with(tx: Any, frame: Frame, ins: Instruction) -> None:
+def before_with(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     manager = frame.stack[-1].realize()
     enter = _special(tx, manager, "__enter__")
     exit_ = WithExit(_special(tx, manager, "__exit__"), _again(tx, manager))
@@ -140,16 +141,14 @@ def before_with(tx: Any, frame: Frame, ins: Instruction) -> None:
 
 
 @op("WITH_EXCEPT_START")
-def with_except_start(tx: Any, frame: Frame, ins: Instruction) -> None:
-    from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
-
+def with_except_start(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     exception = frame.stack[-1].realize()
     assert isinstance(exception, ExceptionVariable)
     cls = tx.constant(exception.python_type())
     frame.push(tx.call(frame.stack[-4], [cls, exception, TracebackVariable(exception)]))
 
 
-def _special(tx: Any, manager: VariableTracker, name: str) -> VariableTracker:
+def _special(tx: Tracing, manager: VariableTracker, name: str) -> VariableTracker:
     if isinstance(manager, UserObjectVariable):
         found, owner = static_lookup(manager.cls, name)
         bound = None if owner is None else manager.bind_descriptor(tx, name, found, owner)
@@ -172,7 +171,7 @@ def _is_device(manager: VariableTracker) -> bool:
     return isinstance(manager, ConstantVariable) and manager.python_type() is torch.device
 
 
-def _again(tx: Any, manager: VariableTracker) -> VariableTracker | None:
+def _again(tx: Tracing, manager: VariableTracker) -> VariableTracker | None:
     """What can be entered in the place of `manager`, now that it is about to be entered itself."""
     if manager.python_type() in REENTERED:
         return manager
@@ -194,7 +193,7 @@ def _settings_of(again: VariableTracker | None) -> dict[str, Any]:
     return {name: PROPERTIES[name].read() for name in names}
 
 
-def leave_blocks(tx: Any, frame: Frame, position: int) -> None:
+def leave_blocks(tx: Tracing, frame: Frame, position: int) -> None:
     """Leave the root frame's blocks in the graph, from the innermost on, where entering them again before the
     instruction at `position` gives the state there is now. Puts marks for them on the stack."""
     used = len(frame.stack) - pops(frame.decoded.instructions[position])
