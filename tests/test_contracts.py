@@ -80,6 +80,7 @@ def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
 
 # Modules that import when they are called, or for types alone, and why.
 LATE_IMPORTS = {
+    "tracer_core/bytecode/version.py": "only the module for the running Python is loaded",
     "tracer_core/__init__.py": "the public names load what they need, so that a recording is read without torch",
     "tracer_core/recording/__init__.py": "the same",
     "tracer_core/recording/recorder.py": "types of the engine, which needs torch",

@@ -17,6 +17,7 @@ from tracer_core.bytecode.build import copy_program, copy_program_with_map, make
 from tracer_core.bytecode.builder import CodeBuilder, Push
 from tracer_core.bytecode.calls import call_items, called
 from tracer_core.bytecode.decode import decode
+from tracer_core.bytecode.decoded import Decoded, decoded, first_line, forget_decoded
 from tracer_core.bytecode.flow import is_terminal, reachable, successors
 from tracer_core.bytecode.instruction import CallShape, Handler, Instruction, Origin, Program, Span
 from tracer_core.bytecode.listing import listing
@@ -30,6 +31,7 @@ __all__ = [
     "OPS",
     "CallShape",
     "CodeBuilder",
+    "Decoded",
     "Handler",
     "Instruction",
     "OpInfo",
@@ -46,6 +48,9 @@ __all__ = [
     "copy_program",
     "copy_program_with_map",
     "decode",
+    "decoded",
+    "first_line",
+    "forget_decoded",
     "is_delegating",
     "is_terminal",
     "iterable_label",

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 import torch
 
 from tracer_core import warned
-from tracer_core.bytecode.decoded import forget_decoded
+from tracer_core.bytecode import forget_decoded
 from tracer_core.code_names import code_name
 from tracer_core.codegen import resume
 from tracer_core.compiling import is_compiling

@@ -9,8 +9,7 @@ from types import CodeType
 from typing import Any, NoReturn
 
 from tracer_core import observer as observers
-from tracer_core.bytecode import Instruction, iterable_label
-from tracer_core.bytecode.decoded import decoded, first_line
+from tracer_core.bytecode import Instruction, decoded, first_line, iterable_label
 from tracer_core.code_names import argument_labels, code_name
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput

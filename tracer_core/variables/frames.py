@@ -6,8 +6,7 @@ import itertools
 from types import CodeType
 from typing import Any
 
-from tracer_core.bytecode import Instruction, Program
-from tracer_core.bytecode.decoded import decoded
+from tracer_core.bytecode import Instruction, Program, decoded
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.exceptions import ExceptionVariable

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from types import CodeType
 
-from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Push
-from tracer_core.bytecode.decoded import decoded
+from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Push, decoded
 from tracer_core.codegen.emit.names import FIRST_ARGUMENT, manager_of, passed, stack_parameter
 from tracer_core.codegen.frame.end import FrameEnd
 from tracer_core.codegen.resume.alive import alive_before

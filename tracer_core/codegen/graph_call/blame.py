@@ -16,7 +16,7 @@ import torch.fx
 from torch._C._dynamo.eval_frame import set_eval_frame
 
 from tracer_core import observer as observers
-from tracer_core.bytecode.decoded import first_line
+from tracer_core.bytecode import first_line
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.state import TracedState

@@ -6,8 +6,7 @@ import weakref
 from types import CodeType
 from typing import Any
 
-from tracer_core.bytecode import CodeBuilder, Instruction, Program, assemble, body_of, decode, make, prologue
-from tracer_core.bytecode.decoded import Decoded
+from tracer_core.bytecode import CodeBuilder, Decoded, Instruction, Program, assemble, body_of, decode, make, prologue
 from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.emit.names import stack_parameter
 from tracer_core.codegen.rebuild.registry import rebuilds

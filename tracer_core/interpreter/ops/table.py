@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-from tracer_core.bytecode import Instruction
-from tracer_core.bytecode.decoded import Decoded
+from tracer_core.bytecode import Decoded, Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.frames import Frame
