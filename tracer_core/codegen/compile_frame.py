@@ -137,7 +137,7 @@ class _Attempt:
         program's objects until Python's collector comes by: longer than the program does."""
         interpreter = self.interpreter
         interpreter.output.shapes.close()
-        for each in (interpreter.output, interpreter.build_value, interpreter):
+        for each in (interpreter.trace, interpreter.output, interpreter.build_value, interpreter):
             vars(each).clear()
         if self.failure is not None:
             without_traces(self.failure, self.failure.unsupported)
@@ -145,15 +145,15 @@ class _Attempt:
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
         self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
-        self.interpreter.output.told_plainly = self.told_plainly
+        self.interpreter.trace.told_plainly = self.told_plainly
         try:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
-            output = self.interpreter.output
-            with output.libraries.noting(), overlay.active(output.overlay, output.placeholders):
+            trace = self.interpreter.trace
+            with trace.libraries.noting(), overlay.active(trace.overlay, trace.placeholders):
                 result = self._walk()
             if isinstance(result, MustRestart):
-                outcome, message = "restarted", self._why_restarted(result, output.told)
+                outcome, message = "restarted", self._why_restarted(result, trace.told)
             elif isinstance(result, SkippedFrame):
                 outcome, message = "skipped", result.message
             else:
@@ -169,9 +169,9 @@ class _Attempt:
             raise
         finally:
             try:
-                self.interpreter.output.state.restore()
+                self.interpreter.output.settings.restore()
             finally:
-                self.interpreter.output.state.restore()  # Ctrl-C may have come in the midst of that.
+                self.interpreter.output.settings.restore()  # Ctrl-C may have come in the midst of that.
                 if self.observer is not None:
                     self.observer.on_attempt_end(outcome, message)
 
@@ -214,20 +214,20 @@ class _Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
-        output = interpreter.output
-        stale = next((call for call in output.side_effects.calls if output.shows_other_data(call)), None)
+        output, trace = interpreter.output, interpreter.trace
+        stale = next((call for call in trace.side_effects.calls if trace.shows_other_data(call)), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
             return self._end_before(stale.root_step, Unsupported("print"))
         shared = history_that_spreads(output)
         if shared is not None:
             return _left(shared)
-        state = interpreter.output.state
-        left_open = next((entered for entered in state.entered if not entered.may_stay), None)
+        settings = output.settings
+        left_open = next((entered for entered in settings.entered if not entered.may_stay), None)
         if left_open is not None:
             reason = Unsupported("left-open", type=left_open.name or left_open.manager.python_type_name())
             return self._end_before(left_open.root_step, reason)
-        state.finish()
+        settings.finish()
         unchecked = self._cannot_check()
         if unchecked is not None:
             return unchecked
@@ -260,17 +260,17 @@ class _Attempt:
 
     def _cannot_check(self) -> MustRestart | None:
         """What to do where a check on data could not be undone should it fail: end the graph before it."""
-        output = self.interpreter.output
-        if not output.check_steps or undo_of(output) is not None:
+        steps = self.interpreter.trace.check_steps
+        if not steps or undo_of(self.interpreter.output) is not None:
             return None
-        return self._end_before(output.check_steps[0], Unsupported("tensor-branch", what="bool[]"))
+        return self._end_before(steps[0], Unsupported("tensor-branch", what="bool[]"))
 
     def _at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame | MustRestart:
-        output, root = self.interpreter.output, self.interpreter.root
-        if not output.side_effects.calls and (not output.operations or self._is_idle()):
+        trace, root = self.interpreter.trace, self.interpreter.root
+        if not trace.side_effects.calls and (not trace.output.root.operations or self._is_idle()):
             return self._without_tensors()
-        leave_boxes(output)
-        end = FrameEnd(output, root, [value], {}, {})
+        leave_boxes(trace)
+        end = FrameEnd(trace, root, [value], {}, {})
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
@@ -305,19 +305,19 @@ class _Attempt:
 
     def _is_idle(self) -> bool:
         """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
-        return not self.interpreter.output.works_on_tensors and not self._in_sight()
+        return not self.interpreter.output.root.works_on_tensors and not self._in_sight()
 
     def _in_sight(self) -> bool:
         return tensors_in_sight(self.input.code, self.input.locals, self.input.globals)
 
     def _at_break(self) -> CompiledFrame | SkippedFrame | MustRestart:
-        output, root = self.interpreter.output, self.interpreter.root
+        trace, root = self.interpreter.trace, self.interpreter.root
         position = root.pc
         if starts_at(root.code) > position:
             # A resume function that cannot put back the state it was given, in traced form: only Python can.
             assert self.failure is not None
             return _left(self.failure.unsupported)
-        if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
+        if self._is_idle() or (self._leaves_by_exception() and not trace.output.root.works_on_tensors):
             return self._without_tensors()
         if looks_at_stack(root.code):
             return _left(Unsupported("frame-looks-at-stack", function=self.input.name))
@@ -325,7 +325,7 @@ class _Attempt:
             return _left(Unsupported("frame-watches-lifetimes", function=self.input.name))
         alive = alive_at(root, position) | boxed_locals(root)
         locals = changed_locals(root, alive)
-        end = FrameEnd(output, root, stack_for_break(root, position), locals, own_new_cells(root))
+        end = FrameEnd(trace, root, stack_for_break(root, position), locals, own_new_cells(root))
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
@@ -335,15 +335,15 @@ class _Attempt:
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
         """What to do where the program let go of a generator in a block while it was traced: nobody ran the block."""
         root, alive = self.interpreter.root, set(end.alive)
-        dropped = next((g for g in end.output.generators if g.waits_in_a_block and g not in alive), None)
+        dropped = next((g for g in end.trace.generators if g.waits_in_a_block and g not in alive), None)
         if dropped is not None:
             reason = Unsupported("generator-dropped", name=dropped.name)
             return self._end_before(dropped.root_step, reason)
-        moved = next((g for g in end.output.generators if g.source is not None and not g.finished), None)
+        moved = next((g for g in end.trace.generators if g.source is not None and not g.finished), None)
         if moved is not None:
             reason = Unsupported("outside-iterator", type="generator")
             return self._end_before(moved.root_step, reason)
-        if let_go(end.output, root, alive):
+        if let_go(end.trace, root, alive):
             return _left(Unsupported("generator-dropped", name="A generator"))
         return None
 
@@ -360,7 +360,7 @@ class _Attempt:
     def _graph(self, end: FrameEnd) -> GraphCall | None:
         """The finished graph, or None where it would do nothing."""
         output = end.output
-        if not output.operations and not end.output_nodes:
+        if not output.root.operations and not end.output_nodes:
             return None
         module = finish_graph(output, end.output_nodes)
         if not end.output_nodes and is_empty(module.graph):
@@ -380,14 +380,14 @@ class _Attempt:
         return CompiledFrame(new.code, self._guards(end))
 
     def _guards(self, end: FrameEnd) -> list[Guard]:
-        guard_distinct(end.output)
+        guard_distinct(end.trace)
         for tracked in end.output.fakes.inputs.values():
             for guard in tracked.history_guards():
                 end.output.guard(guard)
         found = list(end.output.guards.values())
         settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
-        libraries = end.output.libraries.guards()
+        libraries = end.trace.libraries.guards()
         if self.observer is not None:
             for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)

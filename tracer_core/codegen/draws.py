@@ -14,8 +14,8 @@ from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.codegen.emitter import Emitter
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.recovery import Undo
-from tracer_core.graph.draws import Draw
 from tracer_core.sources import DrawnSource
+from tracer_core.variables.draws import Draw
 from tracer_core.variables.random_streams import RandomStreamVariable
 
 STREAMS = "___streams"

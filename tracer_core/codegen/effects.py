@@ -13,7 +13,6 @@ from tracer_core.codegen.rebuild_buffers import write_buffer
 from tracer_core.codegen.rebuild_containers import call_for_effect, dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
 from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
-from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
@@ -23,6 +22,7 @@ from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
+from tracer_core.variables.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.user_objects import UserObjectVariable
 
 Rule = Callable[[Emitter, Any], None]

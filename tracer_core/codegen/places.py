@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import CodeType, TracebackType
 
 import torch.fx
 
 from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.codegen.tracebacks import traceback_of
-from tracer_core.graph.output import Calls, OutputGraph
+from tracer_core.graph.subgraph import Calls
 from tracer_core.signals import handlers_part, is_from_outside
 
 
 class Places:
     """For each line of a graph's own code, the calls of the program that it comes from."""
 
-    def __init__(self, output: OutputGraph, module: torch.fx.GraphModule) -> None:
+    def __init__(self, calls: Mapping[torch.fx.Node, Calls], module: torch.fx.GraphModule) -> None:
         self._code: CodeType = type(module).forward.__code__
         nodes = list(module.graph.nodes)
         start, lines = module._prologue_start, module._lineno_map or {}
         self._calls: dict[int, Calls] = {
-            line + start: output.places[nodes[index]]
+            line + start: calls[nodes[index]]
             for line, index in lines.items()
-            if index is not None and index < len(nodes) and nodes[index] in output.places
+            if index is not None and index < len(nodes) and nodes[index] in calls
         }
 
     def point(self, error: BaseException) -> None:

@@ -39,7 +39,7 @@ def checked(tx: Any, frame: Frame, ins: Instruction, on: bool, tracker: Variable
     condition = tracker if wanted else call_in_graph(tx, "call_function", torch.logical_not, [tracker], {})
     # Without a message, back ends take the check for something that nobody needs.
     call_in_graph(tx, "call_function", torch._assert_async, [condition, ConstantVariable(_SAID)], {})
-    tx.output.check_steps.append(tx.root_steps - 1)
+    tx.trace.check_steps.append(tx.root_steps - 1)
     return wanted == on
 
 

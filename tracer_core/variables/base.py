@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tracer_core.graph.output import OutputGraph
     from tracer_core.guards import Guard
     from tracer_core.sources import Source
+    from tracer_core.variables.trace_state import TraceState
 
 _uids = itertools.count()
 _MISSING = object()
@@ -26,6 +27,7 @@ class Tracing(Protocol):
     """What trackers need of the interpreter that walks a frame."""
 
     output: OutputGraph
+    trace: TraceState
 
     def guard(self, guard: Guard) -> None: ...
     def build(self, value: Any, source: Source) -> VariableTracker: ...

@@ -55,10 +55,10 @@ def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
     """
     from tracer_core.variables.exceptions import ObservedException
 
-    before = tx.output.side_effects.count
+    before = tx.trace.side_effects.count
     with contextlib.suppress(ObservedException):
         key = key_of(tx, tracker)
-        if tx.output.side_effects.count == before:
+        if tx.trace.side_effects.count == before:
             return key
     raise Unsupported("hash-user-object", cls=tracker.python_type_name())
 

@@ -47,7 +47,7 @@ put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 def note_made(tx: Any, cls: type) -> None:
     """The instruction at hand has made the class, which exists for the trace alone."""
     made[cls] = MadeClass(cls, tx.root_steps - 1)
-    tx.output.libraries.made.add(cls)
+    tx.trace.libraries.made.add(cls)
 
 
 def made_for(value: Any) -> MadeClass | None:

@@ -13,11 +13,11 @@ import warnings
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.side_effects import ReplayedCall
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles
+from tracer_core.variables.side_effects import ReplayedCall
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
 from tracer_core.variables.truth_and_length import truth
 
@@ -42,7 +42,7 @@ def put_off(tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[st
         return False
     line = tx.instruction.span.line if tx.instruction is not None and tx.instruction.span is not None else None
     moment = tx.output.fakes.operations.clock
-    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_steps - 1, line))
+    tx.trace.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_steps - 1, line))
     return True
 
 
@@ -91,4 +91,4 @@ def warn(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> Variable
 
 def _real_logger(tx: Any, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
-    return tx.output.real_value(tracker) if tracker.source is not None else None
+    return tx.trace.real_value(tracker) if tracker.source is not None else None

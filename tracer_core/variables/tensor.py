@@ -116,7 +116,7 @@ class SymNodeVariable(InGraphVariable):
     def specialize(self, tx: Tracing, to: type) -> Any:
         """The number itself; from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
-            if tx.output.draws:
+            if tx.trace.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
             what = self.source.name if self.source is not None else "a number that the graph computes"
@@ -138,28 +138,31 @@ def unbacked(tx: Tracing) -> set[Any]:
     return set(env.var_to_range) - set(env.backed_var_to_val)
 
 
-def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
-    """The tracker for a node's result, whatever it is made of.
+def wrap_fx_proxy(tx: Tracing, node: torch.fx.Node, fake: Any, source: Source | None = None) -> VariableTracker:
+    """The tracker for a node's result, whatever it is made of; with a source, for an input of the graph.
 
     Raises:
         Unsupported: the result is nothing the graph can hold.
     """
     if isinstance(fake, torch.Tensor):
-        known = tx.output.tensors_by_fake.get(id(fake))
-        if known is not None:
-            return known
-        tracker = TensorVariable(node, fake)
-        tx.output.tensors_by_fake[id(fake)] = tracker
-        return tracker
+        return wrap_tensor(tx, node, fake, source)
     if isinstance(fake, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return wrap_number(tx, fake, node)
+        return wrap_number(tx, fake, node) if source is None else SymNodeVariable(node, fake, source)
     if isinstance(fake, _PLAIN) and _is_answered_by_fakes(node.target):
         return ConstantVariable(fake)
     if isinstance(fake, (tuple, list)):
         from tracer_core.variables.sequences import from_result
 
-        return from_result(tx, fake, lambda i, item: wrap(tx, _item_node(tx, node, i, item), item))
+        return from_result(tx, fake, lambda i, item: wrap_fx_proxy(tx, _item_node(tx, node, i, item), item))
     raise Unsupported("graph-result", what=str(node.target), type=type(fake).__name__)
+
+
+def wrap_tensor(tx: Tracing, node: torch.fx.Node, fake: torch.Tensor, source: Source | None = None) -> TensorVariable:
+    """The tracker for a tensor: one for each fake."""
+    known = tx.trace.tensors_by_fake.get(id(fake))
+    if known is None:
+        known = tx.trace.tensors_by_fake[id(fake)] = TensorVariable(node, fake, source)
+    return known
 
 
 _PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))
@@ -183,7 +186,8 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
     if node is not None and (
         _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
     ):
-        number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        number = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        tx.output.current.replace_number(node, number)
         return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):
         return ConstantVariable(number)
