@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, ValueRangesSLoc
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.graph.operations import OperationsMark
@@ -92,10 +93,16 @@ def _roll_back_environment(env: ShapeEnv, mark: FakesMark) -> None:
             method.cache_clear()
 
 
+_CHANGED_IN_PLACE = (list, set, dict, ValueRangesSLoc)
+
+
 def _copy(value: Any) -> Any:
-    """A copy of a table, and of the tables in it."""
-    if isinstance(value, dict):
-        copy = value.copy()
-        copy.update((key, item.copy()) for key, item in value.items() if isinstance(item, (list, set, dict)))
-        return copy
-    return value.copy() if isinstance(value, (list, set)) else value
+    """A copy of a table, and of what is changed in place in it."""
+    if not isinstance(value, (list, set, dict)):
+        return value
+    table = copy(value)
+    if isinstance(table, dict):
+        for key, item in table.items():
+            if isinstance(item, _CHANGED_IN_PLACE):
+                table[key] = copy(item)
+    return table

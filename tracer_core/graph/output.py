@@ -36,6 +36,7 @@ class OutputMark:
     settings: SettingsMark
     lengths: Lengths
     noted: tuple[int, int]
+    nested: bool
 
 
 class OutputGraph:
@@ -100,6 +101,7 @@ class OutputGraph:
             self.settings.mark(),
             lengths_of(self._tables()),
             self._context.noted,
+            self._context.nested,
         )
 
     def roll_back(self, mark: OutputMark) -> None:
@@ -111,7 +113,7 @@ class OutputGraph:
         self.settings.roll_back(mark.settings)
         roll_back_fakes(self.fakes, mark.fakes)
         cut_back(self._tables(), mark.lengths)
-        self._context.noted = mark.noted
+        self._context.noted, self._context.nested = mark.noted, mark.nested
 
     # --- guards -------------------------------------------------------------------------------------------
 

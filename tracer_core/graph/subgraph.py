@@ -13,6 +13,7 @@ passes these nodes (`operands`).
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -159,8 +160,7 @@ class SubgraphTracer:
         return self.arguments[-1] if self.arguments else None
 
     def _placeholder(self, name: str, fake: Any, after: Node | None, source: Source | None = None) -> Node:
-        first = next(iter(self.graph.nodes), None)
-        with self.graph.inserting_before(first) if after is None else self.graph.inserting_after(after):
+        with self._inserting(after):
             node = self.graph.placeholder(name)
         # The graph's function calls its parameters by their targets.
         node.target = node.name
@@ -208,10 +208,9 @@ class SubgraphTracer:
         for known, node in self.attributes.values():
             if known is value:
                 return node
-        # What is used anywhere in the graph is found at its beginning.
-        last = self._last_placeholder()
-        first = next(iter(self.graph.nodes), None) if last is None else last.next
-        with self.graph.inserting_before(first):
+        # Inputs, then attributes: both are there wherever the graph uses them.
+        last = next(reversed(self.attributes.values()))[1] if self.attributes else self._last_placeholder()
+        with self._inserting(last):
             node = self.graph.create_node("get_attr", name, name=name)
         node.target = node.name
         self.attributes[node.name] = value, node
@@ -238,6 +237,10 @@ class SubgraphTracer:
             number = _number_of(partial, self.context.fakes.shape_env)
             result = self.add_node("call_function", function, (result, part), {}, number)
         return result
+
+    def _inserting(self, after: Node | None) -> contextlib.AbstractContextManager[Any]:
+        """Inside the block, nodes go after that one, or to the beginning."""
+        return self.graph.inserting_before() if after is None else self.graph.inserting_after(after)
 
     def _note(self, node: Node, fake: Any) -> Node:
         node.meta["example_value"] = fake
