@@ -293,3 +293,40 @@ def test_what_is_rolled_back_was_never_there(body: list[Any], dynamic: bool) -> 
     _, without = built(without_speculation(body), dynamic)
     assert list(codes(module)) == list(codes(without))
     assert all(map(torch.equal, run(output, module), expected(body)))
+
+
+def guards_on_shapes(output: OutputGraph) -> list[str]:
+    return [guard.text for guard in output.shapes.finish()]
+
+
+@pytest.mark.row("G5")
+@pytest.mark.parametrize("question", [lambda n, m: n > 2, lambda n, m: n == m, lambda n, m: n * 2 < m * 7])
+def test_what_was_asked_of_sizes_before_a_roll_back_is_asked_again_after_it(question: Callable[..., Any]) -> None:
+    def asked(output: OutputGraph) -> list[str]:
+        bool(question(*sizes))
+        return guards_on_shapes(output)
+
+    output = output_for({"x": torch.randn(5, 6), "y": torch.randn(5)})
+    output.frame.history.update(dict.fromkeys(("L['x']", "L['y']")))  # both varied
+    x, y = tensor(output, "x"), tensor(output, "y")
+    sizes = fake_of(x).shape[0], fake_of(y).shape[0]
+    before, shown = guards_on_shapes(output), str(sizes)
+    mark = output.mark()
+    first = asked(output)
+    assert first != before
+    output.roll_back(mark)
+    assert (guards_on_shapes(output), str(sizes)) == (before, shown)
+    assert asked(output) == first
+
+
+@pytest.mark.row("O10")
+def test_runtime_asserts_on_unknown_numbers_are_rolled_back() -> None:
+    output = output_for({})
+    number = output.fakes.unknown(int)
+    env = output.fakes.shape_env
+    mark = output.mark()
+    torch._check(number > 3)
+    assert env.num_deferred_runtime_asserts == 1
+    output.roll_back(mark)
+    assert (env.num_deferred_runtime_asserts, dict(env.deferred_runtime_asserts)) == (0, {})
+    assert str(output.fakes.unknown(int)) == str(number).replace("0", "1")
