@@ -304,18 +304,18 @@ def guards_on_shapes(output: OutputGraph) -> list[str]:
 def test_what_was_asked_of_sizes_before_a_roll_back_is_asked_again_after_it(question: Callable[..., Any]) -> None:
     def asked(output: OutputGraph) -> list[str]:
         bool(question(*sizes))
-        return guards_on_shapes(output)
+        return [*guards_on_shapes(output), str(sizes)]
 
     output = output_for({"x": torch.randn(5, 6), "y": torch.randn(5)})
     output.frame.history.update(dict.fromkeys(("L['x']", "L['y']")))  # both varied
     x, y = tensor(output, "x"), tensor(output, "y")
     sizes = fake_of(x).shape[0], fake_of(y).shape[0]
-    before, shown = guards_on_shapes(output), str(sizes)
+    before = [*guards_on_shapes(output), str(sizes)]
     mark = output.mark()
     first = asked(output)
     assert first != before
     output.roll_back(mark)
-    assert (guards_on_shapes(output), str(sizes)) == (before, shown)
+    assert [*guards_on_shapes(output), str(sizes)] == before
     assert asked(output) == first
 
 
