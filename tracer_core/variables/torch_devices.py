@@ -1,7 +1,7 @@
 """The default device: `torch.set_default_device`, and devices as context managers.
 
 The graph runs under the default device that the frame started with; where the program has another one, calls in the
-graph name it (`tracer_core.graph.settings.device_to_name`).
+graph name it (`tracer_core.graph.defaults.device_to_name`).
 """
 
 from __future__ import annotations
