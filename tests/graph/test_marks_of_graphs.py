@@ -295,6 +295,19 @@ def test_what_is_rolled_back_was_never_there(body: list[Any], dynamic: bool) -> 
     assert all(map(torch.equal, run(output, module), expected(body)))
 
 
+def test_a_graph_that_was_closed_since_is_open_again() -> None:
+    output = output_for(dict(LOCALS))
+    a, b = tensor(output, "a"), tensor(output, "b")
+    with output.subtracer() as inner:
+        before, mark = state_of(output), output.mark()
+        inner.close([op(output, torch.add, a, b)])
+        output.roll_back(mark)
+        assert state_of(output) == before
+        c = op(output, torch.sub, b, a)
+    (got,) = run(output, finish(output, call(output, inner, [c])))
+    assert torch.equal(got, LOCALS["b"] - LOCALS["a"])
+
+
 def guards_on_shapes(output: OutputGraph) -> list[str]:
     return [guard.text for guard in output.shapes.finish()]
 

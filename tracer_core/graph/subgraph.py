@@ -253,7 +253,7 @@ class SubgraphTracer:
 
     def close(self, results: Sequence[Any]) -> None:
         """Give the graph its output: nodes of this graph or of graphs around it, constants, or nests of these."""
-        self.graph.output(map_arg(tuple(results), self.lift))
+        self._created.append(self.graph.output(map_arg(tuple(results), self.lift)))
 
     def module(self) -> torch.fx.GraphModule:
         """The closed graph as a module that holds the attributes it uses."""
