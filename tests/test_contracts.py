@@ -65,6 +65,17 @@ def test_layers_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_graphs_know_no_trackers() -> None:
+    """What the trace knows of the program stands above the graphs; their folder does not even name it."""
+    for path in (ROOT / "tracer_core" / "graph").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert "VariableTracker" not in source, path
+        names = imported_modules(
+            ast.parse(source)
+        )  # (Those for type checking alone, too, which the linter leaves out.)
+        assert not any(name.startswith("tracer_core.variables") for name in names), path
+
+
 def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
     """A new module stands under the contracts from its first day."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
@@ -94,9 +105,6 @@ LATE_IMPORTS = {
     "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",
-    "tracer_core/graph/output.py": "trackers know the graph, and it keeps some",
-    "tracer_core/graph/draws.py": "the same",
-    "tracer_core/graph/side_effects.py": "the same",
     "tracer_core/variables/tracing.py": "the seam names what trackers are written against",
 }
 

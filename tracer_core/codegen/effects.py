@@ -13,7 +13,6 @@ from tracer_core.codegen.rebuild.buffers import write_buffer
 from tracer_core.codegen.rebuild.containers import dict_of, items_of_set, list_of
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.objects import set_attributes, write_exception
-from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.runtime.containers import refill_dict, refill_set, set_items
 from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
@@ -27,6 +26,7 @@ from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
+from tracer_core.variables.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.user_objects import UserObjectVariable
 
 Rule = Callable[[Emitter, Any], None]

@@ -14,6 +14,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.as_found import put_back_attributes
@@ -51,6 +52,14 @@ class _Active(threading.local):
 
 _active = _Active()
 put_back_attributes(_active, "reads")
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryMark:
+    """Copies of the tables of `LibraryReads`."""
+
+    tables: Mapping[str, Any]
+    names: Mapping[int, dict[str, Any]]
 
 
 class LibraryReads:
@@ -120,6 +129,18 @@ class LibraryReads:
         package = (function.__module__ or "").partition(".")[0]
         if function not in self._walked and (package == "torch" or package in sys.stdlib_module_names):
             self._walked[function] = (function.__code__, self._where())
+
+    def mark(self) -> LibraryMark:
+        tables = {name: table.copy() for name, table in vars(self).items() if isinstance(table, (dict, set))}
+        return LibraryMark(tables, {owner: names.copy() for owner, (_, names, _) in self._names.items()})
+
+    def roll_back(self, mark: LibraryMark) -> None:
+        """Forget what was read since."""
+        for name, table in mark.tables.items():
+            setattr(self, name, table.copy())
+        for owner, names in mark.names.items():
+            of, _, where = self._names[owner]
+            self._names[owner] = of, names.copy(), where
 
     def guards(self) -> list[Guard]:
         """What must hold for all of it to be as it was."""

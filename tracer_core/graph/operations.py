@@ -115,6 +115,12 @@ def _same_without_writing(operator: Any) -> Any:
     return getattr(packet, operator._overloadname if operator._overloadname in overloads else overloads[0])
 
 
+@dataclass(frozen=True, slots=True)
+class OperationsMark:
+    counts: tuple[int, int, int, int]
+    last: Mapping[int | None, int]
+
+
 class Operations:
     """What the operations of one attempt did. `clock` counts those that wrote to anything, `draws` those that may
     have drawn random numbers, `may_raise` those that may raise for what is in their arguments, and `empty_lists`
@@ -126,6 +132,14 @@ class Operations:
         self.may_raise = 0
         self.empty_lists = 0
         self._last: dict[int | None, int] = {}
+
+    def mark(self) -> OperationsMark:
+        return OperationsMark((self.clock, self.draws, self.may_raise, self.empty_lists), dict(self._last))
+
+    def roll_back(self, mark: OperationsMark) -> None:
+        """Forget what was done since."""
+        self.clock, self.draws, self.may_raise, self.empty_lists = mark.counts
+        self._last = dict(mark.last)
 
     def note(self, operator: Any, facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self.draws += facts.draws

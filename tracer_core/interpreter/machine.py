@@ -13,7 +13,8 @@ from tracer_core.bytecode import Instruction, decoded, first_line, iterable_labe
 from tracer_core.code_names import argument_labels, code_name
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
-from tracer_core.graph.output import Calls, OutputGraph
+from tracer_core.graph.output import OutputGraph
+from tracer_core.graph.subgraph import Calls
 from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
@@ -32,6 +33,7 @@ from tracer_core.variables.functions import FunctionVariable, UserFunctionVariab
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.variables.trace_state import TraceState
 from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.weak_references import refuse_after_changes
 from tracer_core.warned import noticed, take
@@ -76,6 +78,7 @@ class Interpreter(Operations):
         self.observer = observers.current()
         self.start = Where.of(0, [(input.code, first_line(input.code))])
         self.output = OutputGraph(input, self.observer, self.where, self._calls)
+        self.trace = TraceState(self.output)
         self.build_value = VariableBuilder(self)
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
@@ -284,8 +287,8 @@ class Interpreter(Operations):
         for name, cell in closure.items():
             if name not in values:
                 self.guard(make.lacks(FrameLocalsSource(), name))
-            self.output.trackers_by_object[id(cell)] = cells[name]
-            self.output.kept_alive.append(cell)
+            self.trace.trackers_by_object[id(cell)] = cells[name]
+            self.trace.kept_alive.append(cell)
         locals = {
             name: self.lazy(values[name], LocalSource(name, name in code.co_cellvars, labels.get(name)))
             for name in code.co_varnames

@@ -39,8 +39,9 @@ from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import builds, getter, handles, method
+from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import TupleVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
+from tracer_core.variables.tensor import TensorVariable, wrap_number
 
 _DISPATCHED = type(np.sum)
 
@@ -271,8 +272,8 @@ def _number(cls: type, *of: type) -> Callable[..., VariableTracker]:
         if scalar.source is None or not isinstance(scalar, NumpyScalarVariable) or not isinstance(scalar.shadow, of):
             raise Unsupported("numpy-data", what=scalar.describe(), name="the number")
         source = ConvertedSource(scalar.source, ById(cls), cls.__name__)
-        node, value = tx.output.unknown_number(source, cls)
-        return SymNodeVariable(node, value, source)
+        node, value = tx.output.root.unknown_number(source, cls)
+        return wrap_fx_proxy(tx, node, value, source)
 
     return handler
 

@@ -31,6 +31,7 @@ from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import builds
+from tracer_core.variables.results import wrap_tensor
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.tensor import TensorVariable, describe_fake
 
@@ -123,10 +124,9 @@ def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
     real = convert(value)
     node, fake = tx.output.add_tensor(at, graph_name(source), real)
     guard_order(tx, fake)
-    tensor = TensorVariable(node, fake, at)
-    tx.output.tensors_by_fake[id(fake)] = tensor
+    tensor = wrap_tensor(tx, node, fake, at)
     tracker = ArrayVariable(tensor, shadow_like(value), source)
-    tx.output.trackers_by_object[id(value)] = tracker
+    tx.trace.trackers_by_object[id(value)] = tracker
     return tracker
 
 
@@ -172,8 +172,7 @@ def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTrack
     at = ConvertedSource(source, ById(scalar_tensor), "torch.tensor")
     with output.fakes.mode:
         fake = torch.empty((), dtype=DTYPES[value.dtype], device="cpu")
-    tensor = TensorVariable(output.add_input(at, graph_name(source), fake), fake, at)
-    output.tensors_by_fake[id(fake)] = tensor
+    tensor = wrap_tensor(build.tx, output.root.add_input(at, graph_name(source), fake), fake, at)
     return NumpyScalarVariable(tensor, value.dtype.type(0), source)
 
 

@@ -58,7 +58,7 @@ def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) ->
     assert obj.source is not None
     if static_lookup(torch.nn.Parameter, name)[1] is not None:
         return None
-    real = tx.output.real_value(obj)
+    real = tx.trace.real_value(obj)
     if name in vars(real):
         return tx.build(vars(real)[name], AttrSource(obj.source, name))
     tx.guard(make.lacks_attr(obj.source, name))

@@ -24,6 +24,7 @@ from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
+from tracer_core.variables.trace_state import TraceState
 
 TYPES = (bytearray, array.array, memoryview)
 #: Bytes of the largest that is looked into: all of it is compared at each call.
@@ -87,11 +88,11 @@ def _place(value: Any) -> tuple[int, int] | None:
     return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
 
 
-def shares_memory(output: Any) -> BufferVariable | None:
+def shares_memory(trace: TraceState) -> BufferVariable | None:
     """A buffer from outside into which a tensor or an array looks that the trace has met: neither sees in the other
     what the trace changes."""
-    known = [each for each in output.trackers_by_object.values() if isinstance(each, BufferVariable)]
-    others = list(filter(None, map(_place, output.kept_alive))) if known else []
+    known = [each for each in trace.trackers_by_object.values() if isinstance(each, BufferVariable)]
+    others = list(filter(None, map(_place, trace.kept_alive))) if known else []
     for each in known:
         start, end = each.place or (0, 0)
         if any(first < end and start < last for first, last in others):
@@ -156,7 +157,7 @@ _GATHERED: dict[type, Callable[[list[Any]], Any]] = {
 def _note_changes(tx: Tracing, buffers: list[BufferVariable], before: list[bytes]) -> None:
     for each, was in zip(buffers, before, strict=True):
         if contents(each.held) != was:
-            tx.output.side_effects.changes(each, "buffer", f"a {each.python_type_name()} is changed")
+            tx.trace.side_effects.changes(each, "buffer", f"a {each.python_type_name()} is changed")
 
 
 def _tracker(tx: Tracing, result: Any) -> VariableTracker:

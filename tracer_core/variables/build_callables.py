@@ -68,9 +68,9 @@ def _note_read(build: VariableBuilder, source: Source) -> None:
     if isinstance(source, AttrSource) and isinstance(source.of, ConstSource):
         owner = source.of.value.value
         if isinstance(owner, types.ModuleType):
-            build.tx.output.libraries.name(owner, source.attr)
+            build.tx.trace.libraries.name(owner, source.attr)
     elif isinstance(source, GlobalSource) and source.module is not None:
-        build.tx.output.libraries.name(module_of(source.module.value), source.variable)
+        build.tx.trace.libraries.name(module_of(source.module.value), source.variable)
 
 
 _STDLIB = frozenset(

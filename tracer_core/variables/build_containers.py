@@ -128,7 +128,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
         raise Unsupported("frame-namespace")
     if isinstance(value, collections.OrderedDict):
         _refuse_hashing(value)
-    if id(value) in build.tx.output.dict_owners:
+    if id(value) in build.tx.trace.dict_owners:
         raise Unsupported("shared-instance-dict", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
     guard_keys(build, value, source)

@@ -147,8 +147,8 @@ def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> N
     held = instance_dict(value)
     if held is None:
         return
-    owners = build.tx.output.dict_owners
-    if owners.setdefault(id(held), id(value)) != id(value) or id(held) in build.tx.output.trackers_by_object:
+    owners = build.tx.trace.dict_owners
+    if owners.setdefault(id(held), id(value)) != id(value) or id(held) in build.tx.trace.trackers_by_object:
         raise Unsupported("shared-instance-dict", source=source.name)
 
 

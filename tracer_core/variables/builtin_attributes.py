@@ -166,7 +166,7 @@ def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
         for each in wanted if isinstance(wanted, tuple) else wanted.__args__:
             note_derives(tx, cls, each, issubclass(cls, each))
         return
-    tx.output.libraries.derives(cls, wanted, answer)
+    tx.trace.libraries.derives(cls, wanted, answer)
 
 
 @handles(type.__instancecheck__, ClassVariable, VariableTracker)

@@ -194,8 +194,8 @@ _WAYS_OF_KNOWN = (
 def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
     """Whether the trace changed an object in the closure of a function that would be called now."""
     cells = getattr(known, "__closure__", None) or ()
-    trackers = (tx.output.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
-    return any(tracker in tx.output.side_effects.changed for tracker in trackers if tracker is not None)
+    trackers = (tx.trace.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
+    return any(tracker in tx.trace.side_effects.changed for tracker in trackers if tracker is not None)
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -73,7 +73,7 @@ class ModuleVariable(KnownVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
             return InstanceDictVariable(self, self)
-        written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
+        written, value = tx.trace.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
         found = self.known.__dict__.get(name, _ABSENT)
@@ -84,7 +84,7 @@ class ModuleVariable(KnownVariable):
                 found = getattr(self.known, name)
             except Exception as error:  # noqa: BLE001 - of the module's own __getattr__
                 tx.guard(make.lacks(AttrSource(self._place(), "__dict__"), name))
-                tx.output.libraries.name(self.known, "__getattr__")
+                tx.trace.libraries.name(self.known, "__getattr__")
                 raise_real(tx, error)
         return tx.build(found, AttrSource(self._place(), name))
 
@@ -98,7 +98,7 @@ class ModuleVariable(KnownVariable):
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What the module's namespace holds; None if nothing."""
-        written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
+        written, value = tx.trace.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
         source = self._place()
@@ -108,7 +108,7 @@ class ModuleVariable(KnownVariable):
         return None
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
-        tx.output.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
+        tx.trace.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
         """All of the module's namespace, guarded on its names."""
@@ -116,7 +116,7 @@ class ModuleVariable(KnownVariable):
         source = self._place()
         tx.guard(make.dict_keys_are(AttrSource(source, "__dict__"), namespace))
         entries = {name: tx.lazy(value, AttrSource(source, name)) for name, value in namespace.items()}
-        written = tx.output.side_effects.globals_.items()
+        written = tx.trace.side_effects.globals_.items()
         changes = {name: value for (at, name), (_, value) in written if at == id(namespace)}
         return with_changes(entries, {name: value for name, value in changes.items() if value is not None}, changes)
 
@@ -138,7 +138,7 @@ class ClassVariable(KnownVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__" and self.known in overlay.made:
             return ClassDictVariable(tx, self.known)
-        if name == "__dict__" and self.known in tx.output.class_writes:
+        if name == "__dict__" and self.known in tx.trace.class_writes:
             raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)

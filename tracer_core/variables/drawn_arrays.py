@@ -27,8 +27,9 @@ from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.random_streams import DrawnObjectVariable, drawn, drawn_number
 from tracer_core.variables.registry import handles, method
+from tracer_core.variables.results import wrap_tensor
 from tracer_core.variables.sequences import ListVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, settled
+from tracer_core.variables.tensor import SymNodeVariable, settled
 
 _MAX_NUMBERS = 64
 
@@ -46,8 +47,7 @@ def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | 
     at = ConvertedSource(source, ById(tensor_of if is_array else scalar_tensor), "torch.from_numpy")
     with tx.output.fakes.mode:
         fake = torch.empty(example.shape, dtype=DTYPES[example.dtype], device="cpu")
-    tensor = TensorVariable(tx.output.add_input(at, f"drawn_{len(tx.output.draws)}", fake), fake, at)
-    tx.output.tensors_by_fake[id(fake)] = tensor
+    tensor = wrap_tensor(tx, tx.output.root.add_input(at, f"drawn_{len(tx.trace.draws)}", fake), fake, at)
     if is_array:
         return ArrayVariable(tensor, np.zeros(example.shape, example.dtype))
     return NumpyScalarVariable(tensor, example.dtype.type(0), source)

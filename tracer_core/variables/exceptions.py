@@ -82,7 +82,7 @@ class ExceptionVariable(VariableTracker):
         if self.source is None:
             return tx.constant(None)
         source = AttrSource(self.source, "__traceback__")
-        if tx.output.real_value(self).__traceback__ is None:
+        if tx.trace.real_value(self).__traceback__ is None:
             return tx.build(None, source)
         tx.guard(make.type_is(source, types.TracebackType))
         return TracebackVariable(self, source)
@@ -90,11 +90,11 @@ class ExceptionVariable(VariableTracker):
     def passes(self, tx: Tracing, code: types.CodeType, line: int | None) -> None:
         """Note that it went through a frame that it was not raised again in."""
         self.trace.append((code, line))
-        tx.output.side_effects.changes(self, "exception", "it is raised")
+        tx.trace.side_effects.changes(self, "exception", "it is raised")
 
     def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
         """What an exception from outside keeps in C."""
-        real = tx.output.real_value(self)
+        real = tx.trace.real_value(self)
         if hasattr(real, name):
             return tx.build(getattr(real, name), AttrSource(source, name))
         tx.guard(make.lacks_attr(source, name))
@@ -130,7 +130,7 @@ class ExceptionVariable(VariableTracker):
             return False
         if name == "args":
             items = unpack_args(tx, value)
-        tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "exception", f"attribute {name} is set")
         if name == "args":
             self.args, self.args_set = items, True
         elif name == "__traceback__":
@@ -170,7 +170,7 @@ class ExceptionVariable(VariableTracker):
         )
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
-        tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "exception", f"attribute {name} is set")
         self._store(name, value)
 
     def _store(self, name: str, value: VariableTracker) -> None:

@@ -6,7 +6,7 @@ from torch._functorch import predispatch
 from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.state import Entered
+from tracer_core.graph.settings import Entered
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -23,17 +23,17 @@ def enter_dual_level(tx: Tracing) -> VariableTracker:
     entered = Entered(
         manager, lambda: predispatch._exit_dual_level(level=level), False, tx.root_step, name=_DUAL_LEVEL
     )
-    tx.output.state.entered.append(entered)
+    tx.output.settings.entered.append(entered)
     return manager
 
 
 @handles(predispatch._exit_dual_level)
 def exit_dual_level(tx: Tracing, *, level: VariableTracker) -> VariableTracker:
-    entered = tx.output.state.entered
+    entered = tx.output.settings.entered
     if not entered or not level.is_constant() or entered[-1].manager is not level.realize():
         raise Unsupported("left-elsewhere", type=_DUAL_LEVEL)
     tx.output.add_node("call_function", predispatch._exit_dual_level, (), {"level": level.value()}, None)
-    tx.output.state.leave(entered[-1])
+    tx.output.settings.leave(entered[-1])
     return NONE
 
 
@@ -53,6 +53,6 @@ def make_dual(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker)
 @handles(predispatch._unpack_dual)
 def unpack_dual(tx: Tracing, tensor: VariableTracker, *, level: VariableTracker) -> VariableTracker:
     """Only a level entered in the trace is known whole: fakes of tensors from before have no tangents."""
-    if not any(entered.manager is level.realize() for entered in tx.output.state.entered):
+    if not any(entered.manager is level.realize() for entered in tx.output.settings.entered):
         raise Unsupported("autograd-call", name=f"{_DUAL_LEVEL.rpartition('.')[0]}.unpack_dual")
     return call_in_graph(tx, "call_function", predispatch._unpack_dual, [tensor], {"level": level})

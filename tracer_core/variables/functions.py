@@ -94,7 +94,7 @@ class UserFunctionVariable(FunctionVariable):
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
-        tx.output.libraries.walked(function)
+        tx.trace.libraries.walked(function)
         # By their places from the end, as Python takes them: others may come to stand before them.
         held = function.__defaults__ or ()
         defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
@@ -157,7 +157,7 @@ class UserFunctionVariable(FunctionVariable):
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
         """`f.__dict__[name] = value`, or its deletion."""
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             self.attributes.pop(name, None)
             self.deleted[name] = None

@@ -64,7 +64,7 @@ class GeneratorVariable(IteratorVariable):
         if not self.started:
             self.started = True
             self.root_step = tx.root_step
-            tx.output.generators.append(self)
+            tx.trace.generators.append(self)
         self.frame.push(value)
         return self._run(tx)
 

@@ -57,7 +57,7 @@ class IdentityTableVariable(VariableTracker):
             return
         self.absent.pop(obj.source, None)
         if not obj.mutable and isinstance(obj, _UNCHANGING):
-            real = tx.output.real_value(obj)
+            real = tx.trace.real_value(obj)
             self.by_object[id(real)] = real, obj
 
     def _other_tracker(self, tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
@@ -66,7 +66,7 @@ class IdentityTableVariable(VariableTracker):
             return next((each for each in self.noted if _same_type(each, obj) and tx.same(each, obj)), None)
         if obj.mutable or obj.source is None:
             return None
-        _, original = self.by_object.get(id(tx.output.real_value(obj)), (None, None))
+        _, original = self.by_object.get(id(tx.trace.real_value(obj)), (None, None))
         if original is None or not _same_type(original, obj):
             return None
         assert original.source is not None
@@ -97,7 +97,7 @@ def _same_type(a: VariableTracker, b: VariableTracker) -> bool:
 @handles(new_table)
 def new(tx: Tracing) -> VariableTracker:
     table = IdentityTableVariable()
-    tx.output.identity_tables.append((table, tx.output.where()))
+    tx.trace.identity_tables.append((table, tx.output.where()))
     return table
 
 

@@ -17,7 +17,7 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.in_place import refuse_writes
 from tracer_core.variables.optimizers import runs_as_plain
-from tracer_core.variables.results import wrap
+from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, settled, unbacked
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -106,7 +106,8 @@ def call_in_graph(
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
         # Whether a tensor has a format already, and is given back as it is, all strides say.
         tx.output.ask_strides()
-    device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
+    settings = tx.output.settings
+    device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)
     function = run if run is not None else _runner(op, target)
@@ -117,14 +118,14 @@ def call_in_graph(
         raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
     if _has_unbacked_size(tx, fake):
         raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
-    dtype = dtype_to_name(tx.output.state, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
+    dtype = dtype_to_name(settings, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
     # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
     done = _done_now(tx, node, args) if left_out else None
-    return wrap(tx, node, fake) if done is None else done
+    return wrap_fx_proxy(tx, node, fake) if done is None else done
 
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
@@ -135,7 +136,7 @@ def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> 
     fixed = [settled(tx, arg) for arg in args]
     result = fold(tx, node.target, fixed, {})
     if result is not None:
-        tx.output.graph.erase_node(node)
+        node.graph.erase_node(node)
     return result
 
 

@@ -69,7 +69,7 @@ class SequenceIterator(IteratorVariable):
         if not 0 <= self.index < len(items):
             self.of = None
             return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         return self._take(items)
 
     def _take(self, items: list[VariableTracker]) -> VariableTracker:
@@ -116,7 +116,7 @@ class RangeIterator(SequenceIterator):
         if self.of is None or self.index >= numbers_in(self.numbers):
             self.of = None
             return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return ConstantVariable(self.numbers[self.index - 1])
 
@@ -153,7 +153,7 @@ class DequeIterator(IteratorVariable):
             tx.raise_(RuntimeError, "deque mutated during iteration")
         if self.index >= len(self.of.items):
             return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.of.items[-self.index if self.backwards else self.index - 1]
 
@@ -217,7 +217,7 @@ class DictIterator(IteratorVariable):
             self.index = -1
             return None
         self._refresh(tx)
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.items[self.index - 1]
 

@@ -51,10 +51,10 @@ def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
     Raises:
         Unsupported: the program would see that (it raises, or changes something).
     """
-    before = tx.output.side_effects.count
+    before = tx.trace.side_effects.count
     with contextlib.suppress(ObservedException):
         key = key_of(tx, tracker)
-        if tx.output.side_effects.count == before:
+        if tx.trace.side_effects.count == before:
             return key
     raise Unsupported("hash-user-object", cls=tracker.python_type_name())
 

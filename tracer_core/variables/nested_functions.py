@@ -101,7 +101,7 @@ class NestedFunctionVariable(FunctionVariable):
                 return False  # None stands for a new dict
         elif value is DELETED and name not in self.attributes:
             refuse_write(tx, self, name, value)
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             del self.attributes[name]
         elif name == "__defaults__":

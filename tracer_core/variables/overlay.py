@@ -48,7 +48,7 @@ put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 def note_made(tx: Tracing, cls: type) -> None:
     """The instruction at hand has made the class, which exists for the trace alone."""
     made[cls] = MadeClass(cls, tx.root_step)
-    tx.output.libraries.made.add(cls)
+    tx.trace.libraries.made.add(cls)
 
 
 def made_for(value: Any) -> MadeClass | None:

@@ -13,10 +13,10 @@ import warnings
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.side_effects import ReplayedCall
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles
+from tracer_core.variables.side_effects import ReplayedCall
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
 
 
@@ -39,7 +39,7 @@ def put_off(tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dic
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
         return False
     moment = tx.output.fakes.operations.clock
-    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
+    tx.trace.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
     return True
 
 
@@ -88,4 +88,4 @@ def warn(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> Vari
 
 def _real_logger(tx: Tracing, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
-    return tx.output.real_value(tracker) if tracker.source is not None else None
+    return tx.trace.real_value(tracker) if tracker.source is not None else None

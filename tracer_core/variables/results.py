@@ -8,33 +8,37 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.sources import Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.sequences import ListVariable, NamedTupleVariable, SizeVariable, TupleVariable
-from tracer_core.variables.tensor import TensorVariable, wrap_number
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
 
 
-def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
-    """The tracker for a node's result, whatever it is made of.
+def wrap_fx_proxy(tx: Tracing, node: torch.fx.Node, fake: Any, source: Source | None = None) -> VariableTracker:
+    """Return the tracker for a node's result, whatever it is made of; with a source, for an input of the graph.
 
     Raises:
         Unsupported: the result is nothing the graph can hold.
     """
     if isinstance(fake, torch.Tensor):
-        known = tx.output.tensors_by_fake.get(id(fake))
-        if known is not None:
-            return known
-        tracker = TensorVariable(node, fake)
-        tx.output.tensors_by_fake[id(fake)] = tracker
-        return tracker
+        return wrap_tensor(tx, node, fake, source)
     if isinstance(fake, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return wrap_number(tx, fake, node)
+        return wrap_number(tx, fake, node) if source is None else SymNodeVariable(node, fake, source)
     if isinstance(fake, _PLAIN) and _is_answered_by_fakes(node.target):
         return ConstantVariable(fake)
     if isinstance(fake, (tuple, list)):
-        items = [wrap(tx, _item_node(tx, node, i, item), item) for i, item in enumerate(fake)]
+        items = [wrap_fx_proxy(tx, _item_node(tx, node, i, item), item) for i, item in enumerate(fake)]
         return _sequence(type(fake), items)
     raise Unsupported("graph-result", what=str(node.target), type=type(fake).__name__)
+
+
+def wrap_tensor(tx: Tracing, node: torch.fx.Node, fake: torch.Tensor, source: Source | None = None) -> TensorVariable:
+    """Return the tracker for a tensor: one for each fake."""
+    known = tx.trace.tensors_by_fake.get(id(fake))
+    if known is None:
+        known = tx.trace.tensors_by_fake[id(fake)] = TensorVariable(node, fake, source)
+    return known
 
 
 _PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))

@@ -72,7 +72,7 @@ class SequenceVariable(VariableTracker):
 
     def changes(self, tx: Tracing, how: str) -> None:
         """Note that its items are about to change."""
-        tx.output.side_effects.changes(self, self.kind, how)
+        tx.trace.side_effects.changes(self, self.kind, how)
 
 
 class TupleVariable(SequenceVariable):

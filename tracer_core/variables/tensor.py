@@ -115,7 +115,7 @@ class SymNodeVariable(InGraphVariable):
     def specialize(self, tx: Tracing, to: type) -> Any:
         """The number itself; from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
-            if tx.output.draws:
+            if tx.trace.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
             what = self.source.name if self.source is not None else "a number that the graph computes"
@@ -142,7 +142,8 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
     if node is not None and (
         _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
     ):
-        number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        number = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        tx.output.current.replace_number(node, number)
         return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):
         return ConstantVariable(number)

@@ -41,7 +41,7 @@ def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
     """What the guard on a tensor does not look at: the real one's as the frame starts, under a guard of its own."""
     if self.source is None:
         return getattr(self.fake, name)
-    real = getattr(tx.output.real_value(self), name)
+    real = getattr(tx.trace.real_value(self), name)
     tx.build(real, AttrSource(self.source, name))
     return real
 
@@ -205,7 +205,7 @@ def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
         if self.fake.grad is None:
             return NONE
         raise Unsupported("autograd-attribute", name="grad")
-    real = tx.output.real_value(self)
+    real = tx.trace.real_value(self)
     value = real.grad
     if not keeps_grad(real):  # each read gives a warning, unless it is ignored
         raise Unsupported("autograd-attribute", name="grad")
@@ -217,7 +217,7 @@ def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
     """Done on the real tensor when the graph has run, where it is one that outlives the trace."""
     if self.source is None or not _may_be_grad(self, value):
         raise Unsupported("set-attribute", name="grad", type="Tensor")
-    tx.output.side_effects.changes(self, "attributes", "its gradient is set")
+    tx.trace.side_effects.changes(self, "attributes", "its gradient is set")
     self.new_grad = value
 
 

@@ -1,8 +1,8 @@
 """Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does without.
 
 One entry in `GRAPH_MANAGERS` a class says how. What is entered is entered for real while the program is walked, and
-left again when the walk is over (`tracer_core.graph.state`). Managers that only change settings need no entry: their
-Python is walked, and the settings are nodes.
+left again when the walk is over (`tracer_core.graph.settings`). Managers that only change settings need no entry:
+their Python is walked, and the settings are nodes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from torch.autograd.profiler import record_function
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.state import Entered
+from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -115,7 +115,7 @@ def _register(cls: Any, known: GraphManager) -> None:
 def _enter(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
     values = [_constant_attribute(tx, manager, name) for name in known.attributes]
     kept = {name: tx.constant(read(*values)) for name, read in known.keeps.items()}
-    state = tx.output.state
+    state = tx.output.settings
     state.touch(*known.settings)
     node: Any = None
     leave: Callable[[], object] = _nothing
@@ -129,12 +129,12 @@ def _enter(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> Non
 
 
 def _leave(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
-    entered = tx.output.state.entered
+    entered = tx.output.settings.entered
     if not entered or entered[-1].manager is not manager:
         raise Unsupported("left-elsewhere", type=manager.python_type_name())
     if known.leave is not None and known.in_graph:
         tx.output.add_settings_node(known.settings, known.leave, (entered[-1].node,))
-    tx.output.state.leave(entered[-1])
+    tx.output.settings.leave(entered[-1])
 
 
 def _constant_attribute(tx: Tracing, manager: UserObjectVariable, name: str) -> Any:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tracer_core.variables.base import Args, Kwargs, VariableTracker
     from tracer_core.variables.exceptions import ExceptionVariable
     from tracer_core.variables.frames import Frame
+    from tracer_core.variables.trace_state import TraceState
 
 
 class Building(Protocol):
@@ -175,3 +176,4 @@ class Tracing(Building, Calling, Attributes, Operators, Containers, Raising, Fra
     """One attempt to trace a frame."""
 
     output: OutputGraph
+    trace: TraceState

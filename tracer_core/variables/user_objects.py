@@ -325,7 +325,7 @@ class UserObjectVariable(VariableTracker):
         written = [name for name in self.attributes if not self._is_beside_dict(name)]
         if type(value) is not DictVariable or value.cls is not dict or self.dict_shown:
             return False
-        tx.output.side_effects.changes(self, "attributes", "its __dict__ is replaced")
+        tx.trace.side_effects.changes(self, "attributes", "its __dict__ is replaced")
         before = {name: self.attributes.pop(name) for name in written}
         if self.real is not None:
             self.left_behind.update(before)
@@ -355,7 +355,7 @@ class UserObjectVariable(VariableTracker):
             else:
                 self.given_dict.set(tx, key, value)
             return
-        tx.output.side_effects.changes(
+        tx.trace.side_effects.changes(
             self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
         )
         if value is not DELETED:

@@ -78,8 +78,8 @@ class WaitingGenerator(GeneratorVariable):
         if not self.moved:
             self.moved = True
             self.root_step = tx.root_step
-            tx.output.generators.append(self)
-            tx.output.side_effects.changes(self, "generator", "a generator goes on")
+            tx.trace.generators.append(self)
+            tx.trace.side_effects.changes(self, "generator", "a generator goes on")
 
 
 def _cell_label(name: str, generator: Source) -> Label:

@@ -33,7 +33,7 @@ def refuse_after_changes(tx: Tracing) -> None:
     Raises:
         Unsupported: the trace changed something else from outside, which may have held what is asked after.
     """
-    effects = tx.output.side_effects
+    effects = tx.trace.side_effects
     if str(tx.frame.module).startswith("torch."):
         return
     if effects.globals_ or any(not _is_part_of_a_container(tx, tracker) for tracker in effects.changed):
@@ -80,7 +80,7 @@ class WeakReferenceVariable(VariableTracker):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if self.cls is not weakref.KeyedRef or name != "key" or self.source is None:
             return None
-        return tx.build(tx.output.real_value(self).key, AttrSource(self.source, "key"))
+        return tx.build(tx.trace.real_value(self).key, AttrSource(self.source, "key"))
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         if args or kwargs:

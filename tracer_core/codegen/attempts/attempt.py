@@ -39,7 +39,7 @@ class Attempt:
         program's objects until Python's collector comes by: longer than the program does."""
         interpreter = self.interpreter
         interpreter.output.shapes.close()
-        for each in (interpreter.output, interpreter.build_value, interpreter):
+        for each in (interpreter.trace, interpreter.output, interpreter.build_value, interpreter):
             vars(each).clear()
         if self.failure is not None:
             without_traces(self.failure, self.failure.unsupported)
@@ -47,15 +47,15 @@ class Attempt:
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
         self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
-        self.interpreter.output.told_plainly = self.told_plainly
+        self.interpreter.trace.told_plainly = self.told_plainly
         try:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
-            output = self.interpreter.output
-            with output.libraries.noting(), overlay.active(output.overlay, output.placeholders):
+            trace = self.interpreter.trace
+            with trace.libraries.noting(), overlay.active(trace.overlay, trace.placeholders):
                 result = self._walk()
             if isinstance(result, MustRestart):
-                outcome, message = "restarted", self._why_restarted(result, output.told)
+                outcome, message = "restarted", self._why_restarted(result, trace.told)
             elif isinstance(result, SkippedFrame):
                 outcome, message = "skipped", result.message
             else:
@@ -71,9 +71,9 @@ class Attempt:
             raise
         finally:
             try:
-                self.interpreter.output.state.restore()
+                self.interpreter.output.settings.restore()
             finally:
-                self.interpreter.output.state.restore()  # Ctrl-C may have come in the midst of that.
+                self.interpreter.output.settings.restore()  # Ctrl-C may have come in the midst of that.
                 if self.observer is not None:
                     self.observer.on_attempt_end(outcome, message)
 
@@ -112,20 +112,20 @@ class Attempt:
         finally:
             if self.observer is not None:
                 self.observer.on_frame_exit(root, value)
-        output = interpreter.output
-        stale = next((call for call in output.side_effects.calls if output.shows_other_data(call)), None)
+        output, trace = interpreter.output, interpreter.trace
+        stale = next((call for call in trace.side_effects.calls if trace.shows_other_data(call)), None)
         if stale is not None:
             # What it would show later is not what it shows now: end the graph there after all.
             return end_before(stale.root_step, Unsupported("print"))
         shared = history_that_spreads(output)
         if shared is not None:
             return left_to_python(shared)
-        state = interpreter.output.state
-        left_open = next((entered for entered in state.entered if not entered.may_stay), None)
+        settings = output.settings
+        left_open = next((entered for entered in settings.entered if not entered.may_stay), None)
         if left_open is not None:
             reason = Unsupported("left-open", type=left_open.name or left_open.manager.python_type_name())
             return end_before(left_open.root_step, reason)
-        state.finish()
+        settings.finish()
         unchecked = self._cannot_check()
         if unchecked is not None:
             return unchecked
@@ -159,7 +159,7 @@ class Attempt:
 
     def _cannot_check(self) -> MustRestart | None:
         """What to do where a check on data could not be undone should it fail: end the graph before it."""
-        output = self.interpreter.output
-        if not output.check_steps or undo_of(output) is not None:
+        steps = self.interpreter.trace.check_steps
+        if not steps or undo_of(self.interpreter.output) is not None:
             return None
-        return end_before(output.check_steps[0], Unsupported("tensor-branch", what="bool[]"))
+        return end_before(steps[0], Unsupported("tensor-branch", what="bool[]"))

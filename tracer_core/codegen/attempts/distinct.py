@@ -11,41 +11,42 @@ from tracer_core.guards import make
 from tracer_core.sources import ById, ConvertedSource
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.outside_iterators import OutsideIterator
+from tracer_core.variables.trace_state import TraceState
 
 
-def guard_distinct(output: OutputGraph) -> None:
+def guard_distinct(trace: TraceState) -> None:
     """Objects that were changed, and others of their type, must be different ones again; so must those that were
     looked up by identity."""
     # (Cells cannot be guarded; a frame's own are different by how its code is made.)
-    changed = {tracker.python_type() for tracker in output.side_effects.changed} - {CellType}
-    known = [t for t in dict.fromkeys(output.trackers_by_object.values()) if t.mutable]
+    changed = {tracker.python_type() for tracker in trace.side_effects.changed} - {CellType}
+    known = [t for t in dict.fromkeys(trace.trackers_by_object.values()) if t.mutable]
     for cls in changed:
         sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
         if len(sources) > 1:
-            at = next(at for t, at in output.side_effects.changed_at.items() if t.python_type() is cls)
-            output.guard(make.not_duplicate(sources).asked_at(at))
-    for table, where in output.identity_tables:
+            at = next(at for t, at in trace.side_effects.changed_at.items() if t.python_type() is cls)
+            trace.output.guard(make.not_duplicate(sources).asked_at(at))
+    for table, where in trace.identity_tables:
         for sources in table.told_apart():
             if len(sources) > 1:
-                output.guard(make.not_duplicate(sources).asked_at(where))
-    moved = [t for t in output.side_effects.changed if isinstance(t, OutsideIterator)]
+                trace.output.guard(make.not_duplicate(sources).asked_at(where))
+    moved = [t for t in trace.side_effects.changed if isinstance(t, OutsideIterator)]
     for iterator in moved:
-        _guard_apart(output, iterator)
+        _guard_apart(trace, iterator)
 
 
-def _guard_apart(output: OutputGraph, iterator: OutsideIterator) -> None:
+def _guard_apart(trace: TraceState, iterator: OutsideIterator) -> None:
     """An iterator that moved must again share nothing with others, nor look into what was changed."""
     others = []
-    for other in output.side_effects.changed:
+    for other in trace.side_effects.changed:
         if other.source is None or other is iterator or isinstance(other, CellVariable):
             continue
         if isinstance(other, OutsideIterator):
             others.append(other.source)
-        elif not iterator.looks_into(output.real_value(other)):
+        elif not iterator.looks_into(trace.real_value(other)):
             others.append(other.source)
     if others:
-        at = output.side_effects.changed_at[iterator]
-        output.guard(make.apart(iterator.at, others).asked_at(at))
+        at = trace.side_effects.changed_at[iterator]
+        trace.output.guard(make.apart(iterator.at, others).asked_at(at))
 
 
 def history_that_spreads(output: OutputGraph) -> Unsupported | None:

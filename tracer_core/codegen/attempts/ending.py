@@ -58,11 +58,11 @@ class Ending:
         self.observer = observers.current()
 
     def at_return(self, value: VariableTracker) -> CompiledFrame | SkippedFrame | MustRestart:
-        output, root = self.interpreter.output, self.interpreter.root
-        if not output.side_effects.calls and (not output.operations or self._is_idle()):
+        trace, root = self.interpreter.trace, self.interpreter.root
+        if not trace.side_effects.calls and (not trace.output.root.operations or self._is_idle()):
             return self._without_tensors()
-        leave_boxes(output)
-        end = FrameEnd(output, root, [value], {}, {})
+        leave_boxes(trace)
+        end = FrameEnd(trace, root, [value], {}, {})
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
@@ -97,19 +97,19 @@ class Ending:
 
     def _is_idle(self) -> bool:
         """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
-        return not self.interpreter.output.works_on_tensors and not self._in_sight()
+        return not self.interpreter.output.root.works_on_tensors and not self._in_sight()
 
     def _in_sight(self) -> bool:
         return tensors_in_sight(self.input.code, self.input.locals, self.input.globals)
 
     def at_break(self) -> CompiledFrame | SkippedFrame | MustRestart:
-        output, root = self.interpreter.output, self.interpreter.root
+        trace, root = self.interpreter.trace, self.interpreter.root
         position = root.pc
         if starts_at(root.code) > position:
             # A resume function that cannot put back the state it was given, in traced form: only Python can.
             assert self.failure is not None
             return left_to_python(self.failure.unsupported)
-        if self._is_idle() or (self._leaves_by_exception() and not output.works_on_tensors):
+        if self._is_idle() or (self._leaves_by_exception() and not trace.output.root.works_on_tensors):
             return self._without_tensors()
         if looks_at_stack(root.code):
             return left_to_python(Unsupported("frame-looks-at-stack", function=self.input.name))
@@ -117,7 +117,7 @@ class Ending:
             return left_to_python(Unsupported("frame-watches-lifetimes", function=self.input.name))
         alive = alive_at(root, position) | boxed_locals(root)
         locals = changed_locals(root, alive)
-        end = FrameEnd(output, root, stack_for_break(root, position), locals, own_new_cells(root))
+        end = FrameEnd(trace, root, stack_for_break(root, position), locals, own_new_cells(root))
         refused = self._dropped_unseen(end)
         if refused is not None:
             return refused
@@ -127,15 +127,15 @@ class Ending:
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
         """What to do where the program let go of a generator in a block while it was traced: nobody ran the block."""
         root, alive = self.interpreter.root, set(end.alive)
-        dropped = next((g for g in end.output.generators if g.waits_in_a_block and g not in alive), None)
+        dropped = next((g for g in end.trace.generators if g.waits_in_a_block and g not in alive), None)
         if dropped is not None:
             reason = Unsupported("generator-dropped", name=dropped.name)
             return end_before(dropped.root_step, reason)
-        moved = next((g for g in end.output.generators if g.source is not None and not g.finished), None)
+        moved = next((g for g in end.trace.generators if g.source is not None and not g.finished), None)
         if moved is not None:
             reason = Unsupported("outside-iterator", type="generator")
             return end_before(moved.root_step, reason)
-        if let_go(end.output, root, alive):
+        if let_go(end.trace, root, alive):
             return left_to_python(Unsupported("generator-dropped", name="A generator"))
         return None
 
@@ -152,7 +152,7 @@ class Ending:
     def _graph(self, end: FrameEnd) -> GraphCall | None:
         """The finished graph, or None where it would do nothing."""
         output = end.output
-        if not output.operations and not end.output_nodes:
+        if not output.root.operations and not end.output_nodes:
             return None
         module = finish_graph(output, end.output_nodes)
         if not end.output_nodes and is_empty(module.graph):
@@ -170,14 +170,14 @@ class Ending:
         return CompiledFrame(new.code, self._guards(end), resumes, new.written)
 
     def _guards(self, end: FrameEnd) -> list[Guard]:
-        guard_distinct(end.output)
+        guard_distinct(end.trace)
         for tracked in end.output.fakes.inputs.values():
             for guard in tracked.history_guards():
                 end.output.guard(guard)
         found = list(end.output.guards.values())
         settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
-        libraries = end.output.libraries.guards()
+        libraries = end.trace.libraries.guards()
         if self.observer is not None:
             for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)

@@ -19,7 +19,6 @@ from tracer_core.codegen.rebuild.managers import load_manager
 from tracer_core.codegen.rebuild.needs import reachable
 from tracer_core.codegen.resume.alive import as_it_came
 from tracer_core.codegen.resume.blocks import enter_block, make_and_enter_block, raise_and_catch
-from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.tracebacks import drop_outermost
@@ -32,6 +31,7 @@ from tracer_core.variables.dropping import found_through_box
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.tensor import InGraphVariable
+from tracer_core.variables.trace_state import TraceState
 
 
 class FrameEnd:
@@ -45,13 +45,14 @@ class FrameEnd:
 
     def __init__(
         self,
-        output: OutputGraph,
+        trace: TraceState,
         root: Frame,
         stack: list[VariableTracker],
         locals: dict[str, VariableTracker],
         cells: dict[str, CellVariable],
     ) -> None:
-        self.output = output
+        self.trace = trace
+        self.output = trace.output
         self.root = root
         self.stack = stack
         self.locals = locals
@@ -59,7 +60,7 @@ class FrameEnd:
         contents = [cell.contents for cell in cells.values() if cell.contents is not None]
         handled = [item.exception for item in stack if isinstance(item, HandledMark)]
         managers = [item.manager for item in stack if isinstance(item, ReenteredMark)]
-        changed = effects.needs(output.side_effects, self.emitter)
+        changed = effects.needs(trace.side_effects, self.emitter)
         roots = [*stack, *handled, *managers, *locals.values(), *contents, *changed]
         alive = reachable(roots)
         self.alive = alive
@@ -69,7 +70,7 @@ class FrameEnd:
         # The variables that say how things stood before the graph, and what was drawn.
         self.kept: list[str] = []
         refuse_classes_made(alive)
-        shared = shares_memory(output)
+        shared = shares_memory(trace)
         if shared is not None:
             raise CannotRebuild(shared)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
@@ -85,7 +86,7 @@ class FrameEnd:
             Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original
             code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
         """
-        emitter, draws = self.emitter, self.output.draws
+        emitter, draws = self.emitter, self.trace.draws
         pointing: list[Instruction] = []
         undone = undo_of(self.output) if graph is not None else None
         undo = undone or Undo()
@@ -98,7 +99,7 @@ class FrameEnd:
         keep_states(emitter, draws, undo)
         recovered = draw_all(emitter, draws)
         if graph is not None:
-            arguments = [partial(emitter.load_source, each.source) for each in self.output.inputs]
+            arguments = [partial(emitter.load_source, each.source) for each in self.output.root.inputs]
             call = emitter.call(partial(emitter.const, graph.function), arguments)
             emitter.store_local(OUTPUTS)
             if undone is not None:
@@ -109,7 +110,7 @@ class FrameEnd:
         recovery = self._recovery(otherwise, kept, graph) if recovered else []
         for instruction in recovered:
             instruction.handler = Handler(recovery[0], 0, False)
-        for change in self.output.state.left:
+        for change in self.output.settings.left:
             emitter.run_const(change.write, partial(emitter.const, change.value))
         return [*recovery, *pointing]
 
@@ -128,11 +129,11 @@ class FrameEnd:
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""
         emitter = self.emitter
-        effects_log = self.output.side_effects
+        effects_log = self.trace.side_effects
         cells = {name: cell for name, cell in self.cells.items() if _is_set(name, cell)}
         if effects_log.changed or effects_log.globals_ or effects_log.calls or cells:
             self._load_before_changes()
-        effects.write_back(self.output.side_effects, emitter)
+        effects.write_back(self.trace.side_effects, emitter)
         for name, cell in cells.items():
             assert cell.contents is not None
             emitter.load(cell.contents)

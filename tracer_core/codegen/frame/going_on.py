@@ -58,7 +58,7 @@ def call_resume(
     boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
     point = Point(
         at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted,
-        told_plainly=end.output.told_plainly, line=between.line,
+        told_plainly=end.trace.told_plainly, line=between.line,
     )  # fmt: skip
     resume = make_resume(original, program, point, between)
     code = CodeBuilder()

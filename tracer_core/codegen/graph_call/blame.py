@@ -19,7 +19,7 @@ from tracer_core import observer as observers
 from tracer_core.bytecode import first_line
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
-from tracer_core.graph.state import TracedState
+from tracer_core.graph.settings import TracedSettings
 from tracer_core.where import Where
 
 # In a history: the person was warned.
@@ -45,9 +45,9 @@ class Blame:
         self._backend = getattr(output.frame.config.backend, "__name__", "")
         self._forward = module.forward
         self._function = function.__code__
-        self._settings = tuple(output.state.start)
+        self._settings = tuple(output.settings.start)
         fakes = {id(tracked.fake) for tracked in output.fakes.inputs.values() if tracked.mutated}
-        self._changes = {place for place, each in enumerate(output.inputs) if id(each.fake) in fakes}
+        self._changes = {place for place, each in enumerate(output.root.inputs) if id(each.fake) in fakes}
 
     def compiled(self, function: Callable[..., Any]) -> None:
         """What the back end made of the graph: where that is the graph itself, there is nothing to find out."""
@@ -88,7 +88,7 @@ class Blame:
     def _runs(self, inputs: tuple[Any, ...]) -> bool:
         """Whether the graph as it is takes these inputs. Nothing is changed by it that the program could see."""
         given = [each.detach().clone() if place in self._changes else each for place, each in enumerate(inputs)]
-        state = TracedState()
+        state = TracedSettings()
         state.touch("grad_mode", *self._settings)
         previous = set_eval_frame(None)
         hidden = torch._C._autograd._saved_tensors_hooks_set_tracing(True)

@@ -26,9 +26,9 @@ from tracer_core.sources import FloatTensorSource
 
 def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.GraphModule:
     """Close the graph with its results; drop what nothing uses."""
-    output.graph.output((*results, *_unused_draws(output, results)))
-    clean_up(output)
-    module = torch.fx.GraphModule(torch.nn.Module(), output.graph)
+    output.root.close((*results, *_unused_draws(output, results)))
+    clean_up(output.root)
+    module = output.root.module()
     module.graph.lint()
     code = type(module).forward.__code__
     weakref.finalize(code, _forget_source, code.co_filename).atexit = False
@@ -53,7 +53,7 @@ def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[tor
         if node not in needed:
             needed.add(node)
             todo += node.all_input_nodes
-    draws = [node for node in output.graph.nodes if may_draw(node) and node not in needed]
+    draws = [node for node in output.root.graph.nodes if may_draw(node) and node not in needed]
     return [node for node in draws if isinstance(node.meta.get("example_value"), torch.Tensor)]
 
 
@@ -64,12 +64,12 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         BackendError: the back end failed, or gave nothing that can be called.
     """
     backend = output.frame.config.backend
-    examples = [argument.fake for argument in output.inputs]
+    examples = [argument.fake for argument in output.root.inputs]
     try:
         with tracing(TracingContext(output.fakes.mode)):
             compiled = backend(module, examples)
     except FloatsMustBeConstants:
-        sources = [each.source.of for each in output.inputs if isinstance(each.source, FloatTensorSource)]
+        sources = [each.source.of for each in output.root.inputs if isinstance(each.source, FloatTensorSource)]
         if sources:
             output.frame.history.update({source.name: CONSTANT for source in sources})
             raise
@@ -103,7 +103,9 @@ class GraphCall:
         self.name = name
         self.places = places_of(output, module)
         self._output = output
-        self.function, self._be = untraced(name, output.state.start, _check_of(module, output.frame.config.backend))
+        self.function, self._be = untraced(
+            name, output.settings.start, _check_of(module, output.frame.config.backend)
+        )
         self.blame = Blame(output, module, self.function)
 
     def compile(self) -> None:

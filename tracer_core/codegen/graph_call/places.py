@@ -14,9 +14,9 @@ def places_of(output: OutputGraph, module: torch.fx.GraphModule) -> Places:
     nodes = list(module.graph.nodes)
     start, lines = module._prologue_start, module._lineno_map or {}
     calls = {
-        line + start: output.places[nodes[index]]
+        line + start: output.root.places[nodes[index]]
         for line, index in lines.items()
-        if index is not None and index < len(nodes) and nodes[index] in output.places
+        if index is not None and index < len(nodes) and nodes[index] in output.root.places
     }
     return Places(type(module).forward.__code__, calls)
 

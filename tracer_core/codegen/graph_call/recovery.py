@@ -11,7 +11,8 @@ import torch.fx
 
 from tracer_core.bytecode import CodeBuilder, Instruction, make
 from tracer_core.graph.fakes import TrackedFake
-from tracer_core.graph.output import GraphArg, OutputGraph
+from tracer_core.graph.output import OutputGraph
+from tracer_core.graph.root import GraphArg
 from tracer_core.runtime.graphs import is_of_the_graph
 
 KEPT_BYTES = 1 << 20
@@ -36,22 +37,22 @@ def undo_of(output: OutputGraph) -> Undo | None:
     Copies of what it changes are made only where one of its operations may fail on its data, or find that NumPy would
     warn: that happens in programs that work, and plain Python has to go on from where they stood.
     """
-    drawing = [node for node in output.graph.nodes if may_draw(node)]
+    drawing = [node for node in output.root.graph.nodes if may_draw(node)]
     if any(_on_other_devices(node) for node in drawing):
         return None
     changed = [tracked for tracked in output.fakes.inputs.values() if tracked.mutated]
-    warns = any(getattr(node.target, "may_warn", False) for node in output.graph.nodes)
+    warns = any(getattr(node.target, "may_warn", False) for node in output.root.graph.nodes)
     if changed and not warns and not _worth_undoing(output, changed):
         return None
     fakes = {id(tracked.fake) for tracked in changed}
-    return Undo(bool(drawing), [each for each in output.inputs if id(each.fake) in fakes])
+    return Undo(bool(drawing), [each for each in output.root.inputs if id(each.fake) in fakes])
 
 
 def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
     """Whether an operation may fail on its data, and copies can undo what happened before, for little."""
     if sum(_bytes(tracked.fake) for tracked in changed) > KEPT_BYTES:
         return False
-    return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.graph.nodes))
+    return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.root.graph.nodes))
 
 
 def _may_fail(node: torch.fx.Node) -> bool:

@@ -8,7 +8,6 @@ from types import CodeType
 import torch
 
 from tracer_core.codegen.rebuild.needs import reachable
-from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import LocalSource
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import VariableTracker
@@ -16,6 +15,7 @@ from tracer_core.variables.dropping import BOX, box_of, dropping_shows
 from tracer_core.variables.frames import Frame
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.iterators import IteratorVariable
+from tracer_core.variables.trace_state import TraceState
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -36,9 +36,9 @@ def boxes_of(code: CodeType) -> set[str]:
     return {name for name in code.co_varnames[: code.co_argcount] if name.startswith(BOX)}
 
 
-def leave_boxes(output: OutputGraph) -> None:
+def leave_boxes(trace: TraceState) -> None:
     """Leave what the frame was handed where it is, as the frame returns: it goes when the boxes go."""
-    changed = output.side_effects.changed
+    changed = trace.side_effects.changed
     for tracker in [tracker for tracker in changed if _is_box(tracker)]:
         del changed[tracker]
 
@@ -47,17 +47,17 @@ def _is_box(tracker: VariableTracker) -> bool:
     return isinstance(tracker.source, LocalSource) and tracker.source.local.startswith(BOX)
 
 
-def let_go(output: OutputGraph, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
+def let_go(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
     """The box whose content the frame was handed and may have let go of in the trace, unseen; None if there is none.
     `alive` are the values that live on."""
     boxes = boxes_of(root.code)
     if not boxes:
         return None
-    emptied = next((box for box in map(_emptied, output.side_effects.changed) if box is not None), None)
+    emptied = next((box for box in map(_emptied, trace.side_effects.changed) if box is not None), None)
     if emptied is not None:
         return emptied
     held = {box_of(tracker) for tracker in (*alive, *reachable([*root.locals.values(), *root.stack]))}
-    return next((name for name in sorted(boxes - held) if not _spent(output, name)), None)
+    return next((name for name in sorted(boxes - held) if not _spent(trace, name)), None)
 
 
 # Nothing of the user's runs when one of these is dropped.
@@ -76,11 +76,11 @@ def _emptied(changed: VariableTracker) -> str | None:
     return box
 
 
-def _spent(output: OutputGraph, box: str) -> bool:
+def _spent(trace: TraceState, box: str) -> bool:
     """Whether all generators in the box that the trace has met have come to their end."""
     met = [
         tracker
-        for tracker in output.trackers_by_object.values()
+        for tracker in trace.trackers_by_object.values()
         if isinstance(tracker, IteratorVariable) and box_of(tracker) == box
     ]
     return bool(met) and all(isinstance(tracker, GeneratorVariable) and tracker.finished for tracker in met)

@@ -99,35 +99,35 @@ def load_global_null(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 def global_value(tx: Tracing, frame: Frame, name: str) -> VariableTracker:
     """The global or builtin `name` as code of this frame sees it."""
-    written, value = tx.output.side_effects.load_global(frame.globals, name)
+    written, value = tx.trace.side_effects.load_global(frame.globals, name)
     if written and value is not None:
         return value
     if not written:
         if name in frame.globals:
             source = GlobalSource.of_function(name, frame.globals, tx.output.frame.globals)
             return tx.lazy(frame.globals[name], source)
-        tx.output.note_no_global(frame.globals, name)
+        tx.trace.note_no_global(frame.globals, name)
     builtins = tx.output.frame.builtins
     if name in builtins:
         return tx.build(builtins[name], BuiltinSource(name))
-    tx.output.libraries.name(module_of(builtins), name)
+    tx.trace.libraries.name(module_of(builtins), name)
     return tx.raise_(NameError, f"name '{name}' is not defined")
 
 
 @op("STORE_GLOBAL")
 def store_global(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    tx.output.side_effects.store_global(frame.globals, ins.arg, frame.pop())
+    tx.trace.side_effects.store_global(frame.globals, ins.arg, frame.pop())
 
 
 @op("DELETE_GLOBAL")
 def delete_global(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    written, value = tx.output.side_effects.load_global(frame.globals, ins.arg)
+    written, value = tx.trace.side_effects.load_global(frame.globals, ins.arg)
     if not written and ins.arg not in frame.globals:
-        tx.output.note_no_global(frame.globals, ins.arg)
+        tx.trace.note_no_global(frame.globals, ins.arg)
         written = True
     if written and value is None:
         tx.raise_(NameError, f"name '{ins.arg}' is not defined")
-    tx.output.side_effects.store_global(frame.globals, ins.arg, None)
+    tx.trace.side_effects.store_global(frame.globals, ins.arg, None)
 
 
 # --- class bodies -------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ class Entered:
     """A context manager the program is in.
 
     Args:
-        manager: its tracker.
+        manager: what stands for it.
         leave: leaves it for real, in the trace.
         may_stay: whether a graph that leaves it open, and settings put back, are all there is to being in it.
         root_step: the number of the root frame's instruction that entered it.
@@ -48,8 +48,16 @@ class Change:
         return write
 
 
+@dataclass(frozen=True, slots=True)
+class SettingsMark:
+    """The settings touched so far, as they are, and the managers that the program is in."""
+
+    values: dict[str, Any]
+    entered: list[Entered]
+
+
 @dataclass(slots=True)
-class TracedState:
+class TracedSettings:
     """`start` has the settings touched so far, as they were when the frame started; `entered` what the program is in,
     the innermost last; `left` what it leaves changed, once that is known."""
 
@@ -88,11 +96,20 @@ class TracedState:
 
     def restore(self) -> None:
         """Put everything back as it was when the frame started."""
-        while self.entered:
+        self.roll_back(SettingsMark(dict(self.start), []))
+
+    def mark(self) -> SettingsMark:
+        return SettingsMark({name: PROPERTIES[name].read() for name in self.start}, list(self.entered))
+
+    def roll_back(self, mark: SettingsMark) -> None:
+        """Put everything back as it was at the mark."""
+        while len(self.entered) > len(mark.entered):
             self.entered.pop().leave()
+        wanted = {**self.start, **mark.values}
         # Some settings change others: twice is enough for those there are.
         for _ in range(2):
-            for name in self.differing():
+            for name, value in wanted.items():
                 write = PROPERTIES[name].write
-                if write is not None:
-                    write(self.start[name])
+                if write is not None and PROPERTIES[name].read() != value:
+                    write(value)
+        self.start = {name: self.start[name] for name in mark.values}
