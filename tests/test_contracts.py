@@ -105,6 +105,9 @@ LATE_IMPORTS = {
     "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",
+    "tracer_core/variables/trace_state.py": "types of the trackers that it keeps",
+    "tracer_core/variables/side_effects.py": "the same",
+    "tracer_core/variables/draws.py": "the same",
     "tracer_core/variables/tracing.py": "the seam names what trackers are written against",
 }
 

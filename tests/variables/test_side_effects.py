@@ -118,7 +118,7 @@ def arguments() -> tuple[torch.Tensor, dict[str, Any]]:
 def test_written_once_and_without_a_break(name: str) -> None:
     watch = agree(lambda x, kept: KINDS[name](x, kept), arguments, arguments)
     assert len(watch.graphs) == 1
-    assert set(watch.breaks) <= {"autograd-call"}, "only requires_grad_, as in torch.compile"
+    assert set(watch.breaks) <= {"autograd-flag"}, "only requires_grad_, as in torch.compile"
 
 
 @pytest.mark.row("O7", "O6")
