@@ -2,7 +2,7 @@
 
 Python runs a handler between any two instructions, so what it raises comes out of whatever is running: of our code,
 which would take it for a fault of its own or for what a function called while tracing raises, or of a graph, whose
-exceptions are dropped.
+exceptions are dropped. Where torch may not raise, handlers wait (`cpp_questions.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from tracer_core.as_found import put_back_after
+from tracer_core.cpp_questions import is_asked
 
 
 class Interrupted(BaseException):
@@ -28,16 +29,26 @@ class Interrupted(BaseException):
 
 
 class _Marking:
-    """Calls a handler of the program; what that raises comes as `Interrupted`. `outer` is what the program was
-    handling when tracing started."""
+    """Calls a handler of the program, or has it wait while nothing may be raised. What it raises comes as
+    `Interrupted`; KeyboardInterrupt of Python's own handler passes for itself. `outer` is what the program was
+    handling when tracing started, and `start` the code that tracing starts in."""
 
-    __slots__ = ("handler", "outer")
+    __slots__ = ("handler", "outer", "start")
 
-    def __init__(self, handler: Callable[[int, FrameType | None], Any], outer: BaseException | None) -> None:
+    def __init__(
+        self, handler: Callable[[int, FrameType | None], Any], outer: BaseException | None, start: CodeType
+    ) -> None:
         self.handler = handler
         self.outer = outer
+        self.start = start
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        if is_asked(frame, self.start):
+            waiting[number] = self
+            return
+        if self.handler is signal.default_int_handler:
+            self.handler(number, frame)
+            return
         handled = sys.exc_info()[1]
         try:
             self.handler(number, frame)
@@ -48,17 +59,26 @@ class _Marking:
             raise Interrupted(error) from None
 
 
-def mark_handlers() -> None:
-    """Have exceptions of the program's signal handlers come as `Interrupted`, until tracing ends.
+waiting: dict[int, _Marking] = {}
+"""The handlers that wait, by the numbers of the signals that came."""
 
-    Python's own handler of Ctrl-C stays, as KeyboardInterrupt passes for itself. Only the main thread has handlers.
-    """
+
+def call_waiting() -> None:
+    """Call the handlers that wait, unless nothing may be raised here either. Only the main thread does."""
+    if threading.current_thread() is threading.main_thread():
+        for number in list(waiting):
+            waiting.pop(number)(number, sys._getframe(1))
+
+
+def mark_handlers() -> None:
+    """Have handlers of the program wait where nothing may be raised, and their exceptions come as `Interrupted`, in
+    what the caller calls from here on, until tracing ends. Only the main thread has handlers."""
     if threading.current_thread() is not threading.main_thread():
         return
-    outer = sys.exc_info()[1]
+    outer, start = sys.exc_info()[1], sys._getframe(1).f_code
     for number, handler in _handlers():
-        if callable(handler) and handler is not signal.default_int_handler:
-            signal.signal(number, _Marking(handler, outer))
+        if callable(handler):
+            signal.signal(number, _Marking(handler, outer, start))
 
 
 def _handlers() -> list[tuple[int, Any]]:
@@ -71,6 +91,7 @@ def _unmark_handlers(_: None) -> None:
         for number, handler in _handlers():
             if isinstance(handler, _Marking):
                 signal.signal(number, handler.handler)
+        call_waiting()
 
 
 put_back_after(lambda: None, _unmark_handlers)
@@ -95,9 +116,15 @@ def handlers_part(error: BaseException) -> TracebackType | None:
     if trace is None:
         return None
     handlers = {code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
-    while trace is not None and trace.tb_frame.f_code not in handlers and not _is_interruption(trace.tb_frame):
+    while trace is not None and (
+        trace.tb_frame.f_code is _MARKING
+        or not (trace.tb_frame.f_code in handlers or _is_interruption(trace.tb_frame))
+    ):
         trace = trace.tb_next
     return trace
+
+
+_MARKING = _Marking.__call__.__code__
 
 
 def clear_frames(error: BaseException) -> None:

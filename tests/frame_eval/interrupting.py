@@ -20,21 +20,22 @@ _LOOKS_AT_SIGNALS = ("CALL", "CALL_FUNCTION_EX", "RESUME", "JUMP_BACKWARD")
 
 
 @functools.cache
-def _offsets(code: CodeType) -> frozenset[int]:
-    """The instructions after which handlers run. What these raise belongs to the instruction; here it can only be
-    raised at the next one, so those are left out where the two are in different blocks."""
+def _offsets(code: CodeType) -> dict[int, int]:
+    """The instructions after which handlers run, each with the one that comes next (unless it raises). What handlers
+    raise belongs to the instruction; here it can only be raised at the next one, so those are left out where the two
+    are in different blocks."""
     table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
 
     def block(offset: int) -> Any:
         return next((entry.target for entry in table if entry.start <= offset < entry.end), None)
 
     instructions = list(dis.get_instructions(code))
-    return frozenset(
-        one.offset
+    return {
+        one.offset: one.argval if one.opname == "JUMP_BACKWARD" else after.offset
         for one, after in zip(instructions, instructions[1:], strict=False)
         if one.opname in _LOOKS_AT_SIGNALS
         and (one.opname == "JUMP_BACKWARD" or block(one.offset) == block(after.offset))
-    )
+    }
 
 
 class _Tracing:
@@ -57,7 +58,7 @@ class _Tracing:
         elif event == "opcode":
             before = self.last.get(frame)
             self.last[frame] = frame.f_lasti
-            if before in _offsets(frame.f_code):
+            if before is not None and _offsets(frame.f_code).get(before) == frame.f_lasti:
                 self.reach((frame.f_code, before))
         return self.step
 
@@ -78,23 +79,28 @@ for _function in (_Tracing.start, _Tracing.step):
 c_frame.mark(_offsets.__wrapped__.__code__, c_frame.SKIP_ALL)
 
 
-def places(function: Callable[[], Any], wanted: Callable[[CodeType], bool]) -> dict[Place, None]:
-    """The places where a signal may come while `function` runs, in the order in which they are reached."""
-    found: dict[Place, None] = {}
+def places(function: Callable[[], Any], wanted: Callable[[CodeType], bool]) -> dict[Place, int]:
+    """The places where a signal may come while `function` runs, in the order in which they are reached, and how often
+    each is."""
+    found: dict[Place, int] = {}
 
     def reach(place: Place) -> None:
-        found[place] = None
+        found[place] = found.get(place, 0) + 1
 
     c_frame.mark(reach.__code__, c_frame.SKIP)
     _Tracing(wanted, reach).run(function)
     return found
 
 
-def interrupted(function: Callable[[], Any], place: Place, number: int) -> Any:
-    """The result of `function`, which gets the signal when the place is reached for the first time."""
+def interrupted(function: Callable[[], Any], place: Place, number: int, time: int = 1) -> Any:
+    """The result of `function`, which gets the signal when the place is reached for the `time`-th time."""
+    left = time
 
     def reach(reached: Place) -> None:
-        if reached == place:
+        nonlocal left
+        left -= reached == place
+        if not left:
+            left = -1
             sys.settrace(None)
             signal.raise_signal(number)
 

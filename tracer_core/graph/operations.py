@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.tried_operators import refuses_some_integers
+from tracer_core.signals import call_waiting, waiting
 
 
 class Raises(Enum):
@@ -197,6 +198,8 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> object:
+        if waiting:
+            call_waiting()
         result = super().__torch_dispatch__(func, types, args, kwargs or {})
         facts = facts_of(func)
         if facts is not None:

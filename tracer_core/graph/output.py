@@ -20,6 +20,7 @@ from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.subgraph import NUMBERS, Calls, GraphContext, SubgraphTracer, TracerMark
 from tracer_core.guards import Guard, make
 from tracer_core.observer import Observer
+from tracer_core.signals import call_waiting, waiting
 from tracer_core.sources import Scope, Source
 from tracer_core.symbol_names import SYMBOL, of_node
 from tracer_core.warned import WarningAlways
@@ -183,7 +184,10 @@ class OutputGraph:
         """`function` on fake values. Raises what the operation raises."""
         # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
         with self.fakes.mode, WarningAlways(), self.fakes.shape_env.ignore_fresh_unbacked_symbols():
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+        if waiting:
+            call_waiting()
+        return result
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> Node:
         """A node of the innermost graph. Arguments may be nodes of any graph that is being built."""

@@ -8,7 +8,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 import torch
-from torch._C._dynamo.eval_frame import set_eval_frame
+from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 
 from tracer_core.errors import BackendError
 from tracer_core.global_state import PROPERTIES
@@ -53,8 +53,9 @@ def untraced(
     def call(*args: Any) -> Any:
         nonlocal kind, count
         results: Any
-        previous = set_eval_frame(None)
+        previous = get_eval_frame_callback()  # (Ctrl-C may come before what switching it off returns is kept)
         try:
+            set_eval_frame(None)
             results = function(*args)
         finally:
             set_eval_frame(previous)

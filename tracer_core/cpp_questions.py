@@ -1,0 +1,47 @@
+"""Whether Python runs for a question that torch's code in C++ asks of a tensor.
+
+The device of a fake tensor, say, is known in Python alone, and some functions of torch that ask for it may not raise
+(autograd's nodes note of each tensor where it is): an exception from there ends the process.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+_NAMESPACES = frozenset({"aten", "prim"})
+# (Looking this up the first time runs Python too. It is done here, before anybody asks.)
+_DEVICE = torch.ops.prim.device.default
+
+
+def is_asked(frame: FrameType | None, until: CodeType) -> bool:
+    """Whether `frame`, or one that waits for it, answers such a question. No frame of `until`, or outside, counts."""
+    while frame is not None and frame.f_code is not until:
+        if _is_question(_operator(frame)):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _operator(frame: FrameType) -> Any:
+    """What a `__torch_dispatch__`, or a function that is wrapped around one, is called for."""
+    code = frame.f_code
+    if code.co_name == "__torch_dispatch__" and code.co_argcount > 1:
+        return frame.f_locals.get(code.co_varnames[1])
+    if code.co_flags & inspect.CO_VARARGS and not code.co_argcount:
+        args = frame.f_locals.get(code.co_varnames[code.co_kwonlyargcount], ())
+        return args[1] if isinstance(args, tuple) and len(args) > 1 else None
+    return None
+
+
+def _is_question(operator: Any) -> bool:
+    """Whether it gives no tensor. (Operators of other libraries are called by programs, and may take long.)"""
+    if operator is _DEVICE:
+        return True
+    if not isinstance(operator, torch._ops.OpOverload) or operator.namespace not in _NAMESPACES:
+        return False
+    returns = operator._schema.returns
+    return bool(returns) and not any("Tensor" in str(each.type) for each in returns)
