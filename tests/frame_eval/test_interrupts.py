@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import random
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from types import CodeType
 
@@ -49,8 +51,7 @@ def switches(code: CodeType) -> bool:
 
 @pytest.fixture(scope="module")
 def found() -> list[Place]:
-    """The places where something is switched. A signal comes when one is reached for the first time: later on it may
-    be inside a function of torch's in C++ that nothing may be raised in, and that ends the process."""
+    """The places where something is switched."""
     for _ in range(2):  # the first traces import and remember much
         compiled, arguments = fresh()
         reached = places(lambda compiled=compiled, arguments=arguments: compiled(*arguments), switches)
@@ -73,3 +74,11 @@ def test_nothing_is_left_changed_wherever_a_signal_comes(
         with pytest.raises(error):
             interrupted(lambda given=given: given[0](*given[1]), place, number)
         expect_nothing_left(given, before, named(place))
+
+
+@pytest.mark.row("I5", "O8")
+@pytest.mark.parametrize(("backend", "count"), [("eager", 12), ("aot_eager", 4)])
+def test_a_signal_while_torch_may_not_raise_ends_no_process(backend: str, count: int) -> None:
+    command = [sys.executable, "-m", "tests.frame_eval.interrupted_dispatch", backend, str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.endswith("done\n"), (done.returncode, done.stdout[-500:], done.stderr[-2000:])

@@ -16,6 +16,7 @@ import torch
 from torch._C._dynamo import eval_frame
 
 import tracer_core
+from tracer_core import signals
 
 OPTIONS = {"raise_internal_faults": True}
 
@@ -232,3 +233,55 @@ def test_ctrl_c_while_tracing_shows_the_function_and_none_of_our_code():
     assert names[-1] == "works"
     assert caught.value.__context__ is None
     assert sys.exc_info() == (None, None, None)
+
+
+@pytest.mark.row("I5", "O8")
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGUSR1, TooLong)])
+@pytest.mark.parametrize("another", [True, False])
+def test_a_handler_waits_for_the_answer_to_a_question_of_torchs_code_in_cpp(number, error, another):
+    """It is called at the next operation, or where tracing ends."""
+    seen: list[str] = []
+
+    def __torch_dispatch__(mode, func, types):
+        signal.raise_signal(number)
+        seen.append("answered")
+
+    def asks(module, examples):
+        __torch_dispatch__(None, torch.ops.prim.device.default, ())
+        if another:
+            examples[0] + 1
+        seen.append("went on")
+        return module
+
+    signal.signal(signal.SIGUSR1, raises(TooLong))
+    with pytest.raises(error) as caught:
+        tracer_core.compile(works, backend=asks, options=OPTIONS)(torch.ones(2))
+    assert seen == (["answered"] if another else ["answered", "went on"])
+    assert caught.value.__context__ is None
+    files = [entry.filename for entry in traceback.extract_tb(caught.value.__traceback__)]
+    assert not any("tracer_core" in file for file in files[2:])
+    assert not signals.waiting
+    assert torch.equal(tracer_core.compile(works, backend="eager")(torch.ones(2)), works(torch.ones(2)))
+
+
+@torch.library.custom_op("tracewalk_signals::endless", mutates_args=())
+def endless(x: torch.Tensor) -> int:
+    return 1
+
+
+@endless.register_fake
+def _(x):
+    while True:
+        pass
+
+
+def test_a_fake_implementation_that_does_not_end_is_interrupted():
+    signal.signal(signal.SIGALRM, raises(TooLong))
+    signal.setitimer(signal.ITIMER_REAL, 1)
+    try:
+        with pytest.raises(TooLong):
+            tracer_core.compile(lambda x: x * endless(x), backend="eager", options=OPTIONS)(torch.ones(1))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
