@@ -26,13 +26,13 @@ import contextlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.signals import is_from_outside
+from tracer_core.signals import Interrupted, is_from_outside
 
 if TYPE_CHECKING:
     import torch.fx
@@ -182,7 +182,7 @@ class _Shield(Observer):
         if not is_from_outside(error):
             self._errors.setdefault(event, said(error))
         with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` makes of it
-            self._observer.on_lost(event, error)
+            self._observer.on_lost(event, error.error if isinstance(error, Interrupted) else error)
 
     def _lost(self) -> dict[str, str]:
         lost: dict[str, str] = {}
@@ -249,21 +249,32 @@ def before_observing(function: Callable[[], None]) -> Callable[[], None]:
     return function
 
 
-@contextlib.contextmanager
-def observing(observer: Observer | None) -> Iterator[None]:
+class observing:
     """Make `observer` this thread's observer inside the block; the previous one comes back after it. Where `observer`
     failed, a warning says so at the end."""
-    previous = _state.observer
-    shield = None if observer is None else _Shield(observer)
-    _state.observer = shield
-    if shield is not None:
-        for function in _first:
-            function()
-        ACTIVE.append(shield)
-    try:
-        yield
-    finally:
-        _state.observer = previous
-        if shield is not None:
-            ACTIVE.remove(shield)
-            shield.warn()
+
+    def __init__(self, observer: Observer | None) -> None:
+        self._shield = None if observer is None else _Shield(observer)
+        self._previous: Observer | None = None
+        self._entered = False
+
+    def __enter__(self) -> None:
+        global ACTIVE
+        if self._shield is not None:
+            for function in _first:
+                function()
+        # From here on nothing is called, so that Ctrl-C cannot come.
+        self._previous = _state.observer
+        if self._shield is not None:
+            ACTIVE += [self._shield]
+        _state.observer = self._shield
+        self._entered = True
+
+    def __exit__(self, *exception: object) -> None:
+        if not self._entered:  # that was interrupted
+            return
+        self._entered = False
+        _state.observer = self._previous
+        if self._shield is not None:
+            ACTIVE.remove(self._shield)
+            self._shield.warn()

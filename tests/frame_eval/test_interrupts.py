@@ -14,6 +14,8 @@ import pytest
 
 from tests.frame_eval.interrupted_program import TooLong, expect_nothing_left, fresh, named, raises, state
 from tests.frame_eval.interrupting import Place, interrupted, places
+from tracer_core import enabled, make_config
+from tracer_core.observer import Observer, observing
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +84,22 @@ def test_a_signal_while_torch_may_not_raise_ends_no_process(backend: str, count:
     command = [sys.executable, "-m", "tests.frame_eval.interrupted_dispatch", backend, str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.endswith("done\n"), (done.returncode, done.stdout[-500:], done.stderr[-2000:])
+
+
+@pytest.mark.row("I5", "O8")
+def test_nothing_is_left_on_where_blocks_of_ours_are_entered_and_left() -> None:
+    def block() -> None:
+        with observing(Observer()), enabled(config):
+            pass
+
+    config = make_config(backend="eager")
+    block()
+    reached = places(block, lambda code: code.co_filename.endswith(("/hook.py", "/observer.py")))
+    assert len(reached) > 10
+    for place, often in reached.items():
+        for time in range(1, often + 1):
+            before = state()
+            with pytest.raises(KeyboardInterrupt):
+                interrupted(block, place, signal.SIGINT, time)
+            after = state()
+            assert {name: after[name] for name in before if after[name] != before[name]} == {}, named(place)

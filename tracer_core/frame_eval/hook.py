@@ -113,12 +113,13 @@ class Switch:
     def __enter__(self) -> None:
         if self._callback is not None:
             prepare()
+        thread = threads.this.thread
         if is_compiling():
-            self._previous.append((_KEEP, 0))
+            self._previous.append((_KEEP, thread.depth, thread.region))
             return
-        self._previous.append((c_frame.callback(), threads.current_region()))
-        threads.enter(threads.current_region())
+        self._previous.append((c_frame.callback(), thread.depth, thread.region))
         try:
+            threads.enter(thread.region)
             c_frame.set_callback(self._callback)
         except BaseException:  # Ctrl-C, which comes after a call
             self.__exit__(None, None, None)
@@ -127,12 +128,18 @@ class Switch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        previous, region = self._previous.pop()
+        if not self._previous:  # entering it was interrupted
+            return
+        # (Where Python calls nothing, Ctrl-C cannot come.)
+        previous, depth, region = self._previous[-1]
+        del self._previous[-1]
         if previous is not _KEEP:
             try:
                 c_frame.set_callback(previous)
             finally:
-                threads.leave(region)
+                thread = threads.this.thread
+                thread.depth, thread.region = depth, region
+                c_frame.set_region(region)
         after_call()
 
 

@@ -62,16 +62,21 @@ class record:
         hook = enabled(make_config(backend=_run_as_it_is(), dynamic=self._dynamic))
 
         def leave() -> None:
-            hook.__exit__(None, None, None)
             try:
+                hook.__exit__(None, None, None)
                 trace.fill(recorder.finish())
                 _last[:] = [trace]
             finally:
+                hook.__exit__(None, None, None)  # Ctrl-C may have come as the first call began.
                 watch.__exit__(None, None, None)
 
         self._leave = leave
-        watch.__enter__()
-        hook.__enter__()
+        try:
+            watch.__enter__()
+            hook.__enter__()
+        except BaseException:  # Ctrl-C, which comes after a call
+            self.__exit__()
+            raise
         return trace
 
     def __exit__(self, *exception: object) -> None:
