@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_buffers import write_buffer
-from tracer_core.codegen.rebuild_containers import call_for_effect, dict_of, items_of_set, list_of
-from tracer_core.codegen.rebuild_keys import check_keys, refill_dict, refill_set
+from tracer_core.codegen.rebuild_containers import call_for_effect, dict_of, list_of
+from tracer_core.codegen.rebuild_keys import check_keys
 from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.iterator_state import advance
@@ -155,33 +154,19 @@ def _set_items(target: collections.deque[Any], items: list[Any]) -> None:
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
-    if not check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
-        if tracker.reshaped:
-            _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
-            return
-        # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
-        emitter.call_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
-        emitter.emit("POP_TOP")
+    check_keys(tracker.by_key)
+    if tracker.reshaped:
+        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
         return
-    emitter.call_const(
-        refill_dict,
-        lambda: emitter.load(tracker),
-        lambda: emitter.const(base),
-        lambda: dict_of(emitter, tracker),
-    )
+    # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
+    emitter.call_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
     emitter.emit("POP_TOP")
 
 
 @writes_back("set")
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
-    if not check_keys(tracker.by_key, ordered=False):
-        _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
-        return
-    emitter.call_const(refill_set, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
-    emitter.emit("POP_TOP")
-
-
-writes_back("buffer")(write_buffer)
+    check_keys(tracker.by_key)
+    _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
 
 
 @writes_back("iterator")

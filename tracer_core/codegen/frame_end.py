@@ -10,7 +10,7 @@ from tracer_core.bytecode import CallShape, Handler, Instruction, make
 from tracer_core.codegen import effects
 from tracer_core.codegen.alive import as_it_came
 from tracer_core.codegen.draws import draw_all, giving_back, keep_states, temporaries
-from tracer_core.codegen.emitter import OUTPUTS, CannotRebuild, Emitter, refuse_classes_made
+from tracer_core.codegen.emitter import OUTPUTS, Emitter, refuse_classes_made
 from tracer_core.codegen.graph_call import GraphCall
 from tracer_core.codegen.places import pointing_code
 from tracer_core.codegen.rebuild import rebuild
@@ -29,7 +29,6 @@ from tracer_core.interpreter.ops_flow import HandledMark
 from tracer_core.interpreter.with_blocks import ReenteredMark
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.buffers import shares_memory
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dropping import found_through_box
@@ -73,9 +72,6 @@ class FrameEnd:
         # The variables that say how things stood before the graph, and what was drawn.
         self.kept: list[str] = []
         refuse_classes_made(alive)
-        shared = shares_memory(output)
-        if shared is not None:
-            raise CannotRebuild(shared)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
         for tracker in outputs:

@@ -5,7 +5,6 @@ from __future__ import annotations
 # The modules of rules fill the table when they are imported.
 from tracer_core.codegen import (  # noqa: F401
     rebuild_arrays,
-    rebuild_buffers,
     rebuild_containers,
     rebuild_functions,
     rebuild_generators,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 import types
 import weakref
 from typing import Any
 
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import items_of_set, list_of
-from tracer_core.codegen.rebuild_keys import check_keys, fill_dict
+from tracer_core.codegen.rebuild_containers import list_of
+from tracer_core.codegen.rebuild_keys import check_keys
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.tracebacks import add_traceback, set_outer_context
 from tracer_core.graph.libraries import class_in_c
@@ -59,9 +58,7 @@ def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTrac
             factory = part.default_factory
             emitter.call_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
             emitter.emit("POP_TOP")
-        if check_keys(part.by_key, base is collections.OrderedDict):
-            fill_dict(emitter, part.by_key, lambda: emitter.load(tracker))
-            return
+        check_keys(part.by_key)
         for key, value in part.entries(None):
             emitter.call_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
             emitter.emit("POP_TOP")
@@ -69,7 +66,8 @@ def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTrac
 
     def push_items() -> None:
         if isinstance(part, SetPart):
-            items_of_set(emitter, part)
+            check_keys(part.by_key)
+            list_of(emitter, part.keys())
         else:
             list_of(emitter, part.items)
 

@@ -25,9 +25,20 @@ HEAP_TYPE, IMMUTABLE_TYPE = 1 << 9, 1 << 8
 """Flags of CPython's classes: made at run time, and refusing new attributes."""
 
 
+_OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
+def is_in_c(cls: type) -> bool:
+    """Return whether a class is written in C. Those made at run time look like Python's by their flags, but have
+    methods in C that are theirs."""
+    if not cls.__flags__ & HEAP_TYPE:
+        return True
+    return any(isinstance(found, _OF_C) and found.__objclass__ is cls for found in vars(cls).values())
+
+
 def class_in_c(cls: type) -> Any:
     """The nearest class written in C that a class derives from, or is."""
-    return next(each for each in cls.__mro__ if not each.__flags__ & HEAP_TYPE)
+    return next(each for each in cls.__mro__ if is_in_c(each))
 
 
 def may_change(cls: type) -> bool:

@@ -18,7 +18,6 @@ from tracer_core.guards.kinds.containers import hold_key
 from tracer_core.guards.kinds.libraries import Derived
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
-from tracer_core.guards.kinds.values import Contents
 from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
 from tracer_core.sources.parts import dict_keys
 
@@ -52,11 +51,6 @@ def is_none(source: Source) -> Guard:
 
 def is_not_none(source: Source) -> Guard:
     return Guard(source, "NOT_NONE")
-
-
-def contents(source: Source, value: Any) -> Guard:
-    """A bytearray, array or memoryview has the type, element type and bytes that `value` has now."""
-    return Guard(source, "CONTENTS", Contents.of(value))
 
 
 def length(source: Source, value: int) -> Guard:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
-import functools
 import inspect
 import typing
 from collections.abc import Callable
@@ -76,7 +75,7 @@ def namespace_for(
     if meta not in METACLASSES:
         raise Unsupported("class-created", what=f"{name}, by a metaclass of its own, {meta.__qualname__}")
     try:
-        prepared: Any = meta.__prepare__(name, tuple(bases), **_known(name, keywords))
+        prepared: Any = meta.__prepare__(name, tuple(bases), **known_keywords(name, keywords))
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
     return MirroredNamespace(tx, name, prepared)
@@ -102,7 +101,7 @@ def make_by_library(
     for key in ("__annotations__", "__orig_bases__"):
         if key in namespace:
             namespace.real[key] = _value(name, key, namespace[key])
-    return _made(tx, lambda: meta(name, tuple(bases), namespace.real, **_known(name, keywords)))
+    return _made(tx, lambda: meta(name, tuple(bases), namespace.real, **known_keywords(name, keywords)))
 
 
 def _made(tx: Any, make: Callable[[], Any]) -> VariableTracker:
@@ -116,7 +115,8 @@ def _made(tx: Any, make: Callable[[], Any]) -> VariableTracker:
     return tx.constant(made)  # type: ignore[no-any-return]
 
 
-def _known(name: str, keywords: dict[str, VariableTracker]) -> dict[str, Any]:
+def known_keywords(name: str, keywords: dict[str, VariableTracker]) -> dict[str, Any]:
+    """Return the keywords of a class statement, all of which must be constants."""
     return {key: _value(name, key, value) for key, value in keywords.items()}
 
 
@@ -173,20 +173,18 @@ def _parts_of(tx: Any, tracker: VariableTracker) -> Any:
     return [_value("a named tuple", "description", item) for item in items]
 
 
-def _run_on_made(decorator: Any, name: str, convert: Callable[[Any, Any], None]) -> None:
-    """Have a decorator of the library run as it is on classes that the trace has made; others outlive the trace."""
-
-    @handles(decorator, VariableTracker)
-    def decorate(tx: Any, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-        known = cls.known if isinstance(cls, ClassVariable) else None
-        if known is None or known not in overlay.made:
-            raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @{name}")
-        if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
-            raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
-        convert(tx, known)
-        values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
-        options = _known(known.__qualname__, kwargs)
-        return _made(tx, lambda: decorator(known, *values, **options))
+@handles(dataclasses._process_class, VariableTracker)  # type: ignore[attr-defined]
+def dataclass(tx: Any, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    """Have the library run as it is on a class created in the trace; another outlives the trace."""
+    known = cls.known if isinstance(cls, ClassVariable) else None
+    if known is None or known not in overlay.made:
+        raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @dataclass")
+    if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
+        raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
+    _fields_as_written(tx, known)
+    values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
+    options = known_keywords(known.__qualname__, kwargs)
+    return _made(tx, lambda: dataclasses._process_class(known, *values, **options))  # type: ignore[attr-defined]
 
 
 def _fields_as_written(tx: Any, cls: Any) -> None:
@@ -214,7 +212,3 @@ def _option(tx: Any, cls: str, name: str, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
     real = getattr(tracker, "real", None)
     return real if real is dataclasses.MISSING else _as_written(tx, cls, name, tracker)
-
-
-_run_on_made(dataclasses._process_class, "dataclass", _fields_as_written)  # type: ignore[attr-defined]
-_run_on_made(functools.total_ordering, "total_ordering", lambda tx, cls: None)

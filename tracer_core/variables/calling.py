@@ -323,6 +323,8 @@ def _method_by_folding(
 ) -> VariableTracker | None:
     if obj.mutable or not obj.is_constant() or not all_constant([*args, *kwargs.values()]):
         return None
+    if any(isinstance(arg, FunctionVariable) for arg in (*args, *kwargs.values())):
+        return None  # It would run here, and again when Python calls the method.
     method = getattr(obj.value(), name)
     if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
         raise Unsupported("method", name=name, type=name_of(obj.known))

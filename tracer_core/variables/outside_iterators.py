@@ -145,7 +145,7 @@ def _told(build: VariableBuilder, value: Any, source: Source) -> VariableTracker
     return build.register(value, OutsideIterator(upcoming, type(value), source))
 
 
-@builds(map, filter, itertools.starmap, itertools.filterfalse, itertools.compress)
+@builds(map, filter)
 def _of_parts(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """It keeps nothing that its parts do not: the same made of them again, known to be this one."""
     build.tx.guard(make.type_is(source, type(value)))
@@ -158,7 +158,7 @@ def _of_parts(build: VariableBuilder, value: Any, source: Source) -> VariableTra
         kwargs["strict"] = ConstantVariable(strict)
     cls, ongoing = (build(each, ConstSource.of_object(each)) for each in (type(value), Ongoing))
     args = [part.realize() for part in parts.items]
-    for place in range(0 if type(value) in _OF_ITERATORS_ALONE else 1, len(args)):
+    for place in range(0 if type(value) is zip else 1, len(args)):
         if not isinstance(args[place], IteratorVariable):
             args[place] = build.tx.call(ongoing, [args[place]])
     made = build.tx.call(cls, args, kwargs)
@@ -166,10 +166,9 @@ def _of_parts(build: VariableBuilder, value: Any, source: Source) -> VariableTra
     return build.register(value, made)
 
 
-_OF_ITERATORS_ALONE: tuple[type, ...] = (zip, itertools.compress)
-"""Those whose first part is no function."""
-
 _KEEPS_MORE: tuple[Any, ...] = (
+    itertools.starmap, itertools.filterfalse, itertools.compress, itertools.zip_longest, itertools.permutations,
+    itertools.combinations, itertools.combinations_with_replacement,
     itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.groupby, itertools.pairwise,
     type(next(itertools.groupby("a"))[1]), type(itertools.tee(())[0]), type(iter(int, 0)),
     type(iter(memoryview(b""))), type(iter(collections.deque())), type(reversed(collections.deque())),
