@@ -7,7 +7,6 @@ import functools
 import math
 import types
 import weakref
-from array import array
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -110,9 +109,6 @@ ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
     (make.constant(x, torch.Size((1, 2))), [torch.Size((1, 2))], [(1, 2), torch.Size((1,))]),
     (make.length(x, 2), [[1, 2], (1, 2), "ab"], [[1], [1, 2, 3], 3]),
     (make.length(x, 0), [[], {}], [[1]]),
-    (make.contents(x, bytearray(b"ab")), [bytearray(b"ab")], [bytearray(b"ac"), b"ab", bytearray(b"abc"), [97, 98]]),
-    (make.contents(x, array("i", [1])), [array("i", [1])], [array("i", [2]), array("l", [1]), array("i"), 3]),
-    (make.contents(x, memoryview(b"ab")), [memoryview(b"ab")], [memoryview(b"ac"), memoryview(bytearray(b"ab"))]),
     (make.filled(x, 1), [filled_cache(1), filled_cache(2)], [filled_cache(0)]),
     (make.remaining(x, 2), [consumed, iter([1, 2]), iter(range(2))], [iter(()), iter([1, 2, 3])]),
     (make.upcoming(x, 1, True), [iter([1, 2]), iter([1, 2, 3])], [iter([1]), iter(())]),
