@@ -24,7 +24,7 @@ from tests.frame_eval.interrupting import Place, interrupted, places
 from tracer_core.compiling import is_compiling
 from tracer_core.frame_eval import threads
 from tracer_core.global_state import PROPERTIES
-from tracer_core.graph import libraries
+from tracer_core.guards.kinds import libraries
 from tracer_core.variables import overlay
 
 

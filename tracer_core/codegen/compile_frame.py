@@ -387,7 +387,7 @@ class _Attempt:
         found = list(end.output.guards.values())
         settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
-        libraries = end.output.libraries.guards()
+        libraries = [make.libraries(end.output.libraries.as_read()).asked_at(self.interpreter.start)]
         if self.observer is not None:
             for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)

@@ -7,12 +7,12 @@ import types
 import weakref
 from typing import Any
 
+from tracer_core.class_origins import class_in_c
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild_containers import list_of
 from tracer_core.codegen.rebuild_keys import check_keys
 from tracer_core.codegen.rebuild_registry import rebuilds
 from tracer_core.codegen.tracebacks import add_traceback, set_outer_context
-from tracer_core.graph.libraries import class_in_c
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.descriptors import DescriptorVariable
 from tracer_core.variables.exceptions import ExceptionVariable

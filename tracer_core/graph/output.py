@@ -15,13 +15,13 @@ from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.draws import Draw
 from tracer_core.graph.fakes import Fakes
-from tracer_core.graph.libraries import LibraryReads, module_of
 from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import conditions
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
 from tracer_core.graph.state import TracedState
 from tracer_core.guards import Guard, make
+from tracer_core.guards.kinds.libraries import LibraryReads
 from tracer_core.observer import Observer
 from tracer_core.sources import (
     ConstSource,
@@ -93,7 +93,7 @@ class OutputGraph:
         # node is the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, VariableTracker] = {}
         self.kept_alive: list[Any] = []
-        self.libraries = LibraryReads(where)
+        self.libraries = LibraryReads()
         # Generators that the trace started.
         self.generators: list[Any] = []
         # Calls of random generators, which the generated code makes in this order before it calls the graph.
@@ -130,7 +130,7 @@ class OutputGraph:
         """There is no global of that name, which would hide a builtin."""
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
-            self.libraries.name(module_of(globals_), name)
+            self.libraries.name(globals_, name)
         elif not module.startswith("tracer_core."):
             own = globals_ is self.frame.globals
             label = f"globals of {module}"

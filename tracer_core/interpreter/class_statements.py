@@ -14,8 +14,8 @@ import types
 import typing
 from typing import Any
 
+from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.library_classes import (

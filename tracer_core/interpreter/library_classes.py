@@ -15,8 +15,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
 from tracer_core.variables import overlay
 from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or

@@ -8,7 +8,6 @@ from typing import Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import module_of
 from tracer_core.interpreter.frame import Frame
 from tracer_core.interpreter.ops import op
 from tracer_core.sources import AttrSource, BuiltinSource, ConstSource, GlobalSource
@@ -160,7 +159,7 @@ def global_value(tx: Any, frame: Frame, name: str) -> VariableTracker:
     builtins = tx.input.builtins
     if name in builtins:
         return tx.build(builtins[name], BuiltinSource(name))  # type: ignore[no-any-return]
-    tx.output.libraries.name(module_of(builtins), name)
+    tx.output.libraries.name(builtins, name)
     return tx.raise_(NameError, f"name '{name}' is not defined")  # type: ignore[no-any-return]
 
 

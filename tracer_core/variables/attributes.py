@@ -6,8 +6,8 @@ import types
 
 import torch
 
+from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tracer_core import rules
+from tracer_core.class_origins import is_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import is_in_c
 from tracer_core.guards import make
 from tracer_core.sources import (
     PLAIN,

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
+from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
 from tracer_core.variables import overlay
 from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from tracer_core import rules
+from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import class_in_c
 from tracer_core.higher_order_table import higher_order, written
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables import overlay

@@ -5,9 +5,10 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
 from tracer_core.guards import make
+from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED

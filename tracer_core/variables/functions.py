@@ -91,7 +91,7 @@ class UserFunctionVariable(FunctionVariable):
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
-        tx.output.libraries.walked(function)
+        tx.output.libraries.inlined(function)
         # By their places from the end, as Python takes them: others may come to stand before them.
         held = function.__defaults__ or ()
         defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]

@@ -7,7 +7,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import note_lookup
+from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.graph.libraries import HEAP_TYPE
+from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 

@@ -7,9 +7,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
 from tracer_core.guards import make
+from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables import overlay
