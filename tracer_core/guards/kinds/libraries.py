@@ -230,7 +230,8 @@ class Libraries:
     @property
     def labels(self) -> list[str]:
         """What is looked at."""
-        own = [owner.label for owner, _ in self._names] or [cls.label for cls, *_ in (*self._bases, *self._derived)]
+        own = [owner.label for owner, _ in self._names] or [cls.label for cls, _ in self._bases]
+        own += [base.label for _, base, _ in self._derived]
         return own or [f"{function.__module__}.{function_name(function)}" for function in self._codes]
 
     @property
@@ -286,7 +287,8 @@ class LibrariesAsTheyWere(Kind):
     def text(self, name: str, expected: Libraries) -> str:
         labels = expected.labels
         more = len(labels) - _SHOWN
-        return f"{', '.join(labels[:_SHOWN])}{f' and {more} more' if more > 0 else ''}: what is used is as it was"
+        shown = f"{', '.join(labels[:_SHOWN])}{f' and {more} more' if more > 0 else ''}"
+        return f"what is used of {shown} is as it was"
 
     def expected_text(self, expected: Libraries) -> str:
         return "as it was"
