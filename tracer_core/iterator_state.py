@@ -174,13 +174,3 @@ def apart(iterator: Any, *others: Any) -> bool:
         elif id(other) in mine.tables:
             return False
     return True
-
-
-def parts_of(iterator: Any) -> tuple[Any, ...]:
-    """What the iterator was made of, where it keeps nothing else."""
-    return tuple(iterator.__reduce__()[1])
-
-
-def says_strict(iterator: zip[Any]) -> bool:
-    """Whether a `zip` minds that lengths differ."""
-    return len(iterator.__reduce__()) > 2

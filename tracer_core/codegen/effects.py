@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from tracer_core.bytecode import CallShape, Span
 from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import call_for_effect, dict_of, list_of
+from tracer_core.codegen.rebuild_containers import dict_of, list_of
 from tracer_core.codegen.rebuild_keys import check_keys
 from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
 from tracer_core.graph.side_effects import ReplayedCall, SideEffects
@@ -20,7 +20,7 @@ from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
+from tracer_core.variables.outside_iterators import OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -59,8 +59,6 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
         return tracker.keys()
     if isinstance(tracker, CellVariable):
         return [] if tracker.contents is None else [tracker.contents]
-    if isinstance(tracker, IndexIterator):
-        return [tracker.index]
     attributes = getattr(tracker, "attributes", {})
     if isinstance(tracker, ExceptionVariable) and tracker.args_set:
         return [*tracker.args, *attributes.values()]
@@ -174,11 +172,6 @@ def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
     taken, ended = (functools.partial(emitter.const, value) for value in (tracker.taken, tracker.ended))
     emitter.call_const(advance, lambda: emitter.load(tracker), taken, ended)
     emitter.emit("POP_TOP")
-
-
-@writes_back("index iterator")
-def _index_iterator(emitter: Emitter, tracker: IndexIterator) -> None:
-    call_for_effect(emitter, tracker, "__setstate__", lambda: emitter.load(tracker.index))
 
 
 @writes_back("cell")
