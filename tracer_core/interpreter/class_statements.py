@@ -8,7 +8,6 @@ graph ends before the class is made.
 
 from __future__ import annotations
 
-import abc
 import builtins
 import types
 import typing
@@ -38,8 +37,6 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.user_objects import class_attribute_source, static_lookup
 
-#: Metaclasses whose own `__new__`, written in Python, does no more than is done here.
-_PLAIN_METACLASSES = (type, abc.ABCMeta)
 #: What the class makes something of when it is made: these must be known while tracing.
 _TAKEN_AS_THEY_ARE = frozenset(
     "__module__ __qualname__ __doc__ __slots__ __match_args__ __annotations__ __hash__ __orig_bases__".split()
@@ -81,7 +78,7 @@ def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], 
 
 
 #: Functions that are written as bases.
-_STANDING_FOR_BASES = (typing.NamedTuple, typing.TypedDict)
+_STANDING_FOR_BASES = (typing.NamedTuple,)
 
 
 def _base(base: VariableTracker, name: str) -> type:
@@ -95,11 +92,11 @@ def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker
     """The most derived metaclass, as `__build_class__` finds it."""
     asked = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
     try:
-        meta = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
+        meta: type = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
-    if meta not in _PLAIN_METACLASSES and not (isinstance(meta, type) and issubclass(meta, METACLASSES)):
-        raise Unsupported("class-created", what=f"{name}, with a metaclass of the program's own")
+    if meta is not type and not (isinstance(meta, type) and issubclass(meta, METACLASSES)):
+        raise Unsupported("class-created", what=f"{name}, whose metaclass is none of type, EnumType and NamedTuple's")
     return meta
 
 
@@ -147,7 +144,7 @@ def create(
     namespace: dict[str, VariableTracker],
     keywords: dict[str, VariableTracker],
 ) -> VariableTracker:
-    """What `type.__new__` does, and `ABCMeta` after it.
+    """What `type.__new__` does.
 
     Raises:
         Unsupported: code of the program would run where the class is made, past the trace.
@@ -165,8 +162,6 @@ def create(
         raise_real(tx, error)
     for key, stands_for in late.items():
         type.__setattr__(made, key, stands_for)
-    if isinstance(made, abc.ABCMeta):
-        abc._abc_init(made)  # type: ignore[attr-defined]
     overlay.note_made(tx, made)
     tracker: VariableTracker = tx.constant(made)
     if isinstance(cell, CellVariable):

@@ -1,4 +1,4 @@
-"""Classes that the library makes of what a program writes: enums, named tuples, typed dicts, dataclasses.
+"""Classes that the library makes of what a program writes: enums, named tuples, dataclasses.
 
 The library itself makes them while tracing, from what the body has put into its namespace: constants as they are,
 functions as placeholders (see `overlay`), so that no code of the program runs. Like every class made in the trace,
@@ -29,7 +29,7 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 #: Metaclasses of the library that look at all that a class body holds.
-METACLASSES = (enum.EnumType, typing.NamedTupleMeta, typing._TypedDictMeta)  # type: ignore[attr-defined]
+METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]
 #: What they, or `type`, would call while they make a class: a program's own may not be among them.
 _HOOKS = ("__new__", "__init__", "__init_subclass__", "__set_name__", "_generate_next_value_", "__eq__", "__hash__")
 _KEPT_APART = ("__classcell__", "__orig_bases__", "__annotations__")

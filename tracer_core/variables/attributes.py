@@ -15,7 +15,6 @@ from tracer_core.variables.classes import ClassVariable, ModuleVariable
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.refused_writes import has_dict, is_kept_in_c, refuse_write
 from tracer_core.variables.registry import method_for
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
@@ -133,9 +132,6 @@ def set_attr(tx: Tracing, obj: VariableTracker, name: str, value: VariableTracke
         handler(tx, obj, value.realize())
         return
     if not obj.set_attribute(tx, name, value):
-        found, owner = static_lookup(obj.python_type(), name)
-        if not has_dict(obj.python_type()) or (owner is not None and is_kept_in_c(found, owner)):
-            refuse_write(tx, obj, name, value)
         raise Unsupported("set-attribute", name=name, type=obj.python_type_name())
 
 

@@ -26,8 +26,8 @@ from tracer_core.variables.cells import CellVariable, cell_from_outside
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
+from tracer_core.variables.kept_in_c import raise_not_there
 from tracer_core.variables.methods import BuiltinMethodVariable
-from tracer_core.variables.refused_writes import refuse_write
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class UserFunctionVariable(FunctionVariable):
         if name.startswith("__"):
             return False
         if value is DELETED and self.stored(tx, name) is None:
-            refuse_write(tx, self, name, value)
+            raise_not_there(tx, name)
         self.dict_store(tx, name, value)
         return True
 

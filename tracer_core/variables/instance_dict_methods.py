@@ -12,7 +12,6 @@ from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.iteration import iterate
 from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
 
@@ -89,18 +88,6 @@ def pop(
     return found
 
 
-@method(InstanceDictVariable, "popitem")
-def popitem(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-    from tracer_core.variables.sequences import TupleVariable
-
-    entries = self.of.dict_entries(tx)
-    if not entries:
-        tx.raise_(KeyError, "popitem(): dictionary is empty")
-    name, value = list(entries.items())[-1]
-    self.of.dict_store(tx, name, DELETED)
-    return TupleVariable([tx.constant(name), value])
-
-
 @method(InstanceDictVariable, "clear")
 def clear(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
     for name in self.of.dict_entries(tx):
@@ -119,33 +106,12 @@ def update(
     return NONE
 
 
-@handles(operator.ior, InstanceDictVariable, VariableTracker)
-def inplace_or(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
-    update(tx, self, other)
-    return self
-
-
-@handles(operator.or_, InstanceDictVariable, VariableTracker)
-def or_(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
-    made = _as_dict(tx, self)
-    call_method(tx, made, "update", [other], {})
-    return made
-
-
 @handles(operator.eq, InstanceDictVariable, VariableTracker)
 def equal(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
     from tracer_core.variables.operators import compare
 
     right = _as_dict(tx, other) if isinstance(other, InstanceDictVariable) else other
     return compare(tx, "==", _as_dict(tx, self), right)
-
-
-@handles(reversed, InstanceDictVariable)
-def reversed_(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-    keys = [tx.constant(name) for name in reversed(self.of.dict_entries(tx))]
-    from tracer_core.variables.sequences import ListVariable
-
-    return iterate(tx, ListVariable(keys))
 
 
 def _snapshot(name: str) -> Any:

@@ -19,9 +19,9 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
+from tracer_core.variables.kept_in_c import is_kept_in_c, is_slot, raise_not_there
 from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import MethodVariable
-from tracer_core.variables.refused_writes import is_kept_in_c, is_slot, refuse_write
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
@@ -296,14 +296,11 @@ class UserObjectVariable(VariableTracker):
             tx.raise_(AttributeError, setter_name)
         if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
-        kept_in_c = owner is not None and is_kept_in_c(found, owner)
         nowhere = not self._is_slot(name) and not self._has_dict()
-        if kept_in_c or nowhere or (value is DELETED and self._current(tx, name) is None):
-            taken = refuse_write(tx, self, name, value)
-            # (Who reads it asks the real object, after a break.)
-            unread = isinstance(found, types.GetSetDescriptorType) and name not in ("__class__", "__dict__")
-            if not (taken and unread and self.part is None) or value is DELETED:
-                raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
+        if nowhere or (owner is not None and is_kept_in_c(found, owner)):
+            raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
+        if value is DELETED and self._current(tx, name) is None:
+            raise_not_there(tx, name)
         self.dict_store(tx, name, value)
         return True
 
