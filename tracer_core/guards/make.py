@@ -63,11 +63,6 @@ def filled(source: Source, count: int) -> Guard:
     return Guard(source, "FILLED", count)
 
 
-def remaining(source: Source, value: int) -> Guard:
-    """An iterator has `value` items left."""
-    return Guard(source, "REMAINING", value)
-
-
 def upcoming(source: Source, count: int, more: bool) -> Guard:
     """An iterator has yet to give `more` than `count` items, or not."""
     return Guard(AllUpcomingSource(source), "UPCOMING", (count, more))
@@ -107,11 +102,6 @@ def cell_filled(source: Source) -> Guard:
 
 def cell_empty(source: Source) -> Guard:
     return Guard(source, "CELL", False)
-
-
-def weakref_alive(source: Source, alive: bool) -> Guard:
-    """The value is a weak reference whose object lives (or is dead)."""
-    return Guard(source, "WEAKREF_ALIVE", alive)
 
 
 def function_code(source: Source, function: FunctionType) -> Guard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -100,33 +99,6 @@ class Length(Kind):
 
     def advice(self, name: str, expected: int, value: Any) -> str:
         return f"keep the length of {name} the same: its items are traced one by one"
-
-
-def _left(count: int) -> str:
-    return f"an iterator with {count} item{'' if count == 1 else 's'} left"
-
-
-@kind("REMAINING", rank=3)
-class Remaining(Kind):
-    """An iterator over a list, tuple or range has `expected` items left."""
-
-    def holds(self, value: Any, expected: int) -> bool:
-        return operator.length_hint(value) == expected
-
-    def condition(self, value: str, expected: int, const: Const) -> str:
-        return f"{const(operator.length_hint)}({value}) == {expected}"
-
-    def text(self, name: str, expected: int) -> str:
-        return f"items left in {name} == {expected}"
-
-    def expected_text(self, expected: int) -> str:
-        return _left(expected)
-
-    def seen_text(self, value: Any, expected: int) -> str:
-        return _left(operator.length_hint(value))
-
-    def advice(self, name: str, expected: int, value: Any) -> str:
-        return f"give {name} as many items at each call: they are traced one by one"
 
 
 @kind("UPCOMING", rank=1)
