@@ -1,17 +1,22 @@
-"""What may import what: the layers of docs/architecture.md, torch._dynamo kept out, and loading without torch."""
+"""What may import what: the layers of docs/architecture.md, the seam between trackers and the interpreter,
+torch._dynamo kept out, and loading without torch."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 import pkgutil
 import subprocess
 import sys
 import textwrap
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tracer_core.interpreter.operations import Operations
 
 ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT_DYNAMO = ("tracer_core/reference/", "tracer_core/frame_eval/backends.py")
@@ -60,6 +65,17 @@ def test_layers_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_graphs_know_no_trackers() -> None:
+    """What the trace knows of the program stands above the graphs; their folder does not even name it."""
+    for path in (ROOT / "tracer_core" / "graph").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert "VariableTracker" not in source, path
+        names = imported_modules(
+            ast.parse(source)
+        )  # (Those for type checking alone, too, which the linter leaves out.)
+        assert not any(name.startswith("tracer_core.variables") for name in names), path
+
+
 def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
     """A new module stands under the contracts from its first day."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
@@ -71,6 +87,70 @@ def test_no_part_of_the_engine_is_left_out_of_the_contracts() -> None:
     assert set(by_id["recording"]["source_modules"]) == parts - outside
     public = {"tracer_core.errors", "tracer_core.observer", "tracer_core.recording"}
     assert set(by_id["widget"]["forbidden_modules"]) == parts - public
+
+
+# Modules that import when they are called, or for types alone, and why.
+LATE_IMPORTS = {
+    "tracer_core/bytecode/version.py": "only the module for the running Python is loaded",
+    "tracer_core/__init__.py": "the public names load what they need, so that a recording is read without torch",
+    "tracer_core/recording/__init__.py": "the same",
+    "tracer_core/recording/recorder.py": "types of the engine, which needs torch",
+    "tracer_core/errors.py": "the same",
+    "tracer_core/observer.py": "the same",
+    "tracer_core/frame_input.py": "the same",
+    "tracer_core/recording/words.py": "a step gives its sentence, which is about a step",
+    "tracer_core/recording/sayings.py": "the same",
+    "tracer_core/recording/sentences.py": "the same",
+    "tracer_core/recording/summary.py": "a trace gives its summary, which is about a trace",
+    "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
+    "tracer_core/frame_eval/started.py": "the hook hands itself on",
+    "tracer_core/frame_eval/convert.py": "the same",
+    "tracer_core/variables/trace_state.py": "types of the trackers that it keeps",
+    "tracer_core/variables/side_effects.py": "the same",
+    "tracer_core/variables/draws.py": "the same",
+    "tracer_core/variables/tracing.py": "the seam names what trackers are written against",
+}
+
+
+def late_imports(tree: ast.Module) -> set[str]:
+    """What is imported of the engine in functions, or under a condition."""
+    at_the_top = {id(node) for node in tree.body}
+    late = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = imported_modules(ast.Module([node for node in late if id(node) not in at_the_top], []))
+    return {name for name in names if name.startswith("tracer_core.")}
+
+
+def source_trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in SOURCES:
+        if path.startswith("tracer_core/"):
+            yield path, ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def test_imports_stand_at_the_top() -> None:
+    assert {path for path, tree in source_trees() if late_imports(tree)} == set(LATE_IMPORTS)
+
+
+def test_handlers_say_that_they_take_a_tracing() -> None:
+    taken = {
+        "nothing" if arg.annotation is None else ast.unparse(arg.annotation)
+        for _, tree in source_trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if arg.arg == "tx"
+    }
+    assert taken == {"Tracing", "Tracing | None"}
+
+
+# Tables of Python's operators, whose entries are the functions themselves.
+TABLES = {"tracer_core/interpreter/operations.py", "tracer_core/variables/operator_functions.py"}
+TABLES |= {"tracer_core/variables/dunder_methods.py"}
+
+
+def test_what_tracing_offers_is_called_through_it() -> None:
+    offered = {f"{each.__module__}.{name}" for name, each in vars(Operations).items() if inspect.isfunction(each)}
+    assert len(offered) > 15
+    assert {path for path, tree in source_trees() if offered & imported_modules(tree)} == TABLES
 
 
 @pytest.mark.parametrize("path", SOURCES)

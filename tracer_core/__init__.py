@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.compiling import is_compiling
-    from tracer_core.errors import BackendError, FaultWarning, InternalError, TracewalkError, Unsupported
+    from tracer_core.errors import (
+        BackendError,
+        BackendWarning,
+        FaultWarning,
+        InternalError,
+        TracewalkError,
+        Unsupported,
+    )
     from tracer_core.files import name_files
     from tracer_core.frame_eval.api import compile, disable, make_config, reset
     from tracer_core.frame_eval.hook import disabled, enabled
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BackendError": "errors",
+    "BackendWarning": "errors",
     "Config": "frame_input",
     "FaultWarning": "errors",
     "InternalError": "errors",
@@ -37,6 +45,7 @@ _MODULES = ("errors", "observer", "recording")
 
 __all__ = [
     "BackendError",
+    "BackendWarning",
     "Config",
     "FaultWarning",
     "InternalError",

@@ -1,7 +1,7 @@
 """How code, and what its frames hold, is named before people.
 
-A resume function is named after the user's function and the line it goes on after, its arguments after what they are
-in that function. What `torch.nn.Module` does around `forward` is named after the module's class.
+A resume function is named after the user's function and the line of the break it goes on after, its arguments after
+what they are in that function. What `torch.nn.Module` does around `forward` is named after the module's class.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from tracer_core.files import place, shown_file
@@ -36,11 +36,11 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The rest of a function after a line of it, as a code of its own. `arguments` names those that the engine
-    introduced."""
+    """The rest of a function after a break, as a code of its own: `after` says which ("line 12"). `arguments` names
+    those that the engine introduced."""
 
     function: str
-    line: int
+    after: str
     of_module_call: bool
     arguments: Mapping[str, Label]
 
@@ -49,9 +49,9 @@ _rests: dict[int, Rest] = {}
 _NOTHING: Mapping[str, Label] = {}
 
 
-def name_rest(code: CodeType, original: CodeType, line: int, arguments: Mapping[str, Label]) -> None:
-    """Have `code` named as the rest of `original` after `line`, until `forget_code`."""
-    _rests[id(code)] = Rest(code_name(original), line, is_module_call(original), arguments)
+def name_rest(code: CodeType, original: CodeType, after: str, arguments: Mapping[str, Label]) -> None:
+    """Have `code` named as the rest of `original` after what `after` says, until `forget_code`."""
+    _rests[id(code)] = Rest(code_name(original), after, is_module_call(original), arguments)
 
 
 def forget_code(code: CodeType) -> None:
@@ -70,7 +70,7 @@ def code_name(code: CodeType, module: str | None = None) -> str:
     rest = _rests.get(id(code))
     if rest is not None:
         called = f"{module}.__call__" if module is not None and rest.of_module_call else rest.function
-        return f"`{called}`, after line {rest.line}"
+        return f"`{called}`, after {rest.after}"
     return f"{module or 'Module'}.__call__" if is_module_call(code) else code.co_qualname
 
 
@@ -132,8 +132,12 @@ def module_called(code: CodeType, arguments: Mapping[str, Any], class_of: Callab
 
 def is_module_call(code: CodeType) -> bool:
     """Whether it is what `torch.nn.Module` does around `forward`."""
-    if code.co_name not in _MODULE_CALLS:
-        return False
+    return code.co_name in _MODULE_CALLS and any(code is each for each in module_calls())
+
+
+def module_calls() -> list[CodeType]:
+    """The codes between a call of any module and its `forward`; none where torch is not imported. (Copies of them are
+    equal to them.)"""
     module = getattr(sys.modules.get("torch.nn.modules.module"), "Module", None)
-    method = vars(module).get(code.co_name) if isinstance(module, type) else None
-    return getattr(method, "__code__", None) is code
+    methods = (vars(module).get(name) for name in _MODULE_CALLS) if isinstance(module, type) else ()
+    return [method.__code__ for method in methods if isinstance(method, FunctionType)]

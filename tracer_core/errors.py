@@ -26,7 +26,7 @@ class Unsupported(TracewalkError):
         self.reason: Reason = REASONS[reason_id]
         self.reason_id = reason_id
         self.details = details
-        self.message = self.reason.sentence.format(**details)
+        self.message = self.reason.filled(details)
         # Where it was found: the innermost symbolic frame, and the lines that were running.
         self.frame: Any = None
         self.where: Where | None = None
@@ -66,3 +66,7 @@ class NumpyWarns(TracewalkError):
 
 class FaultWarning(RuntimeWarning):
     """The engine failed on a function, which runs as plain Python instead."""
+
+
+class BackendWarning(RuntimeWarning):
+    """What a back end compiled raises where its graph does not; plain Python runs instead."""

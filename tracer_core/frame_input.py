@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.code_names import frame_name
 
 if TYPE_CHECKING:
+    from tracer_core.bytecode import Program
     from tracer_core.guards import Guard
 
 
@@ -58,10 +59,13 @@ class FrameInput:
 
 @dataclass(slots=True)
 class CompiledFrame:
-    """Code to run instead, as long as all `guards` hold (checked in the given order)."""
+    """Code to run instead, as long as all `guards` hold (checked in the given order). `resumes` are the codes of the
+    resume functions that it may call, and `written` the instructions it was assembled from, to be shown to people."""
 
     code: CodeType
     guards: list[Guard]
+    resumes: list[CodeType] = field(default_factory=list)
+    written: Program | None = None
 
 
 @dataclass(slots=True)

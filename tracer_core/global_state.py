@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils._device import DeviceContext
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,18 @@ def _torch_function_modes() -> tuple[type, ...]:
     return tuple(type(torch._C._get_function_stack_at(i)) for i in range(depth)) if depth else ()
 
 
+def programs_mode() -> Any:
+    """The innermost active mode to which torch shows each call, or each operation, and which decides what that gives;
+    None where there is none. (Default devices are such modes as well: what these do is known.)"""
+    if torch._C._len_torch_dispatch_stack():
+        return _get_current_dispatch_mode_stack()[-1]
+    for place in reversed(range(torch._C._len_torch_function_stack())):
+        mode = torch._C._get_function_stack_at(place)
+        if type(mode) is not DeviceContext:
+            return mode
+    return None
+
+
 def _functorch_depth() -> int:
     top = torch._C._functorch.peek_interpreter_stack()
     return 0 if top is None else top.level()
@@ -90,6 +104,17 @@ def _set_saved_tensors_hooks(disabled_why: str | None) -> None:
 
 
 PROPERTIES: dict[str, Property] = {
+    # These come first: to read others may be a call that a mode sees.
+    "torch_function_modes": Property(
+        "active TorchFunctionModes",
+        _torch_function_modes,
+        "call the function always inside, or always outside, the same TorchFunctionMode blocks",
+    ),
+    "torch_dispatch_modes": Property(
+        "number of active TorchDispatchModes",
+        torch._C._len_torch_dispatch_stack,
+        "call the function always inside, or always outside, the same TorchDispatchMode blocks",
+    ),
     "grad_mode": Property(
         "torch.is_grad_enabled()",
         torch.is_grad_enabled,
@@ -134,16 +159,6 @@ PROPERTIES: dict[str, Property] = {
         "torch function overrides enabled",
         torch._C._is_torch_function_enabled,
         "call the function always inside, or always outside, torch._C.DisableTorchFunctionSubclass()",
-    ),
-    "torch_function_modes": Property(
-        "active TorchFunctionModes",
-        _torch_function_modes,
-        "call the function always inside, or always outside, the same TorchFunctionMode blocks",
-    ),
-    "torch_dispatch_modes": Property(
-        "number of active TorchDispatchModes",
-        torch._C._len_torch_dispatch_stack,
-        "call the function always inside, or always outside, the same TorchDispatchMode blocks",
     ),
     "functorch": Property(
         "depth of torch.func transforms",

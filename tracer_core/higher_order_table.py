@@ -25,6 +25,11 @@ class HigherOrder:
     reason_id: str
     transformed: bool = False
 
+    @property
+    def is_transform(self) -> bool:
+        """Whether what it calls runs on wrapped tensors, or is differentiated."""
+        return self.reason_id in ("vmap", "derivative", "function-transform")
+
 
 _FUNCTIONS: dict[str, HigherOrder] = {}
 """By the module and the qualified name of their code."""
@@ -36,21 +41,30 @@ def _add(reason_id: str, module: str, names: str, public: str | None = None) -> 
         _FUNCTIONS[f"{module}.{name}"] = HigherOrder(f"{public or module}.{name}", reason_id)
 
 
+def _transform(name: str) -> str:
+    """The reason id of a transform."""
+    return {"vmap": "vmap", "functionalize": "function-transform"}.get(name, "derivative")
+
+
+def _add_transforms(module: str, names: str, public: str | None = None) -> None:
+    for name in names.split():
+        _add(_transform(name), module, name, public)
+
+
 def _add_returned(path: str, name: str, *, transformed: bool = False) -> None:
     """The inner function that a transform returns."""
-    _FUNCTIONS[path] = HigherOrder(name, "function-transform", transformed)
+    _FUNCTIONS[path] = HigherOrder(name, _transform(name.rpartition(".")[2]), transformed)
 
 
 _APIS, _EAGER = "torch._functorch.apis", "torch._functorch.eager_transforms"
-_add("function-transform", _APIS, "vmap grad grad_and_value", "torch.func")
-_add("function-transform", _EAGER, "vjp jvp jacrev jacfwd hessian functionalize linearize", "torch.func")
-_add(
-    "function-transform",
+_add_transforms(_APIS, "vmap grad grad_and_value", "torch.func")
+_add_transforms(_EAGER, "vjp jvp jacrev jacfwd hessian functionalize linearize", "torch.func")
+_add_transforms(
     "torch._functorch.deprecated",
     "vmap grad grad_and_value vjp jvp jacrev jacfwd hessian functionalize",
     "functorch",
 )
-_add("function-transform", "torch.autograd.functional", "vjp jvp vhp hvp jacobian hessian")
+_add_transforms("torch.autograd.functional", "vjp jvp vhp hvp jacobian hessian")
 for _path in (
     *(f"{_APIS}.vmap.<locals>.wrapped", f"{_APIS}.grad.<locals>.wrapper"),
     *(f"{_APIS}.grad_and_value.<locals>.wrapper", f"{_EAGER}.functionalize.<locals>.wrapped"),

@@ -30,13 +30,13 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.bytecode import Instruction
+from tracer_core.errors import Unsupported
 from tracer_core.signals import is_from_outside
 
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.bytecode import Instruction
-    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
 
 
@@ -240,6 +240,15 @@ def current() -> Observer | None:
     return _state.observer
 
 
+_first: list[Callable[[], None]] = []
+
+
+def before_observing(function: Callable[[], None]) -> Callable[[], None]:
+    """Have `function` called whenever an observer is about to be installed."""
+    _first.append(function)
+    return function
+
+
 @contextlib.contextmanager
 def observing(observer: Observer | None) -> Iterator[None]:
     """Make `observer` this thread's observer inside the block; the previous one comes back after it. Where `observer`
@@ -248,6 +257,8 @@ def observing(observer: Observer | None) -> Iterator[None]:
     shield = None if observer is None else _Shield(observer)
     _state.observer = shield
     if shield is not None:
+        for function in _first:
+            function()
         ACTIVE.append(shield)
     try:
         yield

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.sentences import filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +17,10 @@ class Reason:
     sentence: str
     explanation: str
     hints: tuple[str, ...]
+
+    def filled(self, details: Mapping[str, Any]) -> str:
+        """The sentence about one case."""
+        return filled(self.sentence, details)
 
 
 REASONS: dict[str, Reason] = {}
@@ -47,6 +55,15 @@ _reason(
     "Change the line so that it does not depend on what the size is.",
     "Mark it with torch._dynamo.maybe_mark_dynamic, or not at all, if it may be fixed.",
     "Compile with options={'strict_mark_dynamic': True} to have this raised, as torch.compile does.",
+)
+_reason(
+    "back-end-raises",
+    "What the back end {backend!r} compiled for {function} raises {error}. The graph itself does not, so the call "
+    "runs as plain Python.",
+    "Results are those of plain Python, but calls for which this happens are slower than without a compiler: the "
+    "back end's function is tried each time. A warning says so once for each function.",
+    "Compile with backend='eager', which runs graphs as they are.",
+    "If the back end is yours, call what it returns with the inputs of the graph and see it fail.",
 )
 _reason(
     "frame-library",
@@ -103,13 +120,19 @@ _reason(
 
 _reason(
     "tensor-data",
-    "The code asks for the data of a tensor ({name} on {what}).",
+    "The code reads the data of a tensor ({name} on {what}).",
     "Data exists only when the graph runs; while tracing only shapes, types and devices are known.",
     "Keep the computation on tensors, and read numbers out after the compiled function has returned.",
 )
 _reason(
+    "tensor-memory",
+    "The code calls {name} on a tensor ({what}).",
+    "It tells of the tensor's memory, which exists only when the graph runs.",
+    "Call it outside the compiled function.",
+)
+_reason(
     "free-strides",
-    "The code asks for strides of a computed tensor that no element is found by ({what}).",
+    "The code reads strides of a computed tensor that no element is found by ({what}).",
     "Strides of dimensions of size 1, and of tensors without elements, lead nowhere, and each operation leaves other "
     "ones there; only the tensor itself can tell.",
     "Ask for the shape, or only for strides of dimensions that have more than one element.",
@@ -140,7 +163,7 @@ _reason(
 )
 _reason(
     "data-dependent-op",
-    "What {what} gives hangs on the data ({error}).",
+    "The result of {what} depends on the data ({error}).",
     "Its result's size or value is known only when it runs, so what follows cannot be traced.",
     "Use an operation whose result has a fixed size, such as torch.where with three arguments or a mask.",
 )
@@ -160,8 +183,10 @@ _reason(
 _reason(
     "graph-argument",
     "An argument of {what} cannot be part of a graph: {argument}.",
-    "A graph holds tensors, numbers, strings, dtypes, devices, and lists, tuples and dicts of them.",
+    "A graph holds tensors, numbers, strings, dtypes (but not those of quantized tensors), devices, and lists, "
+    "tuples and dicts of them.",
     "Pass the tensors inside the object one by one.",
+    "Call it outside the compiled function.",
 )
 _reason(
     "graph-result",
@@ -209,9 +234,9 @@ _reason(
 )
 _reason(
     "tensor-created",
-    "The code makes a {cls} by calling the class.",
+    "The code creates a {cls} by calling the class.",
     "Such a tensor has an identity of its own, which a graph cannot give it.",
-    "Make parameters before the compiled function runs; use torch.tensor or torch.zeros for plain tensors.",
+    "Create parameters before the compiled function runs; use torch.tensor or torch.zeros for plain tensors.",
 )
 _reason(
     "autograd-function",
@@ -219,6 +244,24 @@ _reason(
     "Its forward and backward are called by autograd. The call runs as plain Python, between two graphs.",
     "Write the operation with torch's own functions, if their derivatives are what is meant.",
     "Call it outside the compiled function.",
+)
+_reason(
+    "autograd-attribute",
+    "The code reads the attribute {name} of a tensor.",
+    "It belongs to the autograd graph of real tensors, which does not exist while tracing.",
+    "Read it outside the compiled function.",
+)
+_reason(
+    "autograd-context",
+    "The code reads ctx.{name} in {cls}, a torch.autograd.Function.",
+    "Autograd keeps it, out of Python's sight. It is read as plain Python, between two graphs.",
+    "Nothing to do: what follows becomes a graph of its own.",
+)
+_reason(
+    "autograd-flag",
+    "The code calls {name} of a tensor.",
+    "From then on autograd treats the real tensor in another way, and there is none while tracing.",
+    "Call it before the compiled function runs, or on what the function returns.",
 )
 _reason(
     "autograd-call",
@@ -251,20 +294,62 @@ _reason(
     "Checkpointing runs a function again in the backward pass. The call runs as plain Python, between two graphs.",
     "Compile the function that is checkpointed, and call torch.utils.checkpoint outside compiled code.",
 )
+_TRANSFORM = (
+    "A transform runs the function it is given on tensors that it has wrapped. The call runs as plain Python, with "
+    "all that it calls, between two graphs."
+)
+_reason(
+    "vmap",
+    "The code calls {name}, which is not traced yet.",
+    _TRANSFORM,
+    "Write the function for a whole batch: operations that broadcast are traced.",
+    "Call it outside the compiled function.",
+)
+_reason(
+    "derivative",
+    "The code calls {name}, which is not traced yet.",
+    _TRANSFORM,
+    "Compile the function alone, and call torch.autograd.grad on its result, outside compiled code.",
+)
 _reason(
     "function-transform",
     "The code calls {name}, which is not traced yet.",
-    "A transform runs the function it is given on tensors that it has wrapped. The call runs as plain Python, with "
-    "all that it calls, between two graphs.",
-    "Instead of vmap, write the function for a whole batch: operations that broadcast are traced.",
-    "For derivatives, compile the function alone, and call torch.autograd.grad on its result, outside compiled code.",
+    _TRANSFORM,
+    "Call it outside the compiled function.",
+)
+_INSIDE_TRANSFORM = "The tensors there are wrapped for the transform, and a graph holds plain tensors alone."
+_reason(
+    "inside-vmap",
+    "{function} is called inside {transform}, so it runs as plain Python.",
+    _INSIDE_TRANSFORM,
+    "Write the function for a whole batch, and compile that.",
+)
+_reason(
+    "inside-derivative",
+    "{function} is called inside {transform}, so it runs as plain Python.",
+    _INSIDE_TRANSFORM,
+    "Call torch.autograd.grad on the result of the compiled function instead.",
 )
 _reason(
     "inside-transform",
     "{function} is called inside {transform}, so it runs as plain Python.",
-    "The tensors there are wrapped for the transform, and a graph holds plain tensors alone.",
-    "Instead of vmap, write the function for a whole batch, and compile that.",
-    "For derivatives, call torch.autograd.grad on the result of the compiled function.",
+    _INSIDE_TRANSFORM,
+    "Call the function that is transformed by itself, and compile that.",
+)
+_reason(
+    "inside-torch-mode",
+    "{function} is called while the mode {mode} is active, so it runs as plain Python.",
+    "torch shows the mode each call, or each operation, and the mode decides what becomes of it: it may count, "
+    "change results, or raise. So it is shown what plain Python does, and nothing else.",
+    "To see the graph, call the function once outside the mode.",
+    "To count operations of the compiled code, look at the nodes of its graphs.",
+)
+_reason(
+    "torch-mode",
+    "The code enters {mode}, a mode that sees what is done with tensors.",
+    "While it is active, the mode decides what becomes of each call, so the code inside its block runs as plain "
+    "Python.",
+    "Enter the mode outside the compiled function, or only while you look at what it sees.",
 )
 _reason(
     "control-flow-operator",
@@ -291,7 +376,7 @@ _reason(
 )
 _reason(
     "torch-check",
-    "A torch._check does not hold, or hangs on data.",
+    "The condition of a torch._check does not hold, or depends on data.",
     "Whether it holds is known only when the graph has run.",
     "Check shapes rather than data inside the compiled function.",
 )
@@ -304,13 +389,13 @@ _reason(
 _reason(
     "random-number",
     "The code needs to know {what}, which is drawn when the compiled code runs.",
-    "A random number differs from call to call, so nothing that is done now may hang on it.",
+    "A random number differs from call to call, so nothing that is done now may depend on it.",
     "Use the number in arithmetic and tensor operations only, or draw it outside the compiled function.",
 )
 _reason(
     "random-choice",
     "The code draws from a list whose items are not all ints or all floats.",
-    "Which object comes out is known only when the code runs, and what follows may hang on it.",
+    "Which object comes out is known only when the code runs, and what follows may depend on it.",
     "Draw the position with random.randrange outside the compiled function, or draw before it is called.",
 )
 _reason(
@@ -339,7 +424,7 @@ _reason(
 )
 _reason(
     "unknown-object",
-    "{source} is a {type} object, of which the tracer knows nothing.",
+    "{source} is a {type} object, which is not traced.",
     "It is implemented in C, or keeps state that Python code cannot see.",
     "Pass what is needed of it as plain numbers, strings, lists or tensors.",
 )
@@ -358,19 +443,19 @@ _reason(
 _reason(
     "set-of-objects",
     "{source} is a set of objects.",
-    "The order in which it is iterated hangs on the objects' addresses.",
+    "The order in which it is iterated over depends on the objects' addresses.",
     "Use a list or a dict, whose order is fixed.",
 )
 _reason(
     "set-order",
-    "The code needs the order of {what}, which hangs on objects' addresses.",
+    "The code needs the order of {what}, which depends on objects' addresses.",
     "Addresses differ from run to run.",
     "Use a list or a dict, whose order is fixed.",
 )
 _reason(
     "dict-reshaped",
     "A {what} is iterated over while keys are put in and taken out.",
-    "What comes next then hangs on how Python keeps the keys in memory.",
+    "What comes next then depends on how Python keeps the keys in memory.",
     "Iterate over a copy: for key in list(d).",
 )
 _reason(
@@ -388,44 +473,44 @@ _reason(
 )
 _reason(
     "identity",
-    "The code asks whether {a} and {b} are the same object.",
+    "The code compares {a} and {b} with `is`.",
     "Symbolic numbers are no objects of their own, and equal values that came in at two places may be one or two.",
     "Compare values with ==.",
 )
 _reason(
     "object-id",
-    "The code asks for the address of an object (id or hash).",
-    "Objects made while tracing get their address later.",
+    "The code needs the address of an object (id or hash).",
+    "Objects created in the trace get their address later.",
     "Use a name or a counter instead of an address.",
 )
 _reason(
     "finalizer",
-    "The code makes a {cls}, which has a __del__.",
+    "The code creates a {cls}, which has a __del__.",
     "When the object goes, and its __del__ runs, is known only when the program runs.",
     "Make the object before the compiled function runs.",
 )
 _reason(
     "weak-reference",
-    "The code makes a weak reference to {what}.",
+    "The code creates a weak reference to {what}.",
     "When the object dies is known only when the program runs.",
     "Make the reference before the compiled function runs.",
 )
 _reason(
     "weak-reference-after-change",
-    "The code asks a weak reference after changing something that may have held the object.",
+    "The code calls a weak reference after changing something that may have held the object.",
     "What a traced program drops goes when its graph has run. Only then is it known whether the object is there.",
-    "Ask the weak reference before the changes, or hold the object while it is used.",
+    "Call the weak reference before the changes, or hold the object while it is used.",
 )
 _reason(
     "object-address",
     "The code turns {what} into text, which shows its address.",
-    "Objects made while tracing get their address later.",
+    "Objects created in the trace get their address later.",
     "Give the class a __repr__ or __str__.",
 )
 _reason(
     "needs-constant",
     "The code needs a value known while tracing, but has {what}.",
-    "What it does hangs on the value itself, not only on its type or shape.",
+    "What it does depends on the value itself, not only on its type or shape.",
     "Compute it from shapes or plain Python numbers, or outside the compiled function.",
 )
 _reason(
@@ -445,8 +530,8 @@ _reason(
 
 _reason(
     "attribute",
-    "The tracer does not know the attribute {name} of a {type}.",
-    "It is computed in C from state that is not tracked.",
+    "The code reads the attribute {name} of a {type}, which is not traced.",
+    "It is computed in C, from state that is not tracked.",
     "Read it before the compiled function runs and pass it in.",
 )
 _reason(
@@ -469,20 +554,20 @@ _reason(
 )
 _reason(
     "descriptor",
-    "{what} is a {type}, whose code runs in C.",
+    "The code uses {what}, whose code is in C and is not traced.",
     "What reading it gives, or does, is not known.",
     "Read it before the compiled function runs and pass it in.",
 )
 _reason(
     "method",
-    "The tracer does not know the method {name} of a {type} on these arguments.",
-    "It is implemented in C and has no rule here.",
+    "The code calls the method {name} of a {type}, which is not traced with these arguments.",
+    "It is implemented in C, and what it does is not known.",
     "Call it outside the compiled function, or write the step in plain Python.",
 )
 _reason(
     "call",
-    "The tracer does not know how to call {what}.",
-    "It is implemented in C and has no rule here.",
+    "The code calls {what}, which is not traced.",
+    "It is implemented in C, and what it does is not known.",
     "Call it outside the compiled function, or write the step in plain Python.",
 )
 _reason(
@@ -517,8 +602,8 @@ _reason(
 )
 _reason(
     "class-created",
-    "The code makes a class ({what}).",
-    "A class made while tracing would be another one in each call.",
+    "The code creates a class ({what}).",
+    "A class created in the trace would be another one in each call.",
     "Define classes outside the compiled function.",
 )
 _reason(
@@ -535,9 +620,10 @@ _reason(
 )
 _reason(
     "left-open",
-    "The graph ends while the code is in a {type} that it has not entered by a with block of its own.",
-    "Such a block cannot be entered by the graph and left by other code, so it is entered between two graphs.",
-    "Enter it by a with block in the function where the graph ends.",
+    "The graph ends inside a block of {type}, which is not entered again after a break.",
+    "Such a block cannot be entered by one graph and left by another, so it is entered between two graphs.",
+    "Take what breaks the graph out of the block.",
+    "Enter torch's own context managers by a with statement in the function where the graph ends.",
 )
 _reason(
     "instance-dict-key",
@@ -560,7 +646,7 @@ _reason(
 _reason(
     "instruction",
     "The bytecode instruction {name} is not supported.",
-    "The tracer has no handler for what the code does here.",
+    "What the code does here is not traced.",
     "Write the step in another way.",
 )
 _reason(
@@ -574,6 +660,13 @@ _reason(
     "Calls are nested more than {depth} deep (in {name}).",
     "Each call is traced into its caller; very deep recursion is left to Python.",
     "Use a loop instead of recursion.",
+)
+_reason(
+    "recursion-limit",
+    "Python's recursion limit was reached while {function} was traced.",
+    "Tracing takes several Python calls for each call of the program, on top of those that are running already.",
+    "Call the compiled function from fewer calls inside each other.",
+    "Raise the limit with sys.setrecursionlimit().",
 )
 _reason(
     "exception-leaves",
@@ -682,7 +775,7 @@ _reason(
 )
 _reason(
     "frame-namespace",
-    "The code asks for a namespace as a whole (locals(), globals() or dir()).",
+    "The code reads a namespace as a whole (locals(), globals() or dir()).",
     "The namespace of a traced function exists only while tracing.",
     "Name the variables that are needed.",
 )

@@ -64,7 +64,10 @@ SKIPPED_MODULES: dict[str, str] = {
     "numpy": "NumPy is not traced",
     "logging": "it writes to handlers that only Python sees",
     "warnings": "it writes to filters that only Python sees",
+    "_warnings": "it gives a warning, or writes to filters that only Python sees",
+    "gc": "it looks at all objects of the process",
     "threading": "it starts or waits for threads",
+    "_thread": "it starts or waits for threads",
     "multiprocessing": "it starts processes",
     "subprocess": "it starts processes",
     "asyncio": "it runs an event loop",
@@ -74,6 +77,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "io": "it reads or writes files",
     "pathlib": "it talks to the operating system",
     "pickle": "it reads or writes bytes of objects",
+    "_pickle": "it reads or writes bytes of objects",
     "importlib": "it loads code",
     "traceback": "it looks at the Python stack",
     "inspect": "it looks at Python objects from outside",
@@ -84,6 +88,8 @@ SKIPPED_MODULES: dict[str, str] = {
     "unittest": "it belongs to a test runner",
     "IPython": "it belongs to the notebook",
     "ipykernel": "it belongs to the notebook",
+    "tracer_core.frame_eval.api": "it was compiled on its own",
+    "tracer_core.frame_eval.modules": "it was compiled on its own",
     "tracer_core": "it belongs to tracewalk",
     "tracewalk": "it belongs to tracewalk",
 }
@@ -260,7 +266,7 @@ def _decide(function: Any) -> Rule:
         return _by_module(function)
     if isinstance(function, types.BuiltinFunctionType) or inspect.isbuiltin(function):
         why = _why_skip_module(getattr(function, "__module__", None) or "")
-        return Rule("skip", why or "it is implemented in C and has no rule here")
+        return Rule("skip", why or "it is implemented in C, and what it does is not known")
     return INLINE
 
 

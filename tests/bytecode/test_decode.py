@@ -11,8 +11,8 @@ import pytest
 
 from tests.bytecode.programs import module_codes, snippet_codes
 from tracer_core.bytecode import CallShape, Instruction, decode
-from tracer_core.bytecode import cpython311 as cpython
 from tracer_core.bytecode.operand_text import constant_text
+from tracer_core.bytecode.version import cpython
 
 PREFIXES = {"EXTENDED_ARG", "KW_NAMES", "PRECALL"}
 SAMPLE = ("shutil.py", "contextlib.py", "asyncio/taskgroups.py", "enum.py", "difflib.py", "_pydecimal.py")

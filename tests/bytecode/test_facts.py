@@ -28,7 +28,7 @@ from tracer_core.bytecode import (
     stack_effect,
     successors,
 )
-from tracer_core.bytecode import cpython311 as cpython
+from tracer_core.bytecode.version import cpython
 
 NOWHERE = make("NOP")
 # dis counts the value that wakes a generator in its entry depth, and leaves the rest to the assembler.

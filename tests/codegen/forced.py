@@ -13,7 +13,7 @@ from typing import Any
 
 import tracer_core
 from tests.conformance.snapshot import Snapshot, without_addresses
-from tracer_core.codegen.resume import resume_of
+from tracer_core.codegen.resume.functions import resume_of
 from tracer_core.errors import FaultWarning, Unsupported
 from tracer_core.observer import Observer, observing
 

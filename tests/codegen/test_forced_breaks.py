@@ -9,7 +9,7 @@ import pytest
 
 from tests.codegen.forced import Forced, outcome, steps_of, traced
 from tests.codegen.forced_programs import PROGRAMS, arguments_of
-from tracer_core.codegen.resume import origin_of
+from tracer_core.codegen.resume.functions import origin_of
 
 MOST_STEPS = 400
 

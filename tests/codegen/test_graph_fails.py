@@ -9,6 +9,8 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 import tracer_core
+from tracer_core.codegen.emit.names import STREAMS
+from tracer_core.observer import Observer, observing
 
 OPTIONS = {"raise_internal_faults": True}
 
@@ -111,7 +113,8 @@ def test_a_back_end_that_fails_when_run_leaves_the_result_right():
         return x * 2
 
     compiled = tracer_core.compile(double, backend=broken, options=OPTIONS)
-    assert torch.equal(compiled(torch.ones(2)), torch.full((2,), 2.0))
+    with pytest.warns(tracer_core.BackendWarning, match="out of order"):
+        assert torch.equal(compiled(torch.ones(2)), torch.full((2,), 2.0))
 
 
 def test_an_interrupt_while_the_graph_runs_is_not_hidden():
@@ -304,3 +307,68 @@ def test_a_compiled_module_is_recomputed_by_checkpoints():
         checkpoint(each, x, use_reentrant=False).sum().backward()
         gradients.append(x.grad)
     assert torch.equal(*gradients)
+
+
+def refused_index(n, i):
+    n.index_reduce_(0, i, torch.ones(1), "prod")
+
+
+def refused_weights(n, i):
+    torch.multinomial(n - i, 1)
+
+
+def refused_divisor(n, i):
+    torch.ones(1, dtype=torch.int64).floor_divide(i - 7)
+
+
+def refused_matrix(n, i):
+    torch.linalg.cholesky((n[0] - i).reshape(1, 1))
+
+
+@pytest.mark.row("I5")
+@pytest.mark.parametrize("refused", [refused_index, refused_weights, refused_divisor, refused_matrix])
+def test_what_changed_before_an_operation_that_raises_is_put_back(refused):
+    def function(n, i):
+        n += 1
+        try:
+            refused(n, i)
+        except (RuntimeError, IndexError, ZeroDivisionError):
+            return n * 2
+        return n
+
+    compiled = tracer_core.compile(function, backend="eager", options=OPTIONS)
+    results = []
+    for f in (function, compiled):
+        torch.manual_seed(0)
+        n = torch.ones(3)
+        results.append((str([f(n, torch.tensor([i])) for i in (0, 7)]), n.tolist()))
+    assert results[0] == results[1]
+
+
+class Copies(Observer):
+    """Whether the code compiled last keeps copies of inputs."""
+
+    def on_generated(self, code, new_code, listing, resumes):
+        self.kept = STREAMS in new_code.co_varnames
+
+
+def only_computes(n, w, count):
+    count += 1
+    torch._foreach_add_([n], 1.0)
+    return torch.nn.functional.layer_norm(n @ w, (3,)).relu().masked_fill(n.bool(), 0).sum() + count
+
+
+def divides(n, w, count):
+    count += 1
+    return 7 // count
+
+
+@pytest.mark.row("I5")
+@pytest.mark.parametrize(("function", "kept"), [(only_computes, False), (divides, True)])
+def test_inputs_are_copied_only_where_an_operation_may_raise(function, kept):
+    copies = Copies()
+    compiled = tracer_core.compile(function, backend="eager", options=OPTIONS)
+    given = lambda: (torch.ones(3), torch.ones(3, 3), torch.tensor(0))
+    with observing(copies):
+        assert str(compiled(*given())) == str(function(*given()))
+    assert copies.kept is kept

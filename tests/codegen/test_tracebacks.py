@@ -247,7 +247,7 @@ TEXT = "def f(x):\n    x = x + 1\n    print('a')\n    return x * 2\n"
 
 @pytest.mark.parametrize("replaced", [False, True])
 def test_resume_functions_die_with_the_code_they_go_on_with(replaced: bool) -> None:
-    from tracer_core.codegen import resume
+    from tracer_core.codegen.resume import functions as resume
     from tracer_core.interpreter import frame
 
     names: dict[str, Any] = {}

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tracer_core
-from tests.frame_eval.stand_in import tracing
+from tests.frame_eval.stand_in import Counting, tracing
 from tests.frame_eval.test_cache import numbered
 
 
@@ -17,17 +17,6 @@ from tests.frame_eval.test_cache import numbered
 def torch_forgets() -> Iterator[None]:
     yield
     torch._dynamo.reset()
-
-
-class Counting:
-    """A back end that counts the graphs it is given."""
-
-    def __init__(self) -> None:
-        self.graphs = 0
-
-    def __call__(self, gm: Any, inputs: Any) -> Any:
-        self.graphs += 1
-        return gm.forward
 
 
 @pytest.mark.parametrize("ours_first", [True, False])

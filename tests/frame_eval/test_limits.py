@@ -16,21 +16,10 @@ from torch._C._dynamo import eval_frame
 
 import tracer_core
 import tracewalk as tw
-from tests.frame_eval.stand_in import Log
+from tests.frame_eval.stand_in import Counting, Log
 from tracer_core import Unsupported
 
 pytestmark = pytest.mark.row("G4")
-
-
-class Counting:
-    """A back end that counts the graphs it is given."""
-
-    def __init__(self) -> None:
-        self.graphs = 0
-
-    def __call__(self, gm: Any, inputs: Any) -> Any:
-        self.graphs += 1
-        return gm.forward
 
 
 def doubled(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
 import pytest
 import torch
+import typing_extensions
 
 import tracer_core
+import tracewalk as tw
 from tracer_core.observer import Observer, observing
 
 
@@ -99,6 +103,46 @@ def test_after_many_frames_without_tensors_nobody_asks() -> None:
     assert 10 < len(skips.reasons("fn")) < 300
 
 
+async def waits(x):
+    return x
+
+
+def looks_at_its_frame(x):
+    y = x * 2
+    print(end="")
+    return y, sys._getframe().f_code.co_name
+
+
+@pytest.mark.row("I15")
+@pytest.mark.parametrize(
+    ("function", "args", "reason"),
+    [
+        (lambda holder, n: len([holder]) + n, (torch.ones(2), 1), "no-tensor-work"),
+        (lambda n: n + 1, (1,), "no-tensor-work"),
+        (lambda module: type(module), (torch.nn.Linear(2, 2),), "no-tensor-work"),
+        (looks_at_its_frame, (torch.ones(2),), "frame-looks-at-stack"),
+        (waits, (torch.ones(2),), "frame-async"),
+        (textwrap.dedent, ("a",), "frame-library"),
+    ],
+)
+def test_each_recording_says_why_a_frame_is_left(function: Any, args: tuple[Any, ...], reason: str) -> None:
+    compiled = tracer_core.compile(function, backend="eager")
+    for _ in range(300 if function is not waits else 0):
+        compiled(*args)
+    for _ in range(3):
+        skips = Skips()
+        with observing(skips):
+            for _ in range(3):
+                result = compiled(*args)
+                if function is waits:
+                    result.close()
+        said = skips.reasons(function.__name__)
+        assert said and set(said) <= {reason, "no-tensors-in-sight"}
+        assert len(said) == 1 or reason == "no-tensor-work"
+    again = [str(tw.trace(function, *args)).partition("\n  ")[2] for _ in range(3) if function is not waits]
+    assert all(each == again[0] and "skipped (" in each for each in again)
+
+
 @pytest.mark.row("I15")
 def test_prints_and_does_nothing_with_tensors() -> None:
     skips = run(lambda x: untraced(stamped, 3) + x, (torch.ones(2),))
@@ -133,6 +177,19 @@ def test_library_code_is_left_alone_with_its_file_named() -> None:
     skips = run(lambda x: (x + 1, json.dumps({"a": 1})), (torch.ones(2),))
     assert skips.reasons("dumps") == ["frame-library"]
     assert "json" in next(message for name, _, message in skips.told if name == "dumps")
+
+
+@pytest.mark.row("I15")
+def test_what_pythons_library_will_be_is_left_alone() -> None:
+    """A module that is one file, as this one is, is a package like others."""
+
+    @typing_extensions.deprecated("old")
+    def old(v):
+        return helper(v)
+
+    skips = run(lambda x: untraced(old, x), (torch.ones(2),))
+    assert skips.reasons("wrapper") == ["frame-library"]
+    assert "old" in skips.compiled
 
 
 @pytest.mark.row("I15")

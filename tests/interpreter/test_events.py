@@ -10,7 +10,7 @@ import torch
 import tracer_core
 from tests.codegen.forced_programs import PROGRAMS, arguments_of
 from tracer_core.bytecode import stack_depths, stack_effect
-from tracer_core.codegen.resume import name_of
+from tracer_core.codegen.resume.functions import name_of
 from tracer_core.observer import Observer, observing
 
 
@@ -162,8 +162,8 @@ def test_events_of_an_inlined_call() -> None:
         "done RETURN_VALUE in _inlines",
         "exit _inlines with a value",
         "graph",
-        "generated, resumes in []",
         "compiled",
+        "generated, resumes in []",
     ]
 
 
@@ -204,6 +204,6 @@ def test_events_of_a_break() -> None:
         "break at CALL in _prints",
         "exit _prints by an error",
         "graph",
-        "generated, resumes in ['resume_in__prints']",
         "compiled",
+        "generated, resumes in ['resume_in__prints']",
     ]

@@ -8,12 +8,14 @@ from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import numpy as np
 import pytest
 import torch
 import torch._dynamo
 import transformers
 
 import tracer_core
+import tracewalk
 from tests.benchmarks.trace_models import MODELS, Identity
 
 OPTIONS = {"raise_internal_faults": True}
@@ -68,3 +70,31 @@ def test_a_model_that_skips_its_mask_when_it_is_compiled() -> None:
             result = tensors(compiled(input_ids=ids, decoder_input_ids=ids))
             assert len(result) == len(expected)
             assert all(torch.equal(mine, plain) for mine, plain in zip(result, expected, strict=True))
+
+
+@pytest.mark.row("B6", "B11", "O9")
+def test_a_speech_model_in_training_draws_its_masks_as_numpy_does() -> None:
+    """The graph ends where the number of spans depends on a draw, where the drawn spans are looked at, and where
+    `requires_grad` of a tensor is set."""
+    torch.manual_seed(0)
+    config = transformers.Wav2Vec2Config(
+        vocab_size=10, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+        conv_dim=(8, 8, 8), conv_stride=(5, 2, 2), conv_kernel=(10, 3, 3), num_feat_extract_layers=3,
+        mask_time_prob=0.3, mask_time_length=2, mask_feature_prob=0.2, mask_feature_length=2, layerdrop=0.0,
+        num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=2,
+    )  # fmt: skip
+    model = transformers.Wav2Vec2Model(config).train()
+    compiled = tracer_core.compile(model, backend="eager", options=OPTIONS)
+    sound = torch.randn(2, 800)
+    for seed in range(2):
+        results = []
+        for call in (model, compiled):
+            np.random.seed(seed)
+            torch.manual_seed(seed)
+            with tracewalk.record() as trace:
+                results.append([*tensors(call(sound)), torch.tensor(np.random.rand())])
+        assert all(torch.equal(mine, plain) for mine, plain in zip(*results, strict=True))
+        if seed == 0:
+            assert len(trace.graphs) == 10
+            reasons = {each.reason_id for each in trace.breaks}
+            assert reasons == {"set-attribute", "unknown-object", "random-number", "numpy-data"}

@@ -295,6 +295,19 @@ def f(x):
     assert str(trace).count("model.py:4, in f: ") == 1
 
 
+def test_a_line_whose_message_names_another_dtype_is_one_place() -> None:
+    program = """\
+def f(x):
+    if x.sum():
+        x = x + 1
+    return x
+"""
+    trace = recorded(module(program)["f"], (torch.ones(2),), (torch.ones(2, dtype=torch.float64),))
+    assert len({found.message for found in trace.breaks}) == 2
+    (found,) = trace.break_places
+    assert found == trace.breaks[0]
+
+
 def test_two_prints_in_a_loop_are_two_places() -> None:
     program = """\
 def f(x):

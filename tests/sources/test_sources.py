@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from tracer_core.bytecode import Instruction, assemble, decode, make
+from tracer_core.bytecode import assemble, decode, make, prologue
 from tracer_core.code_names import Label
 from tracer_core.sources import (
     AttrSource,
@@ -37,6 +37,7 @@ from tracer_core.sources import (
     Scope,
     SizeSource,
     Source,
+    SourceCode,
     StrideSource,
     TypeSource,
     UpcomingSource,
@@ -159,11 +160,10 @@ def template(x: Any) -> Any:
 
 @pytest.mark.parametrize(("source", "value", "name", "expected"), CASES, ids=[case[2] for case in CASES])
 def test_rebuilt_by_instructions(source: Source, value: Any, name: str, expected: Any) -> None:
-    def load(part: Source) -> list[Instruction]:
-        return part.rebuild(load)
-
+    code = SourceCode()
+    code.load_source(source)
     program = decode(template.__code__)
-    program.instructions = [make("RESUME", 0), *load(source), make("RETURN_VALUE")]
+    program.instructions = [*prologue(), *code.instructions, make("RETURN_VALUE")]
     rebuilt = types.FunctionType(assemble(program), globals())
     assert same(rebuilt(value), expected)
 
@@ -214,7 +214,9 @@ def test_cell_of_the_frame_is_found_in_the_scope_only() -> None:
     cell = types.CellType(3)
     source = CellSource("x")
     assert source.find(Scope({}, {}, {}, {"x": cell})) is cell
-    assert [(i.op, i.arg) for i in source.rebuild(lambda s: [])] == [("LOAD_CLOSURE", "x")]
+    code = SourceCode()
+    code.load_source(source)
+    assert [(i.op, i.arg) for i in code.instructions] == [("LOAD_CLOSURE", "x")]
     with pytest.raises(NotImplementedError):
         source.expr("", lambda thing: "")
 
@@ -225,7 +227,7 @@ def test_settings_are_read_now_and_never_rebuilt() -> None:
     with torch.no_grad():
         assert source.find(scope_of(None)) is False
     with pytest.raises(TypeError, match="not a value of the program"):
-        source.rebuild(lambda s: [])
+        source.rebuild(SourceCode())
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import ast
+import io
 import operator
+import os
+import pickle
+import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 import tracer_core
+from tracer_core.frame_eval.modules import CompiledModule
 from tracer_core.observer import Observer, observing
+from tracer_core.public_names import name_of
 from tracer_core.recording import Recorder
 from tracer_core.sources import LocalSource
-from tracer_core.variables.functions import name_of
 from tracer_core.variables.lazy import LazyVariable
 
 
@@ -28,6 +35,16 @@ from tracer_core.variables.lazy import LazyVariable
         (F.softmax, "torch.nn.functional.softmax"),
         (operator.add, "operator.add"),
         (len, "len"),
+        (warnings.warn, "warnings.warn"),
+        (pickle.dumps, "pickle.dumps"),
+        (threading.Lock, "threading.Lock"),
+        (os.urandom, "os.urandom"),
+        (io.BytesIO, "io.BytesIO"),
+        (torch.save, "torch.save"),
+        (torch.manual_seed, "torch.manual_seed"),
+        (torch.utils.data.TensorDataset.__init__, "torch.utils.data.TensorDataset.__init__"),
+        (np.linalg.svd, "numpy.linalg.svd"),
+        (CompiledModule.__call__, "a compiled module"),
     ],
 )
 def test_functions_have_the_names_they_are_called_by(function: Any, name: str) -> None:

@@ -10,7 +10,18 @@ import pytest
 from tracer_core.variables import registry
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.registry import answered, builds, handles, matches, method, method_for
+from tracer_core.variables.registry import (
+    answered,
+    builds,
+    getter,
+    getter_for,
+    handles,
+    matches,
+    method,
+    method_for,
+    setter,
+    setter_for,
+)
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 
 TX: Any = None  # handlers here do not ask for the frame
@@ -22,7 +33,7 @@ def asked(a: object, b: object = None) -> None:
 
 @pytest.fixture(autouse=True)
 def tables_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_functions", "_methods", "_builders"):
+    for name in ("_functions", "_methods", "_getters", "_setters", "_builders"):
         monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     monkeypatch.setattr(registry, "_builders_by_base", list(registry._builders_by_base))
 
@@ -79,19 +90,38 @@ def test_methods_are_inherited_and_overridden_like_pythons() -> None:
     assert method_for(ConstantVariable, "ask") is None
 
 
+def test_an_attribute_is_read_written_and_called_by_handlers_of_their_own() -> None:
+    read, write, call = saying("read"), saying("write"), saying("call")
+    getter(SequenceVariable, "size")(read)
+    setter(SequenceVariable, "size")(write)
+    method(SequenceVariable, "size")(call)
+    assert getter_for(ListVariable, "size") is read
+    assert setter_for(ListVariable, "size") is write
+    assert method_for(ListVariable, "size") is call
+    assert getter_for(ConstantVariable, "size") is None
+
+
+def test_no_handler_is_registered_under_a_name_that_python_has_not() -> None:
+    names = {name for table in (registry._methods, registry._getters, registry._setters) for _, name in table}
+    assert [name for name in names if not name.isidentifier()] == []
+
+
 @pytest.mark.row("B2")
-def test_builders_by_exact_type_come_before_those_by_base() -> None:
+def test_builders_by_exact_type_come_before_those_by_base(monkeypatch: pytest.MonkeyPatch) -> None:
     class Base:
         pass
 
     class Child(Base):
         pass
 
-    by_base, exact = saying("base"), saying("exact")
+    by_base, exact, any_other = saying("base"), saying("exact"), saying("any")
+    builds(object, subclasses=True)(any_other)
     builds(Base, subclasses=True)(by_base)
     builds(Child)(exact)
     assert registry.builder_for(Child()) is exact
     assert registry.builder_for(Base()) is by_base
+    monkeypatch.setattr(registry, "_builders_by_base", registry._builders_by_base[-1:])
+    assert registry.builder_for(Base()) is any_other
 
 
 @pytest.mark.row("I2")

@@ -37,7 +37,7 @@ class Record:
 
 def build(value: Any) -> VariableTracker:
     """Its tracker, made without an interpreter: it must be asked for nothing, no guard above all."""
-    no_tracing: Any = SimpleNamespace(output=SimpleNamespace(placeholders={}))
+    no_tracing: Any = SimpleNamespace(trace=SimpleNamespace(placeholders={}))
     return SourcelessBuilder(no_tracing)(value)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType
 
-from tracer_core.bytecode import cpython311 as cpython
 from tracer_core.bytecode.check import check_program
-from tracer_core.bytecode.exception_table import TableEntry, encode_exception_table
+from tracer_core.bytecode.exception_table import TableEntry
 from tracer_core.bytecode.instruction import Handler, Instruction, Program
-from tracer_core.bytecode.line_table import encode_line_table
 from tracer_core.bytecode.pools import Pools
 from tracer_core.bytecode.stack import max_stack
+from tracer_core.bytecode.version import cpython
 
 
 def assemble(program: Program) -> CodeType:
@@ -40,16 +39,16 @@ def assemble(program: Program) -> CodeType:
         co_cellvars=tuple(program.cellvars),
         co_freevars=tuple(program.freevars),
         co_stacksize=max_stack(program) + _extra_stack(units),
-        co_linetable=encode_line_table(
+        co_linetable=cpython.encode_line_table(
             ((unit.source.span, unit.size) for unit in units), program.template.co_firstlineno
         ),
-        co_exceptiontable=encode_exception_table(_handler_runs(units, offsets)),
+        co_exceptiontable=cpython.encode_exception_table(_handler_runs(units, offsets)),
     )
 
 
 @dataclass(slots=True, eq=False)
 class _Unit:
-    """One CPython instruction with its EXTENDED_ARG prefixes and caches. `units` are 2 bytes each."""
+    """One CPython instruction with the prefixes that extend its operand, and its caches. `units` are 2 bytes each."""
 
     name: str
     operand: int
@@ -68,36 +67,11 @@ def _lower(program: Program, pools: Pools) -> list[_Unit]:
     units: list[_Unit] = []
     for number, instruction in enumerate(program.instructions):
         target = instruction.target
-        if target is not None:
-            units += _lower_jump(instruction, target, backward=index[target] <= number)
-        elif instruction.op == "CALL":
-            units += _lower_call(instruction, pools)
-        else:
-            name, operand = pools.encode(instruction)
-            units.append(_Unit(name, operand, instruction))
+        backward = target is not None and index[target] <= number
+        keywords = pools.keywords(instruction) if instruction.op == "CALL" else None
+        for name, operand, jumps in cpython.spell(instruction.op, pools.encode(instruction), keywords, backward):
+            units.append(_Unit(name, operand, instruction, target if jumps else None))
     return units
-
-
-def _lower_call(instruction: Instruction, pools: Pools) -> Iterable[_Unit]:
-    shape = instruction.arg
-    if shape.keywords:
-        yield _Unit("KW_NAMES", pools.constant(shape.keywords), instruction)
-    yield _Unit("PRECALL", shape.count, instruction)
-    yield _Unit("CALL", shape.count, instruction)
-
-
-def _lower_jump(instruction: Instruction, target: Instruction, *, backward: bool) -> Iterable[_Unit]:
-    op = instruction.op
-    if not backward:
-        yield _Unit(cpython.FORWARD[op], 0, instruction, target)
-    elif op in cpython.BACKWARD:
-        yield _Unit(cpython.BACKWARD[op], 0, instruction, target)
-    elif op in cpython.KEEPING_JUMPS:
-        yield _Unit("COPY", 1, instruction)
-        yield _Unit(cpython.BACKWARD[cpython.KEEPING_JUMPS[op]], 0, instruction, target)
-        yield _Unit("POP_TOP", 0, instruction)
-    else:
-        raise ValueError(f"{op} can only jump forward; put its target after it (for example a JUMP to the place).")
 
 
 def _extra_stack(units: list[_Unit]) -> int:
@@ -139,7 +113,7 @@ def _encode(units: list[_Unit]) -> bytes:
     code = bytearray()
     for unit in units:
         for shift in range(8 * unit.prefixes, 0, -8):
-            code += bytes((cpython.OPCODES["EXTENDED_ARG"], unit.operand >> shift & 0xFF))
+            code += bytes((cpython.OPCODES[cpython.EXTENDED_ARG], unit.operand >> shift & 0xFF))
         code += bytes((cpython.OPCODES[unit.name], unit.operand & 0xFF))
         code += bytes(2 * cpython.CACHES.get(unit.name, 0))
     return bytes(code)

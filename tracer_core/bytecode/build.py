@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.bytecode import cpython311 as cpython
 from tracer_core.bytecode.instruction import CallShape, Handler, Instruction, Program
 from tracer_core.bytecode.ops import OPS, Operand
+from tracer_core.bytecode.version import cpython
 
 
 def _is_count(arg: Any) -> bool:

@@ -1,13 +1,39 @@
-"""How CPython 3.11 spells instructions: opcode names, inline caches, operator numbers."""
+"""How CPython 3.11 spells instructions: see `tracer_core.bytecode.version.Version`."""
 
 from __future__ import annotations
 
 import dis
+from collections.abc import Iterator, Sequence
 
+from tracer_core.bytecode.exception_table import encode_exception_table, parse_exception_table
+from tracer_core.bytecode.instruction import Spelled
+from tracer_core.bytecode.line_table import encode_line_table
 from tracer_core.bytecode.ops import OPS
 
+__all__ = [
+    "BACKWARD",
+    "BINARY_OPERATORS",
+    "CACHES",
+    "CANONICAL",
+    "COMPARISONS",
+    "DELEGATING",
+    "EXTENDED_ARG",
+    "FIRST_WITH_OPERAND",
+    "FLAGGED",
+    "IDENTITIES",
+    "KEYWORDS",
+    "MEMBERSHIPS",
+    "NULL_BELOW_CALLABLE",
+    "OPCODES",
+    "encode_exception_table",
+    "encode_line_table",
+    "parse_exception_table",
+    "prologue",
+    "slots",
+    "spell",
+]
+
 OPCODES: dict[str, int] = dict(dis.opmap)
-OPNAMES: dict[int, str] = {number: name for name, number in OPCODES.items()}
 FIRST_WITH_OPERAND = dis.HAVE_ARGUMENT
 
 CACHES: dict[str, int] = {
@@ -33,7 +59,7 @@ MEMBERSHIPS: tuple[str, ...] = ("in", "not in")
 
 _CONDITIONS = ("IF_FALSE", "IF_TRUE", "IF_NONE", "IF_NOT_NONE")
 
-FORWARD: dict[str, str] = {
+_FORWARD: dict[str, str] = {
     "JUMP": "JUMP_FORWARD",
     "JUMP_NO_INTERRUPT": "JUMP_FORWARD",
     "JUMP_IF_FALSE_OR_POP": "JUMP_IF_FALSE_OR_POP",
@@ -44,25 +70,70 @@ FORWARD: dict[str, str] = {
 }
 """CPython's name of each canonical jump whose target comes later."""
 
-BACKWARD: dict[str, str] = {
+_BACKWARD: dict[str, str] = {
     "JUMP": "JUMP_BACKWARD",
     "JUMP_NO_INTERRUPT": "JUMP_BACKWARD_NO_INTERRUPT",
     **{f"POP_JUMP_{condition}": f"POP_JUMP_BACKWARD_{condition}" for condition in _CONDITIONS},
 }
 """CPython's name of each canonical jump whose target comes earlier; others only go forward."""
+BACKWARD = frozenset(_BACKWARD.values())
 
-KEEPING_JUMPS: dict[str, str] = {
+_KEEPING_JUMPS: dict[str, str] = {
     "JUMP_IF_FALSE_OR_POP": "POP_JUMP_IF_FALSE",
     "JUMP_IF_TRUE_OR_POP": "POP_JUMP_IF_TRUE",
 }
 """Jumps that keep the tested value where they go, and their popping counterpart; they exist only forward."""
 
-_JUMPS = {cpython: op for op, cpython in (*FORWARD.items(), *BACKWARD.items()) if cpython != "JUMP_FORWARD"}
+EXTENDED_ARG, KEYWORDS = "EXTENDED_ARG", "KW_NAMES"
+FLAGGED: dict[str, tuple[str, str]] = {"LOAD_GLOBAL": ("LOAD_GLOBAL", "LOAD_GLOBAL_NULL")}
+_FLAGGED = {op: (name, flag) for name, ops in FLAGGED.items() for flag, op in enumerate(ops)}
 
+_JUMPS = {name: op for op, name in (*_FORWARD.items(), *_BACKWARD.items()) if name != "JUMP_FORWARD"}
 CANONICAL: dict[str, str] = {
     **{name: name for name in OPCODES if name in OPS},
     **_JUMPS,
     "JUMP_FORWARD": "JUMP",
 }
-"""Canonical operation of each CPython instruction that has one. EXTENDED_ARG, KW_NAMES and PRECALL are prefixes of
-what follows them and CACHE is part of what precedes it."""
+"""Of the others, EXTENDED_ARG, KW_NAMES and PRECALL are prefixes of what follows them, and CACHE is part of what
+precedes it."""
+
+NULL_BELOW_CALLABLE = True
+DELEGATING = 2
+
+
+def spell(op: str, number: int, keywords: int | None, backward: bool) -> Sequence[Spelled]:
+    if op in _FORWARD:
+        return _spell_jump(op, backward)
+    if op == "CALL":
+        call = [("PRECALL", number, False), ("CALL", number, False)]
+        return call if keywords is None else [(KEYWORDS, keywords, False), *call]
+    if op in _FLAGGED:
+        name, flag = _FLAGGED[op]
+        return [(name, number << 1 | flag, False)]
+    return [(op, number, False)]
+
+
+def _spell_jump(op: str, backward: bool) -> Sequence[Spelled]:
+    if not backward:
+        return [(_FORWARD[op], 0, True)]
+    if op in _BACKWARD:
+        return [(_BACKWARD[op], 0, True)]
+    if op in _KEEPING_JUMPS:
+        return [("COPY", 1, False), (_BACKWARD[_KEEPING_JUMPS[op]], 0, True), ("POP_TOP", 0, False)]
+    raise ValueError(f"{op} can only jump forward; put its target after it (for example a JUMP to the place).")
+
+
+def prologue(cells: Sequence[str], free: Sequence[str], *, generator: bool) -> Iterator[tuple[str, str | int | None]]:
+    if free:
+        yield "COPY_FREE_VARS", len(free)
+    for name in cells:
+        yield "MAKE_CELL", name
+    if generator:
+        yield "RETURN_GENERATOR", None
+        yield "POP_TOP", None
+    yield "RESUME", 0
+
+
+def slots(varnames: Sequence[str], cells: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
+    """Locals, cells that are no local (an argument's cell sits in its slot), free variables."""
+    return (*varnames, *(name for name in cells if name not in varnames), *free)

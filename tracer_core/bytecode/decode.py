@@ -8,18 +8,18 @@ from itertools import chain, islice, repeat
 from types import CodeType
 from typing import Any, NamedTuple
 
-from tracer_core.bytecode import cpython311 as cpython
-from tracer_core.bytecode.exception_table import parse_exception_table
 from tracer_core.bytecode.instruction import CallShape, Handler, Instruction, Origin, Program, Span
 from tracer_core.bytecode.operand_text import operand_text
 from tracer_core.bytecode.ops import OPS, Operand
+from tracer_core.bytecode.version import cpython
 
 
 def decode(code: CodeType) -> Program:
     """Takes a code object apart. `code` itself is kept as the program's template and not changed.
 
-    KW_NAMES, PRECALL and CALL become one CALL with the place of CPython's CALL. A method call over several lines has
-    its KW_NAMES on another line, which is lost: it can neither fail nor be seen, but by a line tracer.
+    A call and its prefixes become one CALL with the place of CPython's own. A method call over several lines has the
+    names of its keyword arguments on another line, which is lost: it can neither fail nor be seen, but by a line
+    tracer.
     """
     instructions, offsets = _Decoder(code).run()
     _attach_handlers(code, instructions, offsets)
@@ -32,15 +32,9 @@ def decode(code: CodeType) -> Program:
     )
 
 
-def localsplus_names(code: CodeType) -> tuple[str, ...]:
-    """Names of a frame's slots: locals, cells that are no local (an argument's cell sits in its slot), free ones."""
-    own_cells = tuple(name for name in code.co_cellvars if name not in code.co_varnames)
-    return code.co_varnames + own_cells + code.co_freevars
-
-
 class _Offsets:
     """Finds the instruction that a jump to a byte offset reaches: the first one that starts there or later, for
-    prefixes (EXTENDED_ARG, KW_NAMES, PRECALL) belong to what follows them."""
+    prefixes belong to what follows them."""
 
     def __init__(self, instructions: list[Instruction], offsets: list[int]) -> None:
         self.instructions = instructions
@@ -62,12 +56,14 @@ class _Plan(NamedTuple):
     text: Callable[[Any, int], str]
     direction: int
     """Of a jump: code units per unit of operand, 1 or -1; 0 for what does not jump."""
+    size: int
+    """In bytes, with its caches."""
 
 
 class _Decoder:
     def __init__(self, code: CodeType) -> None:
         self.code = code
-        self.slots = localsplus_names(code)
+        self.slots = cpython.slots(code.co_varnames, code.co_cellvars, code.co_freevars)
         self.names = code.co_names
         self.constants = code.co_consts
         self.instructions: list[Instruction] = []
@@ -84,9 +80,8 @@ class _Decoder:
             plan = _PLANS[raw[offset]]
             if plan is None:
                 operand = extended << 8 | raw[offset + 1]
-                prefix = cpython.OPNAMES[raw[offset]]
-                extended = operand if prefix == "EXTENDED_ARG" else 0
-                if prefix == "KW_NAMES":
+                extended = operand if raw[offset] == _EXTENDED_ARG else 0
+                if raw[offset] == _KEYWORDS:
                     keywords = self.constants[operand]
                 continue
             instruction = self._instruction(plan, extended << 8 | raw[offset + 1], offset)
@@ -104,12 +99,12 @@ class _Decoder:
         return self.instructions, offsets
 
     def _instruction(self, plan: _Plan, number: int, offset: int) -> Instruction:
-        if plan.name == "LOAD_GLOBAL":
-            plan, number = _GLOBAL_PLANS[number & 1], number >> 1
+        if plan.name in _FLAGGED:
+            plan, number = _FLAGGED[plan.name][number & 1], number >> 1
         arg = plan.decode_operand(self, number)
         if not plan.direction:
             return Instruction(plan.op, arg, origin=Origin(plan.name, plan.text(arg, number), offset))
-        target = offset + 2 + 2 * plan.direction * number
+        target = offset + plan.size + 2 * plan.direction * number
         instruction = Instruction(plan.op, arg, origin=Origin(plan.name, f"to {target}", offset))
         self.jumps.append((instruction, target))
         return instruction
@@ -126,28 +121,30 @@ _OPERANDS: dict[Operand, Callable[[_Decoder, int], Any]] = {
     Operand.BINARY: lambda decoder, number: cpython.BINARY_OPERATORS[number],
     Operand.IDENTITY: lambda decoder, number: cpython.IDENTITIES[number],
     Operand.MEMBERSHIP: lambda decoder, number: cpython.MEMBERSHIPS[number],
-    Operand.CALL: lambda decoder, number: number,  # becomes a CallShape with the keywords that KW_NAMES gave
+    Operand.CALL: lambda decoder, number: number,  # becomes a CallShape with the keywords of its prefix
 }
 
 
 def _plan(name: str, op: str) -> _Plan:
     direction = 0
     if OPS[op].jumps:
-        direction = -1 if "BACKWARD" in name else 1
+        direction = -1 if name in cpython.BACKWARD else 1
     has_operand = cpython.OPCODES[name] >= cpython.FIRST_WITH_OPERAND
     text = operand_text(op) if has_operand else lambda arg, number: ""
-    return _Plan(name, op, _OPERANDS[OPS[op].operand], text, direction)
+    size = 2 + 2 * cpython.CACHES.get(name, 0)
+    return _Plan(name, op, _OPERANDS[OPS[op].operand], text, direction, size)
 
 
 _PLANS: list[_Plan | None] = [None] * 256
 """By opcode number; None for prefixes and caches."""
 for _name, _op in cpython.CANONICAL.items():
     _PLANS[cpython.OPCODES[_name]] = _plan(_name, _op)
-_GLOBAL_PLANS = (_plan("LOAD_GLOBAL", "LOAD_GLOBAL"), _plan("LOAD_GLOBAL", "LOAD_GLOBAL_NULL"))
+_FLAGGED = {name: (_plan(name, plain), _plan(name, flagged)) for name, (plain, flagged) in cpython.FLAGGED.items()}
+_EXTENDED_ARG, _KEYWORDS = cpython.OPCODES[cpython.EXTENDED_ARG], cpython.OPCODES.get(cpython.KEYWORDS)
 
 
 def _attach_handlers(code: CodeType, instructions: list[Instruction], offsets: _Offsets) -> None:
-    for entry in parse_exception_table(code.co_exceptiontable):
+    for entry in cpython.parse_exception_table(code.co_exceptiontable):
         handler = Handler(offsets.at(entry.target), entry.depth, entry.push_lasti)
         for instruction in offsets.between(entry.start, entry.end):
             instruction.handler = handler

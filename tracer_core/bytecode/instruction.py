@@ -32,6 +32,11 @@ class CallShape(NamedTuple):
     keywords: tuple[str, ...] = ()
 
 
+Spelled = tuple[str, int, bool]
+"""A CPython instruction, one of those that a canonical one is assembled to: its name, its operand, whether it jumps.
+The operand of a jump is filled in once its place and its target's are known."""
+
+
 @dataclass(slots=True, eq=False)
 class Handler:
     """Where an exception raised by an instruction goes: the stack is cut to `depth` items, the offset of the

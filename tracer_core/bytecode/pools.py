@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.bytecode import cpython311 as cpython
 from tracer_core.bytecode.instruction import Instruction, Program
 from tracer_core.bytecode.ops import OPS, Operand
+from tracer_core.bytecode.version import cpython
 
 _OWN_CELL_OPS = frozenset({"MAKE_CELL", "LOAD_CLOSURE"})
 """In a class body inside a method, `__class__` is both a cell of its own and a free variable: these mean the cell."""
@@ -24,22 +24,22 @@ class Pools:
         self._name_index = _first_index(self.names)
         self._constant_index = _first_index(map(id, self.constants))
         self._local_index = _first_index(self.varnames)
-        own_cells = [name for name in program.cellvars if name not in self._local_index]
-        free_start = len(self.varnames) + len(own_cells)
-        self._cell_index = {name: len(self.varnames) + index for index, name in enumerate(own_cells)}
-        self._cell_index |= {name: self._local_index[name] for name in program.cellvars if name in self._local_index}
-        self._free_index = {name: free_start + index for index, name in enumerate(program.freevars)}
+        slots = cpython.slots(self.varnames, program.cellvars, program.freevars)
+        own = len(slots) - len(program.freevars)
+        index = _first_index(slots[:own])
+        self._cell_index = {name: index[name] for name in program.cellvars}
+        self._free_index = {name: own + number for number, name in enumerate(program.freevars)}
 
-    def encode(self, instruction: Instruction) -> tuple[str, int]:
-        """CPython's name and operand of an instruction that is neither a jump nor a call."""
-        op, arg = instruction.op, instruction.arg
-        if op == "LOAD_GLOBAL":
-            return op, self.name(arg) << 1
-        if op == "LOAD_GLOBAL_NULL":
-            return "LOAD_GLOBAL", self.name(arg) << 1 | 1
-        if op == "COPY_FREE_VARS":
-            return op, len(self.program.freevars)
-        return op, _ENCODER_OF[op](self, instruction)
+    def encode(self, instruction: Instruction) -> int:
+        """The operand of an instruction as a number; 0 where it has none."""
+        if instruction.op == "COPY_FREE_VARS":
+            return len(self.program.freevars)
+        return _ENCODER_OF[instruction.op](self, instruction)
+
+    def keywords(self, instruction: Instruction) -> int | None:
+        """The constant with the names of a call's keyword arguments, if it has any."""
+        names = instruction.arg.keywords
+        return self.constant(names) if names else None
 
     def name(self, name: str) -> int:
         index = self._name_index.setdefault(name, len(self.names))
@@ -76,8 +76,9 @@ _ENCODERS: dict[Operand, Callable[[Pools, Instruction], int]] = {
     Operand.BINARY: lambda pools, instruction: cpython.BINARY_OPERATORS.index(instruction.arg),
     Operand.IDENTITY: lambda pools, instruction: cpython.IDENTITIES.index(instruction.arg),
     Operand.MEMBERSHIP: lambda pools, instruction: cpython.MEMBERSHIPS.index(instruction.arg),
+    Operand.CALL: lambda pools, instruction: int(instruction.arg.count),
 }
-_ENCODER_OF = {op: _ENCODERS[info.operand] for op, info in OPS.items() if info.operand in _ENCODERS}
+_ENCODER_OF = {op: _ENCODERS[info.operand] for op, info in OPS.items()}
 
 
 _LOCAL_OPS = frozenset(op for op, info in OPS.items() if info.operand is Operand.LOCAL)

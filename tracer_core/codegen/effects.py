@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tracer_core.bytecode import CallShape, Span
-from tracer_core.codegen.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild_containers import dict_of, list_of
-from tracer_core.codegen.rebuild_keys import check_keys
-from tracer_core.codegen.rebuild_objects import set_attributes, write_exception
-from tracer_core.graph.side_effects import ReplayedCall, SideEffects
-from tracer_core.iterator_state import advance
+from tracer_core.bytecode import Span
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.rebuild.containers import dict_of, list_of
+from tracer_core.codegen.rebuild.keys import check_keys
+from tracer_core.codegen.rebuild.objects import set_attributes, write_exception
+from tracer_core.runtime.containers import set_items
+from tracer_core.runtime.generators import end_generator
+from tracer_core.runtime.iterators import advance
+from tracer_core.runtime.objects import delete_class_attribute
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.class_writes import ClassWrites
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.outside_iterators import OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
+from tracer_core.variables.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.user_objects import UserObjectVariable
 
 Rule = Callable[[Emitter, Any], None]
@@ -87,51 +90,44 @@ def write_back(effects: SideEffects, emitter: Emitter) -> None:
 
 def _replay(emitter: Emitter, call: ReplayedCall) -> None:
     before = len(emitter.instructions)
-    emitter.emit("PUSH_NULL")
-    emitter.const(call.function)
-    for value in (*call.args, *call.kwargs.values()):
-        emitter.load(value)
-    emitter.emit("CALL", CallShape(len(call.args) + len(call.kwargs), tuple(call.kwargs)))
-    emitter.emit("POP_TOP")
+    arguments = emitter.loading((*call.args, *call.kwargs.values()))
+    emitter.call(lambda: emitter.const(call.function), arguments, call.kwargs)
+    emitter.pop()
     if call.line is not None:
         for instruction in emitter.instructions[before:]:
             instruction.span = Span(call.line, call.line, None, None)
 
 
 def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
-    own = globals_ is emitter.root.globals
     if value is None:
         # The trace may have made it and deleted it again.
         pushes = [lambda v=value: emitter.const(v) for value in (name, None)]
-        emitter.call_const(dict.pop, lambda: emitter.globals_of(globals_), *pushes)
-        emitter.emit("POP_TOP")
-        return
-    emitter.load(value)
-    if own:
+        emitter.run_const(dict.pop, lambda: emitter.globals_of(globals_), *pushes)
+    elif globals_ is emitter.root.globals:
+        emitter.load(value)
         emitter.emit("STORE_GLOBAL", name)
     else:
-        emitter.const(globals_)
-        emitter.const(name)
-        emitter.emit("STORE_SUBSCR")
+        emitter.set_item(
+            lambda: emitter.const(globals_), lambda: emitter.const(name), functools.partial(emitter.load, value)
+        )
 
 
 @writes_back("list")
 def _list(emitter: Emitter, tracker: SequenceVariable) -> None:
     if type(tracker) is ListVariable:
-        list_of(emitter, tracker.items)
-        emitter.load(tracker)
-        emitter.const(slice(None))
-        emitter.emit("STORE_SUBSCR")
+        emitter.set_item(
+            lambda: emitter.load(tracker),
+            lambda: emitter.const(slice(None)),
+            lambda: list_of(emitter, tracker.items),
+        )
     else:
         _refill(emitter, tracker, list, "extend", lambda: list_of(emitter, tracker.items))
 
 
 def _refill(emitter: Emitter, tracker: VariableTracker, cls: type, method: str, push: Callable[[], None]) -> None:
     """Empty it and fill it again, past what a subclass overrides."""
-    emitter.call_const(getattr(cls, "clear"), lambda: emitter.load(tracker))  # noqa: B009
-    emitter.emit("POP_TOP")
-    emitter.call_const(getattr(cls, method), lambda: emitter.load(tracker), push)
-    emitter.emit("POP_TOP")
+    emitter.run_const(getattr(cls, "clear"), lambda: emitter.load(tracker))  # noqa: B009
+    emitter.run_const(getattr(cls, method), lambda: emitter.load(tracker), push)
 
 
 @writes_back("deque")
@@ -140,13 +136,7 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
         _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
         return
     # Iterators over it that are outside of the trace go on where they are.
-    emitter.call_const(_set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
-    emitter.emit("POP_TOP")
-
-
-def _set_items(target: collections.deque[Any], items: list[Any]) -> None:
-    for index, item in enumerate(items):
-        collections.deque.__setitem__(target, index, item)
+    emitter.run_const(set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
 
 
 @writes_back("dict")
@@ -157,8 +147,7 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
         _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
         return
     # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
-    emitter.call_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
-    emitter.emit("POP_TOP")
+    emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
 
 
 @writes_back("set")
@@ -170,8 +159,7 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
 @writes_back("iterator")
 def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
     taken, ended = (functools.partial(emitter.const, value) for value in (tracker.taken, tracker.ended))
-    emitter.call_const(advance, lambda: emitter.load(tracker), taken, ended)
-    emitter.emit("POP_TOP")
+    emitter.run_const(advance, lambda: emitter.load(tracker), taken, ended)
 
 
 @writes_back("cell")
@@ -187,12 +175,11 @@ def _cell(emitter: Emitter, tracker: CellVariable) -> None:
             emitter.load(tracker)
             emitter.emit("DELETE_ATTR", "cell_contents")
         return
-    emitter.load(tracker.contents)
     if own is not None:
+        emitter.load(tracker.contents)
         emitter.emit("STORE_DEREF", own)
     else:
-        emitter.load(tracker)
-        emitter.emit("STORE_ATTR", "cell_contents")
+        emitter.set_attributes_of(tracker, {"cell_contents": tracker.contents})
 
 
 writes_back("attributes")(set_attributes)
@@ -204,14 +191,13 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
     for name, value in tracker.attributes.items():
         push_name = functools.partial(emitter.const, name)
         if value is DELETED:
-            emitter.call_const(_delete_class_attribute, lambda: emitter.load(tracker), push_name)
+            emitter.run_const(delete_class_attribute, lambda: emitter.load(tracker), push_name)
         else:
             push_value = functools.partial(emitter.load, value)
-            emitter.call_const(type.__setattr__, lambda: emitter.load(tracker), push_name, push_value)
-        emitter.emit("POP_TOP")
+            emitter.run_const(type.__setattr__, lambda: emitter.load(tracker), push_name, push_value)
 
 
-def _delete_class_attribute(cls: type, name: str) -> None:
-    """Delete it if it is there (the trace may have made and deleted it)."""
-    if name in vars(cls):
-        type.__delattr__(cls, name)
+@writes_back("generator")
+def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    """The trace has run it to its end."""
+    emitter.run_const(end_generator, lambda: emitter.load(tracker))

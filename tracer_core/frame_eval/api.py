@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 import torch
 
 from tracer_core import warned
+from tracer_core.bytecode import forget_decoded
 from tracer_core.code_names import code_name
 from tracer_core.codegen import resume
 from tracer_core.compiling import is_compiling
@@ -24,7 +25,6 @@ from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
-from tracer_core.interpreter import frame
 from tracer_core.sources import ById
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -246,4 +246,4 @@ def reset() -> None:
     """Forget all compiled code, what was learnt about varying sizes, and which functions are left to Python."""
     cache.forget_all()
     resume.forget()
-    frame.forget_decoded()
+    forget_decoded()

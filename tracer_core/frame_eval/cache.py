@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from tracer_core import observer as observers
 from tracer_core.frame_eval import c_frame, sweep
 from tracer_core.frame_eval.subject import Subject
 from tracer_core.frame_input import CacheScope
@@ -174,12 +175,14 @@ def _subject_died(
 
 
 class _Known:
-    """A code that the C side keeps something for, and its caches by scope."""
+    """A code that the C side keeps something for, and its caches by scope. `left` says that it is left to Python
+    until someone watches."""
 
-    __slots__ = ("caches", "reference")
+    __slots__ = ("caches", "left", "reference")
 
     def __init__(self, reference: weakref.ref[CodeType]) -> None:
         self.reference = reference
+        self.left = False
         self.caches: dict[CacheScope, CodeCache] = {}
 
 
@@ -205,10 +208,21 @@ def cache_of(code: CodeType, scope: CacheScope) -> CodeCache:
     return found
 
 
-def leave_to_python(code: CodeType, *, recursive: bool) -> None:
-    """Never ask about frames of `code` again, nor, if `recursive`, about what runs inside them."""
-    _know(code)
+def leave_to_python(code: CodeType, *, recursive: bool, until_watched: bool = False) -> None:
+    """Never ask about frames of `code` again, nor, if `recursive`, about what runs inside them; with `until_watched`
+    ask again when the next observer is there, which is to see why they are left."""
+    _know(code).left = until_watched
     c_frame.mark(code, c_frame.SKIP_ALL if recursive else c_frame.SKIP)
+
+
+@observers.before_observing
+def ask_again() -> None:
+    """Ask again about frames that were left to Python until someone watches."""
+    for known in list(_known.values()):
+        code = known.reference() if known.left else None
+        if code is not None:
+            known.left = False
+            c_frame.mark(code, c_frame.TRACE)
 
 
 _of_names: dict[Hashable, CacheScope] = {}

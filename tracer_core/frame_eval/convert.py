@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core import observer as observers
 from tracer_core import torch_state  # noqa: F401  (what torch keeps is put back, too)
 from tracer_core.as_found import AsFound
-from tracer_core.code_names import frame_name
+from tracer_core.code_names import frame_name, is_module_call
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.files import shown_file
@@ -25,17 +25,18 @@ from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
-from tracer_core.frame_eval.rules import refusal_now, transform_called, why_skip, why_skip_here
+from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
-from tracer_core.frame_eval.subject import calls_modules
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.in_sight import tensors_in_sight
+from tracer_core.listing import python_listing
 from tracer_core.reasons import REASONS
 from tracer_core.signals import clear_frames, is_from_outside, mark_handlers
 from tracer_core.where import Where
 
 if TYPE_CHECKING:
+    from tracer_core.bytecode import Program
     from tracer_core.frame_eval.hook import Hook
 
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
@@ -83,7 +84,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         Interrupted: a signal handler of the program raised its error.
     """
     code = frame.f_code
-    if is_ours(frame.f_globals) or calls_modules(code):
+    if is_ours(frame.f_globals) or is_module_call(code):
         leave_to_python(code, recursive=False)
         return c_frame.run_plainly(c_frame.SKIP)
     if is_kernels(code):
@@ -91,7 +92,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return c_frame.run_plainly(c_frame.SKIP_ALL)
     if kernel_entered(code, frame.f_globals):
         return c_frame.run_plainly(c_frame.SKIP)
-    refused = transform_called(code, frame.f_globals)
+    refused = transform_called(code, frame.f_globals) or mode_around(code, frame.f_locals)
     if refused is not None:
         return _refuse(hook, code, refused, recursive=True)
     skipped = why_skip(code, frame.f_globals) or why_skip_here(code)
@@ -128,7 +129,7 @@ _IDLE_TRACE = 16
 def _idle(frame: Any, state: CodeState) -> c_frame.FrameResult:
     """Another frame that has nothing to do with tensors."""
     state.idle += 1
-    message = REASONS["no-tensors-in-sight"].sentence.format(name=frame_name(frame.f_code, frame.f_locals))
+    message = REASONS["no-tensors-in-sight"].filled({"name": frame_name(frame.f_code, frame.f_locals)})
     return _leave(frame.f_code, SkippedFrame("no-tensors-in-sight", message, forever=state.idle > _IDLE_LIMIT))
 
 
@@ -141,12 +142,13 @@ def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
-    """Leave a frame to Python, and others of its code too if `skipped` is for ever."""
+    """Leave a frame to Python, and others of its code too if `skipped` is for ever: until the next recording, so that
+    each of them says why."""
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
     if skipped.forever:
-        leave_to_python(code, recursive=skipped.recursive)
+        leave_to_python(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
     return c_frame.run_plainly(c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP)
 
 
@@ -202,6 +204,8 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
                 state.idle += _IDLE_TRACE
                 result = replace(result, forever=state.idle > _IDLE_LIMIT)
             return _leave(code, result)
+        if watching is not None and result.written is not None:
+            watching.on_generated(code, result.code, _listing(result.written, code), result.resumes)
         guards = compile_guards(result.guards, frame.f_globals, frame.f_builtins)
         version = Version(number, guards, result.code, started.subject.key)
         started.cache.add(version)
@@ -221,6 +225,14 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
     finally:
         if watching is not None:
             watching.on_compile_end(outcome, time.perf_counter() - began)
+
+
+def _listing(written: Program, replaced: CodeType) -> str:
+    """The code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+    try:
+        return python_listing(written, replaced)
+    except Exception as error:  # noqa: BLE001
+        return f"# This code cannot be listed: {observers.said(error)}\n"
 
 
 def _once(code: CodeType, instead_of: CodeType) -> c_frame.FrameResult:

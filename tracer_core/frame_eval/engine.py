@@ -10,6 +10,9 @@ import sys
 import threading
 from importlib import import_module
 
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
 _LEVELS = 2000
 _lock = threading.Lock()
 _loaded: list[str] = []
@@ -23,9 +26,15 @@ def load() -> None:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(before + _LEVELS)
         try:
-            import_module("tracer_core.codegen.compile_frame")
-            # Making symbolic shapes imports it, and that imports the rest.
-            import_module("torch.fx.experimental.validator")
+            # Some modules create tensors, which is nothing for the program's modes to see.
+            with torch._C.DisableTorchFunction(), _disable_current_modes():
+                _import()
         finally:
             sys.setrecursionlimit(before)
         _loaded.append("engine")
+
+
+def _import() -> None:
+    import_module("tracer_core.codegen.compile_frame")
+    # Making symbolic shapes imports it, and that imports the rest.
+    import_module("torch.fx.experimental.validator")

@@ -12,13 +12,16 @@ from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 def folder(package: str) -> str | None:
-    """The package's folder, with a separator at its end; None if it is not installed, or no folder."""
+    """The package's folder, with a separator at its end, or the file of a module that is alone; None if it is not
+    installed."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return None
-    if spec is None or not spec.submodule_search_locations:
+    if spec is None:
         return None
+    if not spec.submodule_search_locations:
+        return None if spec.origin is None else os.path.realpath(spec.origin)
     return os.path.join(os.path.realpath(next(iter(spec.submodule_search_locations))), "")
 
 

@@ -18,12 +18,14 @@ from tracer_core.files import shown_file
 from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 from tracer_core.frame_eval.origins import folder, is_ours, written_in
 from tracer_core.frame_input import SkippedFrame
+from tracer_core.global_state import programs_mode
 from tracer_core.higher_order_table import defined_as
 from tracer_core.reasons import REASONS
 from tracer_core.sources.parts import instance_dict
 
 UNTRACED_PACKAGES = (
     *("torch", "functorch", "triton", "numpy", "scipy", "sympy", "pandas", "networkx", "numba", "matplotlib"),
+    "typing_extensions",
     *("IPython", "ipykernel", "jupyter_client", "jupyter_core", "traitlets", "comm", "zmq", "tornado"),
     *(
         "ipywidgets",
@@ -59,7 +61,7 @@ _MODULE_FILE = os.path.realpath(torch.nn.modules.module.__file__)
 
 
 def _skipped(reason_id: str, **details: Any) -> SkippedFrame:
-    return SkippedFrame(reason_id, REASONS[reason_id].sentence.format(**details))
+    return SkippedFrame(reason_id, REASONS[reason_id].filled(details))
 
 
 def _by_kind(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
@@ -106,9 +108,18 @@ def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | N
     """Why neither a frame of `code` is traced, nor what it calls, if it is of a transform of functions: it calls them
     on wrapped tensors, or differentiates them more often than back ends can."""
     entry = defined_as(globals.get("__name__"), code)
-    if entry is None or entry.reason_id != "function-transform":
+    if entry is None or not entry.is_transform:
         return None
     return Unsupported(entry.reason_id, name=entry.name)
+
+
+def mode_around(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
+    """Why neither a frame of `code` that starts now is traced, nor what it calls, if a mode of the program is active:
+    it sees all that is done with tensors, would see the work on fakes, and may make anything of what it sees."""
+    mode = programs_mode()
+    if mode is None:
+        return None
+    return Unsupported("inside-torch-mode", function=frame_name(code, f_locals), mode=type(mode).__qualname__)
 
 
 def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
@@ -116,8 +127,8 @@ def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | No
     was given."""
     top = torch._C._functorch.peek_interpreter_stack()
     if top is not None:
-        transform = _TRANSFORMS.get(top.key().name, "a transform of torch.func")
-        return Unsupported("inside-transform", function=frame_name(code, f_locals), transform=transform)
+        reason_id, transform = _TRANSFORMS.get(top.key().name, ("inside-transform", "a transform of torch.func"))
+        return Unsupported(reason_id, function=frame_name(code, f_locals), transform=transform)
     if code in _CALLS_MODULES and _has_backward_hooks(f_locals.get("self")):
         # Its forward, which is called between the hooks, is traced on its own.
         return Unsupported("backward-hooks", cls=type(f_locals["self"]).__qualname__)
@@ -144,10 +155,10 @@ def _has_backward_hooks(module: Any) -> bool:
 
 
 _TRANSFORMS = {
-    "Vmap": "torch.func.vmap",
-    "Grad": "torch.func.grad, or another transform that differentiates",
-    "Jvp": "torch.func.jvp, or another transform that differentiates forwards",
-    "Functionalize": "torch.func.functionalize",
+    "Vmap": ("inside-vmap", "torch.func.vmap"),
+    "Grad": ("inside-derivative", "torch.func.grad, or another transform that differentiates"),
+    "Jvp": ("inside-derivative", "torch.func.jvp, or another transform that differentiates forwards"),
+    "Functionalize": ("inside-transform", "torch.func.functionalize"),
 }
 
 

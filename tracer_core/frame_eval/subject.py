@@ -11,14 +11,8 @@ from typing import Any
 
 import torch
 
+from tracer_core.code_names import module_calls
 from tracer_core.files import place, shown_file
-
-_MODULE_CALLS = (torch.nn.Module._wrapped_call_impl.__code__, torch.nn.Module._call_impl.__code__)
-
-
-def calls_modules(code: CodeType) -> bool:
-    """Whether `code` is what runs between a call of any module and its `forward`. (Copies are equal to it.)"""
-    return any(code is each for each in _MODULE_CALLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Subject:
         """The function as it is written, with its place, and the module's class where that is not the same."""
         if self.cls is not None:
             forward: CodeType | None = self.code
-            if forward in _MODULE_CALLS:  # or a copy
+            if forward in module_calls():  # or a copy
                 forward = getattr(getattr(self.cls, "forward", None), "__code__", None)
             if forward is None:
                 return f"The module {self.cls.__qualname__}"

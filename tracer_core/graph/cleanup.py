@@ -16,24 +16,29 @@ import torch.fx
 
 from tracer_core.graph.memory import symbols_of
 from tracer_core.graph.number_errors import ARITHMETIC
-from tracer_core.graph.output import NUMBERS, SYMBOLIC, OutputGraph
+from tracer_core.graph.subgraph import NUMBERS, SYMBOLIC, SubgraphTracer
 from tracer_core.sources import NumberTensorSource
 
 
-def clean_up(output: OutputGraph) -> None:
+def clean_up(tracer: SubgraphTracer) -> None:
     """Leave only what the results need. The graph already has its output node."""
-    _drop_grad_switches(output)
-    _merge_equal_numbers(output)
-    for node in reversed(output.graph.nodes):
-        if not node.users and not node.meta.get("may_raise") and (_is_item(node) or _is_arithmetic(node)):
-            output.graph.erase_node(node)
-    _drop_inputs(output)
+    _drop_grad_switches(tracer)
+    _merge_equal_numbers(tracer)
+    for node in reversed(tracer.graph.nodes):
+        if not node.users and not node.meta.get("may_raise") and _is_seen_by_its_result(node):
+            tracer.graph.erase_node(node)
+    _drop_inputs(tracer)
 
 
 def is_empty(graph: torch.fx.Graph) -> bool:
     """Whether a cleaned-up graph has no operations but switches of the grad mode, which is set after it anyway."""
     switch = torch._C._set_grad_enabled
     return all(node.op in ("placeholder", "output") or node.target is switch for node in graph.nodes)
+
+
+def _is_seen_by_its_result(node: torch.fx.Node) -> bool:
+    """Whether nothing but its result can be seen of it. (What creates an array of constants says so itself.)"""
+    return _is_item(node) or _is_arithmetic(node) or getattr(node.target, "of_constants", False)
 
 
 def _is_item(node: torch.fx.Node) -> bool:
@@ -60,13 +65,13 @@ def _takes_out_a_number(node: torch.fx.Node) -> bool:
     return carrier and node.op == "call_method" and node.target == "item"
 
 
-def _merge_equal_numbers(output: OutputGraph) -> None:
+def _merge_equal_numbers(tracer: SubgraphTracer) -> None:
     """Compute numbers once that are the same arithmetic on the same numbers. Where no float is involved, equal
     expressions are enough; floats must be the same operation on the same operands, as symbols are real numbers, of
     which more are equal than of floats."""
     first: dict[Any, torch.fx.Node] = {}
     exact: set[torch.fx.Node] = set()
-    for node in list(output.graph.nodes):
+    for node in list(tracer.graph.nodes):
         number = node.meta.get("example_value")
         if not isinstance(number, SYMBOLIC) or not (node.op == "placeholder" or _is_arithmetic(node)):
             continue
@@ -78,7 +83,7 @@ def _merge_equal_numbers(output: OutputGraph) -> None:
         earlier = first.setdefault(key, node)
         if earlier is not node and node.op != "placeholder":
             node.replace_all_uses_with(earlier)
-            output.graph.erase_node(node)
+            tracer.graph.erase_node(node)
 
 
 def _is_exact(node: torch.fx.Node, exact: set[torch.fx.Node]) -> bool:
@@ -94,32 +99,33 @@ def _same(operand: Any) -> Any:
     return operand if isinstance(operand, torch.fx.Node) else (type(operand), repr(operand))
 
 
-def _drop_grad_switches(output: OutputGraph) -> None:
+def _drop_grad_switches(tracer: SubgraphTracer) -> None:
     """Erase switches of the grad mode that the next node switches again, and those to the mode that is on already.
     After a node that changes the mode along with other settings, it is not known which is on."""
-    mode: bool | None = output.grad_mode_at_start
-    for node in list(output.graph.nodes):
+    mode: bool | None = tracer.grad_mode_at_start
+    for node in list(tracer.graph.nodes):
         if node.target is not torch._C._set_grad_enabled:
             if "grad_mode" in node.meta.get("settings", ()):
                 mode = None
         elif node.next.target is torch._C._set_grad_enabled or node.args[0] is mode:
-            output.graph.erase_node(node)
+            tracer.graph.erase_node(node)
         else:
             mode = bool(node.args[0])
 
 
-def _drop_inputs(output: OutputGraph) -> None:
+def _drop_inputs(tracer: SubgraphTracer) -> None:
     """Erase inputs that nobody reads (to load one from its source changes nothing); a symbol stays while it says how
     a tensor lies in memory."""
+    inputs = tracer.inputs_to_spare()
     needed: set[str] = set()
-    for argument in output.inputs:
-        if argument.node.users and isinstance(argument.fake, torch.Tensor):
-            needed.update(symbols_of(argument.fake))
-    kept = []
-    for argument in output.inputs:
-        is_symbol = isinstance(argument.fake, torch.SymInt)
-        if argument.node.users or (is_symbol and str(argument.fake.node.expr) in needed):
-            kept.append(argument)
-        else:
-            output.graph.erase_node(argument.node)
-    output.inputs[:] = kept
+    for node in inputs:
+        fake = node.meta["example_value"]
+        if node.users and isinstance(fake, torch.Tensor):
+            needed.update(symbols_of(fake))
+    tracer.drop_inputs({node for node in inputs if not node.users and not _says(node, needed)})
+
+
+def _says(node: torch.fx.Node, needed: set[str]) -> bool:
+    """Whether an input gives the value of a symbol that is needed."""
+    number = node.meta["example_value"]
+    return isinstance(number, torch.SymInt) and str(number.node.expr) in needed

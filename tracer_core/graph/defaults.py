@@ -14,10 +14,10 @@ from torch.utils._device import _device_constructors
 from torch.utils._pytree import tree_leaves
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.state import TracedState
+from tracer_core.graph.settings import TracedSettings
 
 
-def device_to_name(state: TracedState, function: Any, named: Mapping[str, Any]) -> torch.device | None:
+def device_to_name(state: TracedSettings, function: Any, named: Mapping[str, Any]) -> torch.device | None:
     """The device that a call of `function` must name; `named` has its keyword arguments."""
     if not state.start or not state.changed("default_device") or not _makes_tensors(function):
         return None
@@ -25,7 +25,7 @@ def device_to_name(state: TracedState, function: Any, named: Mapping[str, Any]) 
 
 
 def dtype_to_name(
-    state: TracedState, function: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any
+    state: TracedSettings, function: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any
 ) -> torch.dtype | None:
     """The dtype that a call of `function`, whose fake result is given, must name.
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import sympy
 import torch
 import torch.fx
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 _LARGEST = sys.float_info.max
 _NO_OVERFLOW = 1e300
@@ -49,6 +50,19 @@ def conditions(node: torch.fx.Node) -> Conditions | None:
     if own is None or not isinstance(node.meta["example_value"], (float, torch.SymFloat)):
         return own
     return (*own, *_become_floats(args))
+
+
+def may_raise(node: torch.fx.Node, unknowns: Set[Any]) -> bool:
+    """Whether `node`, which computes a number, raises on other numbers; that it does not is guarded where it can be.
+    Of `unknowns`, symbols that only the running program knows, nothing can."""
+    asked = conditions(node)
+    if asked is None or any(_is_of(unknowns, each) for each in asked):
+        return True
+    return not all(statically_known_true(each) or bool(each) for each in asked)
+
+
+def _is_of(unknowns: Set[Any], condition: Any) -> bool:
+    return isinstance(condition, torch.SymBool) and not unknowns.isdisjoint(condition.node.expr.free_symbols)
 
 
 def _become_floats(args: list[Any]) -> Conditions:

@@ -22,65 +22,6 @@ DTYPES: dict[np.dtype[Any], torch.dtype] = {
 """The dtypes that both have."""
 
 
-def tensor_of(array: Any) -> torch.Tensor:
-    """The memory of `array` as a tensor, also where the array may not be written to (nor is its tensor, then: what
-    writes to it is refused on its shadow). Not a copy: others may write to that memory through tensors and arrays of
-    their own, before the graph reads it.
-
-    Raises:
-        TypeError, ValueError: torch has no tensors like it.
-    """
-    return torch.from_numpy(array if array.flags.writeable else np.asarray(_AsWriteable(array)))
-
-
-class _AsWriteable:
-    """An array's memory as one that may be written to: of any other, torch warns."""
-
-    def __init__(self, array: Any) -> None:
-        start, _ = array.__array_interface__["data"]
-        self.array = array
-        self.__array_interface__ = {**array.__array_interface__, "data": (start, False), "strides": array.strides}
-
-
-def array_of(tensor: torch.Tensor) -> Any:
-    """The memory of `tensor` as an array."""
-    return tensor.numpy()
-
-
-def owned_array_of(tensor: torch.Tensor) -> Any:
-    """An array with the values and the layout of `tensor` that owns its memory, as those that NumPy creates do: it
-    has no base, and can be resized."""
-    return tensor.numpy().copy(order="K")
-
-
-def based_array_of(tensor: torch.Tensor) -> Any:
-    """The same as a view of an array that nobody else has, as NumPy gives where it reshapes a copy."""
-    return owned_array_of(tensor)[...]
-
-
-def view_of(owner: Any, memory: torch.Tensor, tensor: torch.Tensor) -> Any:
-    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`."""
-    view, root = tensor.numpy(), owner
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    flat = root.transpose(sorted(range(root.ndim), key=lambda dim: -root.strides[dim]))
-    start = owner.ctypes.data - root.ctypes.data + tensor.data_ptr() - memory.data_ptr() if view.size else 0
-    if not flat.flags.c_contiguous:  # it is memory of others, which `owner` and `tensor` share
-        return view
-    return np.ndarray(view.shape, view.dtype, flat, start, view.strides)
-
-
-def locked(array: Any) -> Any:
-    """`array`, which may not be written to any more."""
-    array.flags.writeable = False
-    return array
-
-
-def scalar_of(tensor: torch.Tensor) -> Any:
-    """The one value of `tensor` as a NumPy scalar."""
-    return tensor.numpy()[()]
-
-
 def _making(name: str) -> Callable[..., Any]:
     def from_values(values: Any, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.tensor(values, dtype=dtype, device="cpu").reshape(shape)
@@ -146,7 +87,12 @@ _BY_KIND = {
 
 @functools.cache
 def numpy_call(
-    kind: str, name: str, check: Check | None = None, order: tuple[int, ...] | None = None, out: bool = False
+    kind: str,
+    name: str,
+    check: Check | None = None,
+    order: tuple[int, ...] | None = None,
+    out: bool = False,
+    backwards: tuple[int, ...] = (),
 ) -> Callable[..., Any]:
     """The function of a node.
 
@@ -160,15 +106,21 @@ def numpy_call(
         check: finds in a result that NumPy would warn; such a function has the attribute `may_warn`.
         order: the dimensions of the result, a new array, in the order in which they lie in memory.
         out: the first argument is the array that the result is written into.
+        backwards: the dimensions in which the array that is written into runs backwards; the graph has its memory.
     """
     function = _BY_KIND[kind](name) if kind in _BY_KIND else _through_numpy(_find(kind, name))
     if order is not None:
         function = _laid_out(function, order)
     if out:
-        function = _written_into(function)
+        function = _written_into(function, backwards)
     if check is not None:
         function = checked(function, check)
+    if backwards and not out:
+        function = _changing_reversed(function, backwards)
+    if check is not None:
         function.may_warn = True  # type: ignore[attr-defined]
+    if kind == "values":
+        function.of_constants = True  # type: ignore[attr-defined]
     called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
     function.__name__ = function.__qualname__ = called
     function.__module__ = __name__
@@ -215,11 +167,27 @@ def _laid_out(function: Callable[..., Any], order: tuple[int, ...]) -> Callable[
     return call
 
 
-def _written_into(function: Callable[..., Any]) -> Callable[..., Any]:
+def _written_into(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
     def call(out: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-        return out.copy_(function(*args, **kwargs))
+        return out.copy_(_flipped(function(*args, **kwargs), dims))
 
     return call
+
+
+def _changing_reversed(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
+    """`function`, which changes its first argument, for the memory of an array that runs backwards: it changes a copy
+    that runs forwards."""
+
+    def call(memory: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        values = memory.flip(dims)
+        function(values, *args, **kwargs)
+        return memory.copy_(values.flip(dims))
+
+    return call
+
+
+def _flipped(tensor: torch.Tensor, dims: tuple[int, ...]) -> torch.Tensor:
+    return tensor.flip(dims) if dims else tensor
 
 
 def _as_arrays(value: Any) -> Any:

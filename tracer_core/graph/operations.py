@@ -1,5 +1,6 @@
 """What each operation that a trace runs on fakes does besides giving its result, as torch says of its operators:
-whether it writes to its arguments (the schema says to which), or draws random numbers (the tags say so).
+whether it writes to its arguments (the schema says to which), draws random numbers (the tags say so), or may raise
+for what is in its arguments.
 
 The fake mode sees every operation that Python's calls come down to, so that nothing here depends on how the program
 spells a write: directly, through a view, `out=`, `.data`, or in a function of torch's that calls others.
@@ -9,12 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
+from tracer_core.graph.tried_operators import refuses_some_integers
+
+
+class Raises(Enum):
+    """When an operator may raise for what is in its arguments, though their types and shapes are right."""
+
+    NEVER = 0
+    BY_ELEMENT = 1  # where it refuses an integer, as division does
+    BY_INDEX = 2  # where an integer or a mask among its arguments says where to look
+    PERHAPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +37,7 @@ class Facts:
 
     written: tuple[tuple[int, str], ...]
     draws: bool
+    raises: Raises
     only_if: tuple[int, str] | None = None
 
 
@@ -31,7 +45,7 @@ class Facts:
 _STATISTICS = frozenset({"aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm"})
 _BUILT_IN = frozenset({"aten", "prim", "prims"})
 
-_UNKNOWN = Facts((), draws=True)
+_UNKNOWN = Facts((), True, Raises.PERHAPS)
 _known: dict[Any, Facts | None] = {}
 
 
@@ -46,28 +60,90 @@ def facts_of(operator: Any) -> Facts | None:
 def _facts_of(operator: Any) -> Facts | None:
     schema = getattr(operator, "_schema", None)
     if schema is None:
-        return Facts((), draws=True)  # one that runs functions: what these do is noted when they run
+        return Facts((), True, Raises.PERHAPS)  # one that runs functions: what these do is noted when they run
     places = {argument.name: (place, argument.name) for place, argument in enumerate(schema.arguments)}
     written = [places[a.name] for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
-    only_if = None
-    if schema.name in _STATISTICS and not written:
-        written, only_if = [places["running_mean"], places["running_var"]], places["training"]
+    raises, only_if = _raises(operator), None
+    if schema.name in _STATISTICS:
+        raises = Raises.NEVER
+        if not written:
+            written, only_if = [places["running_mean"], places["running_var"]], places["training"]
     # Operators of other libraries need not say that they draw.
     draws = torch.Tag.nondeterministic_seeded in operator.tags or operator.namespace not in _BUILT_IN
-    return Facts(tuple(written), draws, only_if) if written or draws else None
+    if written or draws or raises is not Raises.NEVER:
+        return Facts(tuple(written), draws, raises, only_if)
+    return None
+
+
+def _raises(operator: Any) -> Raises:
+    """What the tags and the schema leave open. Operators tagged `core` that get floats alone compute what there is to
+    compute of any; of others, as of those of linear algebra, nothing is known."""
+    schema, tags = operator._schema, operator.tags
+    if operator.namespace not in _BUILT_IN:
+        return Raises.PERHAPS
+    if torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags:
+        return Raises.PERHAPS
+    if schema.returns and (_is_factory_or_view(schema) or _asks_for_no_data(schema)):
+        return Raises.NEVER
+    if torch.Tag.pointwise in tags and torch.Tag.nondeterministic_seeded not in tags:
+        return Raises.BY_ELEMENT
+    if torch.Tag.core in tags or torch.Tag.reduction in tags:
+        return Raises.BY_INDEX
+    same = _same_without_writing(operator)
+    return Raises.PERHAPS if same is None else _raises(same)
+
+
+def _is_factory_or_view(schema: Any) -> bool:
+    arguments = [argument for argument in schema.arguments if "Tensor" in str(argument.type)]
+    return all(a.alias_info is not None and not a.alias_info.is_write for a in arguments)
+
+
+def _asks_for_no_data(schema: Any) -> bool:
+    """Whether what it gives is no tensor: a size, a device, ..."""
+    return not any("Tensor" in str(each.type) for each in schema.returns)
+
+
+def _same_without_writing(operator: Any) -> Any:
+    """The operator that computes the same and of which torch says more: for one in place, or on lists of tensors, the
+    one that gives a new tensor."""
+    name: str = operator._schema.name.rpartition("::")[2]
+    plain = name.removeprefix("_foreach_").removesuffix("_")
+    packet = getattr(torch.ops.aten, plain, None)
+    if plain == name or not isinstance(packet, torch._ops.OpOverloadPacket):
+        return None
+    overloads = packet.overloads()  # type: ignore[no-untyped-call]
+    return getattr(packet, operator._overloadname if operator._overloadname in overloads else overloads[0])
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsMark:
+    counts: tuple[int, int, int, int]
+    last: Mapping[int | None, int]
 
 
 class Operations:
     """What the operations of one attempt did. `clock` counts those that wrote to anything, `draws` those that may
-    have drawn random numbers."""
+    have drawn random numbers, `may_raise` those that may raise for what is in their arguments, and `empty_lists`
+    lists without tensors that were to be written to."""
 
     def __init__(self) -> None:
         self.clock = 0
         self.draws = 0
+        self.may_raise = 0
+        self.empty_lists = 0
         self._last: dict[int | None, int] = {}
 
-    def note(self, facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    def mark(self) -> OperationsMark:
+        return OperationsMark((self.clock, self.draws, self.may_raise, self.empty_lists), dict(self._last))
+
+    def roll_back(self, mark: OperationsMark) -> None:
+        """Forget what was done since."""
+        self.clock, self.draws, self.may_raise, self.empty_lists = mark.counts
+        self._last = dict(mark.last)
+
+    def note(self, operator: Any, facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         self.draws += facts.draws
+        self.may_raise += _may_raise(operator, facts.raises, args, kwargs)
         if facts.only_if is None or _argument(facts.only_if, args, kwargs):
             for place in facts.written:
                 self._wrote(_argument(place, args, kwargs))
@@ -77,6 +153,7 @@ class Operations:
             self.clock += 1
             self._last[_storage(argument)] = self.clock
         elif isinstance(argument, (list, tuple)):
+            self.empty_lists += not argument
             for each in argument:
                 self._wrote(each)
 
@@ -85,6 +162,15 @@ class Operations:
         none. Where it has parts in several memories, as sparse tensors do, any write may have been to it."""
         storage = _storage(fake)
         return self.clock if storage is None else self._last.get(storage, 0)
+
+
+def _may_raise(operator: Any, raises: Raises, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    if raises is Raises.NEVER or raises is Raises.PERHAPS:
+        return raises is Raises.PERHAPS
+    leaves = tree_leaves((args, kwargs))
+    if all(each.is_floating_point() or each.is_complex() for each in leaves if isinstance(each, torch.Tensor)):
+        return False
+    return raises is Raises.BY_INDEX or refuses_some_integers(operator, args, kwargs)
 
 
 def _argument(place: tuple[int, str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -114,5 +200,5 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         result = super().__torch_dispatch__(func, types, args, kwargs or {})
         facts = facts_of(func)
         if facts is not None:
-            self.operations.note(facts, args, kwargs or {})
+            self.operations.note(func, facts, args, kwargs or {})
         return result

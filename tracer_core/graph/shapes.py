@@ -38,13 +38,13 @@ class ShapeGuards:
     def __init__(self, fakes: Fakes, where: Callable[[], Where]) -> None:
         self.fakes = fakes
         self._where = where
-        self._asked_by: list[tuple[Any, Where]] = []
+        self.asked_by: list[tuple[Any, Where]] = []
         fakes.shape_env.guards = _GuardList(self._note)
 
     def _note(self, guard: Any) -> None:
         """A guard was asked for just now; so was what changed in the ranges since the last one."""
         where = self._where()
-        self._asked_by.append((guard.expr, where))
+        self.asked_by.append((guard.expr, where))
         for binding in self.fakes.symbols.values():
             binding.learn(self.fakes.shape_env, where)
 
@@ -61,7 +61,7 @@ class ShapeGuards:
             for other in dict.fromkeys(others):
                 if other != first:
                     guards.append(make.shape("{0} == {1}", [other, first]).asked_at(binding.where))
-        for expr, where in self._asked_by:
+        for expr, where in self.asked_by:
             if len(expr.free_symbols) > 1 or not _is_bound(expr):
                 guards.append(self._from_expr(expr, where))
         for binding in self.fakes.symbols.values():

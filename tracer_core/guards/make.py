@@ -18,8 +18,8 @@ from tracer_core.guards.kinds.containers import hold_key
 from tracer_core.guards.kinds.libraries import Libraries
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
+from tracer_core.runtime.containers import dict_keys
 from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
-from tracer_core.sources.parts import dict_keys
 
 
 def type_is(source: Source, cls: type) -> Guard:

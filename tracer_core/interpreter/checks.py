@@ -5,14 +5,12 @@ Should the check fail when the graph runs, the graph gives way to the original c
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from tracer_core.bytecode import Instruction
-from tracer_core.interpreter.frame import Frame
-from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.tensor import TensorVariable
 
@@ -22,7 +20,7 @@ _LONGEST = 80
 """How many instructions are looked at for the end of a side."""
 
 
-def checked(tx: Any, frame: Frame, ins: Instruction, on: bool, tracker: VariableTracker) -> bool | None:
+def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: VariableTracker) -> bool | None:
     """Whether the jump `ins`, made where the truth of `tracker` is `on`, is made; None where nothing can be said.
 
     Only of tensors on the CPU: on other devices a check that fails shows later, or ends the process.
@@ -39,7 +37,7 @@ def checked(tx: Any, frame: Frame, ins: Instruction, on: bool, tracker: Variable
     condition = tracker if wanted else call_in_graph(tx, "call_function", torch.logical_not, [tracker], {})
     # Without a message, back ends take the check for something that nobody needs.
     call_in_graph(tx, "call_function", torch._assert_async, [condition, ConstantVariable(_SAID)], {})
-    tx.output.check_steps.append(tx.root_steps - 1)
+    tx.trace.check_steps.append(tx.root_step)
     return wanted == on
 
 

@@ -11,5 +11,5 @@ PACKAGES = ("tracer_core.polyfills", "tracer_core.variables", "tracer_core.inter
 def load_handlers() -> None:
     """Import all modules of the packages in which handlers register; doing so again changes nothing."""
     for package in PACKAGES:
-        for found in pkgutil.iter_modules(import_module(package).__path__):
-            import_module(f"{package}.{found.name}")
+        for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            import_module(found.name)

@@ -6,18 +6,20 @@ import contextlib
 import weakref
 from collections.abc import Iterator, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NoReturn
 
 from tracer_core import observer as observers
-from tracer_core.bytecode import Instruction, iterable_label
-from tracer_core.code_names import argument_labels
+from tracer_core.bytecode import Instruction, decoded, first_line, iterable_label
+from tracer_core.code_names import argument_labels, code_name
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
-from tracer_core.graph.output import Calls, OutputGraph
+from tracer_core.graph.output import OutputGraph
+from tracer_core.graph.subgraph import Calls
 from tracer_core.guards import Guard, make
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
-from tracer_core.interpreter.frame import Frame, decoded, first_line
+from tracer_core.interpreter.operations import Operations
+from tracer_core.interpreter.ops.table import handlers_of
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
 from tracer_core.symbol_names import explained
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
@@ -25,11 +27,14 @@ from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import call
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.variables.trace_state import TraceState
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.weak_references import refuse_after_changes
 from tracer_core.warned import noticed, take
 from tracer_core.where import Where
@@ -57,7 +62,7 @@ class MustRestart(Exception):
         self.unsupported = unsupported
 
 
-class Interpreter:
+class Interpreter(Operations):
     """One attempt at one root frame.
 
     Args:
@@ -73,6 +78,7 @@ class Interpreter:
         self.observer = observers.current()
         self.start = Where.of(0, [(input.code, first_line(input.code))])
         self.output = OutputGraph(input, self.observer, self.where, self._calls)
+        self.trace = TraceState(self.output)
         self.build_value = VariableBuilder(self)
         self.constant_of = SourcelessBuilder(self)
         self.steps = 0
@@ -94,7 +100,7 @@ class Interpreter:
     def constant(self, value: Any) -> VariableTracker:
         return self.constant_of(value)
 
-    def raise_(self, cls: type[BaseException], *args: Any) -> Any:
+    def raise_(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """Raise `cls(*args)` in the traced program; arguments may be trackers."""
         trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
         exception = ExceptionVariable(cls, trackers)
@@ -103,10 +109,10 @@ class Interpreter:
             exception.attributes["name"] = self.constant(args[0].split("'")[1])
         self.raise_tracker(exception)
 
-    def raise_tracker(self, exception: ExceptionVariable) -> Any:
+    def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
         """Raise it in the traced program, in the context of what is being handled."""
         context = self.handled()
-        if isinstance(context, ExceptionVariable) and context is not exception:
+        if context is not None and context is not exception:
             exception.set_context(self, context)
         exception.raised_alone = context is None
         raise ObservedException(exception)
@@ -133,6 +139,17 @@ class Interpreter:
 
     # --- frames -----------------------------------------------------------------------------------------
 
+    @property
+    def root_step(self) -> int:
+        """The number of the root frame's instruction that is being traced."""
+        return self.root_steps - 1
+
+    @property
+    def line(self) -> int | None:
+        """The line of the instruction that is being traced."""
+        span = None if self.instruction is None else self.instruction.span
+        return None if span is None else span.line
+
     def inline(
         self, function: FunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
@@ -152,22 +169,6 @@ class Interpreter:
             made_at = self.root_steps - 1 if of_manager else -1
             return GeneratorVariable(frame, target.name, made_at, function.names(self))
         return self.run_frame(frame)
-
-    def waiting_frame(
-        self,
-        code: CodeType,
-        globals: dict[str, Any],
-        locals: dict[str, VariableTracker],
-        cells: dict[str, CellVariable],
-        stack: list[VariableTracker],
-        pc: int,
-    ) -> Frame:
-        """The frame of a generator that was started outside the trace and goes on at position `pc`."""
-        frame = Frame(code, globals, locals, cells, self.frame)
-        frame.stack[:] = stack
-        frame.pc = pc
-        frame.suspended = True
-        return frame
 
     def run_frame(self, frame: Frame) -> VariableTracker:
         """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""
@@ -189,7 +190,7 @@ class Interpreter:
 
     def run(self, frame: Frame) -> VariableTracker:
         """Walk instructions of `frame` until one ends it."""
-        instructions, handlers = frame.decoded.instructions, frame.decoded.handlers
+        instructions, handlers = frame.decoded.instructions, handlers_of(frame.decoded)
         observer = self.observer
         is_root = frame.parent is None
         while True:
@@ -211,7 +212,7 @@ class Interpreter:
                     self.instruction = instruction
                     observer.on_step_end(frame, instruction)
             except ObservedException as raised:
-                self._unwind(frame, instruction, raised)
+                self.unwind(frame, instruction, raised)
                 continue
             except (Unsupported, NotConstant, RecursionError) as error:
                 self._give_up(frame, instruction, error)
@@ -224,7 +225,7 @@ class Interpreter:
         """Turn what cannot be done into a restart at the root instruction, remembering the innermost place."""
         if noticed:
             error = _gives_warning()
-        unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error)
+        unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error, frame)
         if unsupported.frame is None:
             self.breaks(unsupported, frame, frame.decoded.index[instruction])
         if frame.parent is None or frame is self.root:
@@ -241,7 +242,7 @@ class Interpreter:
         if self.observer is not None:
             self.observer.on_break(unsupported, frame, instruction)
 
-    def _unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
+    def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
         """Go to the handler of a raised exception in this frame, or leave the frame."""
         if noticed:
             self._give_up(frame, instruction, raised)
@@ -260,7 +261,7 @@ class Interpreter:
         frame.stack.append(raised.tracker)
         frame.pc = frame.decoded.index[handler.target]
 
-    def handled(self) -> VariableTracker | None:
+    def handled(self) -> ExceptionVariable | None:
         """The exception being handled, here or in a caller."""
         frame: Frame | None = self.frame
         while frame is not None:
@@ -286,8 +287,8 @@ class Interpreter:
         for name, cell in closure.items():
             if name not in values:
                 self.guard(make.lacks(FrameLocalsSource(), name))
-            self.output.trackers_by_object[id(cell)] = cells[name]
-            self.output.kept_alive.append(cell)
+            self.trace.trackers_by_object[id(cell)] = cells[name]
+            self.trace.kept_alive.append(cell)
         locals = {
             name: self.lazy(values[name], LocalSource(name, name in code.co_cellvars, labels.get(name)))
             for name in code.co_varnames
@@ -315,7 +316,7 @@ class Interpreter:
 
 
 def _is_ours(frame: Frame) -> bool:
-    return str(frame.globals.get("__name__", "")).startswith("tracer_core.")
+    return str(frame.module).startswith("tracer_core.")
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:
@@ -330,7 +331,7 @@ def _gives_warning() -> Unsupported:
     return Unsupported("gives-warning", warning=take())
 
 
-def _as_unsupported(error: Exception) -> Unsupported:
+def _as_unsupported(error: Exception, frame: Frame) -> Unsupported:
     if isinstance(error, RecursionError):
-        return Unsupported("too-deep", depth=MAX_DEPTH, name="a function")
+        return Unsupported("recursion-limit", function=code_name(frame.code))
     return Unsupported("needs-constant", what=str(error))

@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.polyfills.identity_table import found_in, new_table, note_in
 from tracer_core.polyfills.registry import polyfills
 
 _ATOMIC = (
@@ -45,24 +46,21 @@ def deep(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
 
 
 class Memo:
-    """What was copied, found by identity. Holds pairs, so that nothing it has seen can go."""
+    """What was copied, found by identity."""
 
     def __init__(self) -> None:
-        self.pairs: list[tuple[Any, Any]] = []
+        self.table = new_table()
 
     def find(self, x: Any) -> tuple[Any, ...]:
-        for original, made in self.pairs:
-            if original is x:
-                return (made,)
-        return ()
+        return found_in(self.table, x)
 
     def note(self, x: Any, made: Any) -> Any:
-        self.pairs.append((x, made))
+        note_in(self.table, x, made)
         return made
 
     def by_address(self, *args: Any, **kwargs: Any) -> Any:
         """What else a program asks of the dict that this stands for hangs on addresses: the graph breaks."""
-        return id(self.pairs)
+        return id(self.table)
 
     __len__ = __iter__ = __bool__ = __contains__ = __getitem__ = __setitem__ = __delitem__ = by_address
     get = pop = setdefault = keys = values = items = update = clear = copy = popitem = by_address

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.recording.damage import TraceFileError
-    from tracer_core.recording.file import load, save
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
     from tracer_core.recording.steps import Step, Value
-    from tracer_core.recording.trace import Trace
+    from tracer_core.recording.trace import Trace, load, save
 
 __all__ = ["SCHEMA_VERSION", "Recorder", "Step", "Trace", "TraceFileError", "Value", "load", "save"]
 
@@ -26,8 +25,8 @@ _HOMES = {
     "Trace": "trace",
     "TraceFileError": "damage",
     "Value": "steps",
-    "load": "file",
-    "save": "file",
+    "load": "trace",
+    "save": "trace",
 }
 
 

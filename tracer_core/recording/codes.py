@@ -6,15 +6,14 @@ import linecache
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tracer_core import bytecode
+from tracer_core.bytecode import Instruction, Origin, Program
 from tracer_core.code_names import Label, argument_labels, code_name, code_text
 from tracer_core.files import shown_file
 from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
-
-if TYPE_CHECKING:
-    from tracer_core.bytecode import Instruction, Origin, Program
 
 NO_SPAN = (None, None, None, None)
 
@@ -62,9 +61,7 @@ class CodeEntry:
     def decode(self, code: CodeType) -> None:
         """Have the instructions there even if the code is never stepped through."""
         if not self.record.instructions:
-            from tracer_core.bytecode import decode
-
-            self.use(decode(code))
+            self.use(bytecode.decode(code))
 
 
 def _own_variables(code: CodeType) -> dict[str, Label]:
@@ -175,8 +172,6 @@ def _keywords(arg: Any) -> str:
 
 
 def _effect(instruction: Instruction) -> tuple[int, int]:
-    from tracer_core import bytecode
-
     info = bytecode.OPS.get(instruction.op)
     return (0, 0) if info is None else (info.takes(instruction.arg), info.leaves(instruction.arg))
 

@@ -12,16 +12,13 @@ import secrets
 import struct
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from tracer_core.recording import schema
 from tracer_core.recording.checks import fits
 from tracer_core.recording.damage import TraceFileError
-
-if TYPE_CHECKING:
-    from tracer_core.recording.trace import Trace
 
 MAGIC = b"\x89TWALK\r\n"
 _HEAD = struct.Struct("<8sII")
@@ -34,13 +31,12 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """By schema version: turns the fields of such a trace into those of the next version."""
 
 
-def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
+def write(data: schema.Trace, path: str | os.PathLike[str]) -> None:
     """Write a trace. A file that was there is replaced at once, or, if anything goes wrong, kept as it was.
 
     Raises:
         TraceFileError: the file cannot be written.
     """
-    data = trace if isinstance(trace, schema.Trace) else trace.data
     content = pack(data)
     target = os.path.abspath(os.fspath(path))
     folder, name = os.path.split(target)
@@ -61,14 +57,12 @@ def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
         raise TraceFileError(f"The trace cannot be written to {target}: {error.strerror or error}.") from error
 
 
-def load(path: str | os.PathLike[str]) -> Trace:
-    """Read a trace that `save` wrote.
+def read(path: str | os.PathLike[str]) -> schema.Trace:
+    """Read a trace that `write` wrote.
 
     Raises:
         TraceFileError: there is no such file, it is no trace, it is damaged, or a newer version wrote it.
     """
-    from tracer_core.recording.trace import Trace
-
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -77,7 +71,7 @@ def load(path: str | os.PathLike[str]) -> Trace:
         raise TraceFileError(f"There is no file {name}.") from None
     except OSError as error:
         raise TraceFileError(f"{name} cannot be read: {error.strerror or error}.") from error
-    return Trace(unpack(content, name))
+    return unpack(content, name)
 
 
 def pack(data: schema.Trace) -> bytes:

@@ -15,6 +15,9 @@ from array import array
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracer_core.bytecode import Instruction
+from tracer_core.entered import is_what_was_compiled
+from tracer_core.errors import Unsupported
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable, guard_text
@@ -27,8 +30,6 @@ from tracer_core.recording.work import Work, modules_of
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.bytecode import Instruction
-    from tracer_core.errors import Unsupported
     from tracer_core.guards import Guard
     from tracer_core.where import Place, Where
 
@@ -78,8 +79,10 @@ class Recorder(Stepping):
         self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
-        if reason_id == "frame-library" and self._calls.records:
-            return  # what a call of a library runs inside is no call of the program's
+        if reason_id == "frame-library" and not is_what_was_compiled(__name__):
+            return  # what libraries call, for the program or for themselves, is no call of the program's
+        if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
+            return  # the break tells of the program's call, and this is what runs inside it
         self._calls.skip(self._entry(code).record.id, clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------
@@ -431,6 +434,8 @@ class Recorder(Stepping):
         self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
 
 
+_OF_TRANSFORMS = ("vmap", "derivative", "function-transform")
+"""Reasons that both a call of a transform and torch's frames inside it have."""
 _IN_ORDER = frozenset(
     ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tracer_core.files import place
-from tracer_core.recording.steps import Step, Value
 from tracer_core.recording.summary import count
 from tracer_core.recording.words import (
     MOST,
@@ -22,6 +23,9 @@ from tracer_core.recording.words import (
     show_all,
     took_and_pushed,
 )
+
+if TYPE_CHECKING:
+    from tracer_core.recording.steps import Step, Value
 
 
 def _fixed(first: str) -> Saying:

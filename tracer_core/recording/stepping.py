@@ -6,8 +6,9 @@ Written for speed: state is compared by identity, and what most steps have in co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tracer_core.bytecode import Instruction
 from tracer_core.code_names import module_called
 from tracer_core.observer import Observer
 from tracer_core.recording import schema
@@ -20,9 +21,6 @@ from tracer_core.recording.losses import Losses
 from tracer_core.recording.snapshots import Pool
 from tracer_core.recording.trackers import Trackers
 from tracer_core.recording.work import Watched, Work
-
-if TYPE_CHECKING:
-    from tracer_core.bytecode import Instruction
 
 
 class Stepping(Observer):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.columns import State
 from tracer_core.recording.damage import reads
-
-if TYPE_CHECKING:
-    from tracer_core.recording.index import Index
+from tracer_core.recording.index import Index
+from tracer_core.recording.sentences import sentence
 
 
 @reads(but=("__getitem__", "__eq__", "__hash__", "__repr__"))
@@ -288,8 +287,6 @@ class Step:
     @property
     def sentence(self) -> str:
         """What happened, in one sentence."""
-        from tracer_core.recording.words import sentence
-
         return sentence(self)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,7 @@ def _graphs(trace: Trace) -> Iterator[str]:
         calls = sum(node.op.startswith("call") for node in nodes)
         code = trace.codes[compilation.code]
         lines.append(
-            f"  {code.qualname} version {compilation.version} ({place(code.filename, code.first_line)}): "
+            f"  {code.qualname} version {compilation.version} ({_defined(code)}): "
             f"{count(len(nodes), 'node')}, {count(calls, 'operation')}, {compilation.seconds:.3f} s"
         )
     if lines:
@@ -123,11 +124,26 @@ def where(trace: Trace, code: int | None, line: int | None) -> str:
 def _calls(trace: Trace) -> Iterator[str]:
     if trace.calls:
         yield "Calls"
-        yield from _shown([_call(trace, call) for call in trace.calls])
+        yield from _shown([_call(trace, call, name) for call, name in _named(trace)])
 
 
-def _call(trace: Trace, call: schema.Call) -> str:
-    name = f"{trace.codes[call.code].qualname} #{call.number}"
+def _named(trace: Trace) -> Iterator[tuple[schema.Call, str]]:
+    """The calls, each with a name that no other has: functions of one name with their places, calls numbered."""
+    codes = [trace.codes[number] for number in {call.code for call in trace.calls}]
+    places = Counter(name for name, _ in {(code.qualname, _defined(code)) for code in codes})
+    number: Counter[str] = Counter()
+    for call in trace.calls:
+        code = trace.codes[call.code]
+        name = code.qualname if places[code.qualname] == 1 else f"{code.qualname} ({_defined(code)})"
+        number[name] += 1
+        yield call, f"{name} #{number[name]}"
+
+
+def _defined(code: schema.Code) -> str:
+    return place(code.filename, code.first_line)
+
+
+def _call(trace: Trace, call: schema.Call, name: str) -> str:
     version = f" version {call.version}" if call.version is not None else ""
     text = f"  {name}: {call.outcome}{version}{f' ({call.message})' if call.message else ''}"
     for failed in (check for check in call.checks if not check.reused):

@@ -6,16 +6,17 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.recording import schema
+from tracer_core.recording import file, schema
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.summary import summary
+from tracer_core.recording.tables import rows
 
 if TYPE_CHECKING:
     import pandas
 
-_BreakPlace = tuple[str, int, int | None, str]
+_BreakPlace = tuple[str, int, int | None]
 
 
 class Trace:
@@ -105,9 +106,10 @@ class Trace:
 
     @property
     def break_places(self) -> list[schema.Break]:
-        """One break for each place in the program that causes any. A break in an inlined function breaks each of its
-        callers, too; this has the one of the function that holds the line, if that was traced on its own. A break of
-        a library's function on its own counts to the first line of the program that leads there, if there is one."""
+        """One break for each place in the program that causes any, and each reason. A break in an inlined function
+        breaks each of its callers, too; this has the one of the function that holds the line, if that was traced on
+        its own. A break of a library's function on its own counts to the first line of the program that leads there,
+        if there is one."""
         above = {self._place(one, one.library): self._place(one) for one in reversed(self.breaks) if one.library}
         places: dict[_BreakPlace, list[schema.Break]] = {}
         for one in self.breaks:
@@ -120,9 +122,10 @@ class Trace:
         return mains
 
     def _place(self, one: schema.Break, at: schema.Place | None = None) -> _BreakPlace:
-        """What tells places of breaks apart, of the break's own line or another."""
+        """What tells places of breaks apart, of the break's own line or another. (The message may name what differs
+        from call to call, such as a dtype.)"""
         code, line = (one.code, one.line) if at is None else (at.code, at.line)
-        return one.reason_id, self.function_of(code).id, line, one.message
+        return one.reason_id, self.function_of(code).id, line
 
     @property
     def calls(self) -> list[schema.Call]:
@@ -198,8 +201,6 @@ class Trace:
             ImportError: pandas is not installed.
             ValueError: there is no such table.
         """
-        from tracer_core.recording.tables import rows
-
         table = rows(self, what)
         try:
             import pandas
@@ -209,9 +210,7 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file that `load` reads. Raises TraceFileError."""
-        from tracer_core.recording.file import save
-
-        save(self, path)
+        file.write(self.data, path)
 
     def __str__(self) -> str:
         return summary(self)
@@ -224,3 +223,17 @@ class Trace:
 
     def __getstate__(self) -> Any:
         raise TypeError("A trace cannot be pickled; use save(path), and load(path) to read it back.")
+
+
+def save(trace: Trace | schema.Trace, path: str | os.PathLike[str]) -> None:
+    """Write a trace to a file that `load` reads. Raises TraceFileError."""
+    file.write(trace if isinstance(trace, schema.Trace) else trace.data, path)
+
+
+def load(path: str | os.PathLike[str]) -> Trace:
+    """Read a trace that `save` wrote.
+
+    Raises:
+        TraceFileError: there is no such file, it is no trace, it is damaged, or a newer version wrote it.
+    """
+    return Trace(file.read(path))

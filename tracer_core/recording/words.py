@@ -1,18 +1,19 @@
-"""A step in one sentence: the instruction, what it took, what it added to the graph, what it left.
+"""The words that the sentences about steps share, and the table of what is said of each operation.
 
-`SAYINGS` has, for each canonical operation, a function from a step to its verbs; nodes, guards, breaks and exceptions
-are the same for all operations and are put in between here.
+`SAYINGS` has, for each canonical operation, a function from a step to its verbs (`sayings.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
-from tracer_core.recording.steps import Step, Value
 from tracer_core.recording.summary import count
-from tracer_core.symbol_names import said, symbols_in
+
+if TYPE_CHECKING:
+    from tracer_core.recording.steps import Step, Value
 
 
 class Said(NamedTuple):
@@ -23,7 +24,7 @@ class Said(NamedTuple):
     second: str = ""
 
 
-Saying = Callable[[Step], Said]
+Saying = Callable[["Step"], Said]
 SAYINGS: dict[str, Saying] = {}
 MOST = 3
 """How many nodes, guards or arguments are told one by one."""
@@ -39,56 +40,7 @@ def says(*ops: str) -> Callable[[Saying], Saying]:
     return register
 
 
-def sentence(step: Step) -> str:
-    """What the step did, for people."""
-    text = _without_symbols(step)
-    meanings = step._index.symbol_meanings(step.index)
-    names = [
-        name for name in symbols_in(text, meanings) if f"{name} = " not in text and f"symbol {name} " not in text
-    ]
-    return f"{text} Here {said(names, meanings)}." if names else text
-
-
-def _without_symbols(step: Step) -> str:
-    """The same, without what symbols stand for."""
-    import tracer_core.recording.sayings  # noqa: F401  fills SAYINGS
-
-    instruction = step.instruction
-    saying = SAYINGS.get(instruction.op, took_and_pushed)(step)
-    name = f"{instruction.opname} {instruction.arg}".strip()
-    verbs = [verb for verb in (saying.first, saying.second, *_graph_verbs(step)) if verb]
-    raised, broken = step.raised, step.break_
-    if step.ended:
-        verbs += [saying.last] if saying.last else []
-        if broken is not None:
-            return f"{name} {listed(verbs)}. The graph ends after this: {closed(broken.message)}"
-    elif broken is not None:
-        return f"{name} {listed(verbs) or 'was reached'}. The graph breaks here: {closed(broken.message)}"
-    elif raised is not None:
-        verbs.append(f"raised {raised.text}")
-    elif any(lost.attempt == step.attempt.id for lost in step._index.data.lost):
-        verbs.append("was not recorded to its end")
-    else:
-        verbs.append("did not end, because the walk stopped here")
-    return f"{name} {listed(verbs) or 'did its work'}."
-
-
-def _graph_verbs(step: Step) -> list[str]:
-    verbs = []
-    if step.nodes:
-        verbs.append(f"added {_some('node', [f'`{node_text(node)}`' for node in step.nodes])}")
-    if step.symbols:
-        verbs.append(
-            f"made {_some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}"
-        )
-    if step.guards:
-        verbs.append(f"asked for {_some('guard', [f'`{guard.text}`' for guard in step.guards])}")
-    if step.side_effects:
-        verbs.append(f"noted {_some('side effect', [effect.message for effect in step.side_effects])}")
-    return verbs
-
-
-def _some(noun: str, texts: Sequence[str]) -> str:
+def some(noun: str, texts: Sequence[str]) -> str:
     """`node a`, `nodes a and b`, `9 nodes (a, b, c, ...)`."""
     if len(texts) > MOST:
         return f"{count(len(texts), noun)} ({', '.join(texts[:MOST])}, ...)"
@@ -96,24 +48,8 @@ def _some(noun: str, texts: Sequence[str]) -> str:
 
 
 _INFIX = {
-    "operator.add": "+",
-    "operator.iadd": "+",
-    "operator.sub": "-",
-    "operator.isub": "-",
-    "operator.mul": "*",
-    "operator.imul": "*",
-    "operator.matmul": "@",
-    "operator.truediv": "/",
-    "operator.floordiv": "//",
-    "operator.mod": "%",
-    "operator.pow": "**",
-    "operator.gt": ">",
-    "operator.ge": ">=",
-    "operator.lt": "<",
-    "operator.le": "<=",
-    "operator.eq": "==",
-    "operator.ne": "!=",
-}
+    f"operator.{each.function.__name__}": plain for plain in BINARY for each in (BINARY[plain], IN_PLACE[f"{plain}="])
+} | {f"operator.{each.function.__name__}": each.symbol for each in COMPARISONS.values()}
 
 
 def node_text(node: schema.Node) -> str:

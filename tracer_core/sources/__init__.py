@@ -1,11 +1,11 @@
 """Where a value came from: a tree of `Source` nodes, each able to name, find and rebuild it.
 
 Comes in: roots (a frame's local, global, cell) and steps from a value to a part of it. Goes out: a name people read
-(`L['x'].weight`), the value itself (`find`), an expression over variables (`expr`, for compiled guards), and the
-instructions that load it again (`rebuild`). Sources compare by value, so that one place is one node.
+(`L['x'].weight`), the value itself (`find`), an expression over variables (`expr`, for compiled guards), and code
+that loads it again (`rebuild`). Sources compare by value, so that one place is one node.
 """
 
-from tracer_core.sources.base import ById, FoundById, Scope, Source, Step, known_expr
+from tracer_core.sources.base import ById, FoundById, Scope, Source, SourceCode, Step, known_expr
 from tracer_core.sources.converted import ConvertedSource
 from tracer_core.sources.draws import DrawnSource
 from tracer_core.sources.numbers import FloatTensorSource, IntTensorSource, NumberTensorSource
@@ -32,7 +32,7 @@ from tracer_core.sources.parts import (
     StrideSource,
     TypeSource,
 )
-from tracer_core.sources.plain import PLAIN, PlainValueSource
+from tracer_core.sources.plain import PlainValueSource
 from tracer_core.sources.roots import (
     BuiltinSource,
     CellSource,
@@ -47,7 +47,6 @@ from tracer_core.sources.upcoming import AllUpcomingSource, UpcomingSource
 from tracer_core.sources.weak import ReferentSource
 
 __all__ = [
-    "PLAIN",
     "AllUpcomingSource",
     "AttrSource",
     "BehindSource",
@@ -87,6 +86,7 @@ __all__ = [
     "Scope",
     "SizeSource",
     "Source",
+    "SourceCode",
     "Step",
     "StrideSource",
     "TypeSource",

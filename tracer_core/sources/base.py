@@ -7,13 +7,18 @@ from dataclasses import dataclass, field, fields
 from types import CellType
 from typing import Any
 
-from tracer_core.bytecode import Instruction
+from tracer_core.bytecode import CodeBuilder
 
 Const = Callable[[Any], str]
 """Gives a name for an object that generated code needs."""
 
-Load = Callable[["Source"], list[Instruction]]
-"""Gives the instructions that push a source's value."""
+
+class SourceCode(CodeBuilder):
+    """Code that loads values from sources."""
+
+    def load_source(self, source: Source) -> None:
+        """Push what is at `source`, as it is now."""
+        source.rebuild(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +127,8 @@ class Source:
         globals) and `B` (its builtins)."""
         raise NotImplementedError
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        """Instructions that push the value; `load(source)` gives those that push another source's."""
+    def rebuild(self, code: SourceCode) -> None:
+        """Write code that pushes the value."""
         raise NotImplementedError
 
     def find(self, scope: Scope) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.sources.base import ById, Const, Load, Scope, Step
+from tracer_core.sources.base import ById, Const, Scope, SourceCode, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +25,5 @@ class ConvertedSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(self.convert.value)}({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        convert = make("LOAD_CONST", self.convert.value)
-        return [make("PUSH_NULL"), convert, *load(self.of), make("CALL", CallShape(1))]
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(self.convert.value, lambda: code.load_source(self.of))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracer_core.bytecode import Instruction, make
-from tracer_core.sources.base import Const, Load, Scope, Source
+from tracer_core.sources.base import Const, Scope, Source, SourceCode
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,5 +31,5 @@ class DrawnSource(Source):
     def expr(self, base: str, const: Const) -> str:
         raise TypeError(f"{self.name} is drawn after the guards are checked: it cannot be guarded")
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("LOAD_FAST", self.variable)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.load_local(self.variable)

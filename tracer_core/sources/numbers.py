@@ -7,22 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.sources.base import Const, Load, Scope, Step
-
-
-def float_tensor(value: float) -> Any:
-    """`value` as a tensor without dimensions, in double precision, on the CPU whatever the default device is."""
-    import torch
-
-    return torch.tensor(value, dtype=torch.float64, device="cpu")
-
-
-def int_tensor(value: int) -> Any:
-    """`value` as a tensor of one 64-bit integer without dimensions, on the CPU."""
-    import torch
-
-    return torch.tensor(value, dtype=torch.int64, device="cpu")
+from tracer_core.runtime.numbers import float_tensor, int_tensor
+from tracer_core.sources.base import Const, Scope, SourceCode, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +27,8 @@ class NumberTensorSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(type(self).convert)}({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        convert = make("LOAD_CONST", type(self).convert)
-        return [make("PUSH_NULL"), convert, *load(self.of), make("CALL", CallShape(1))]
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(type(self).convert, lambda: code.load_source(self.of))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-import gc
 import keyword
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import torch
 
-from tracer_core.bytecode import CallShape, Instruction, make
 from tracer_core.code_names import Label, object_name
-from tracer_core.sources.base import Const, Load, Scope, Source, Step
-
-
-def _subscript(key: Any) -> list[Instruction]:
-    return [make("LOAD_CONST", key), make("BINARY_SUBSCR")]
-
-
-def _call(function: list[Instruction], *args: list[Instruction]) -> list[Instruction]:
-    pushed = [instruction for arg in args for instruction in arg]
-    return [make("PUSH_NULL"), *function, *pushed, make("CALL", CallShape(len(args)))]
-
-
-def _method(base: list[Instruction], name: str, *args: Any) -> list[Instruction]:
-    return _call([*base, make("LOAD_ATTR", name)], *([make("LOAD_CONST", arg)] for arg in args))
+from tracer_core.runtime.containers import dict_behind, dict_keys, dict_values
+from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 
 def _is_literal(key: Any) -> bool:
     if type(key) is tuple:
         return all(_is_literal(part) for part in key)
     return type(key) in (int, str, bool, bytes, type(None))
-
-
-def _kind_of(mapping: dict[Any, Any]) -> Any:
-    """The builtin class that keeps the order of its items."""
-    return OrderedDict if issubclass(type(mapping), OrderedDict) else dict
-
-
-def dict_keys(mapping: dict[Any, Any]) -> list[Any]:
-    """The keys in order, past what a subclass overrides."""
-    return list(_kind_of(mapping).keys(mapping))
-
-
-def dict_values(mapping: dict[Any, Any]) -> list[Any]:
-    """The values in order, past what a subclass overrides."""
-    return list(_kind_of(mapping).values(mapping))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +36,8 @@ class AttrSource(Step):
         written = self.attr.isidentifier() and not keyword.iskeyword(self.attr)
         return f"{base}.{self.attr}" if written else f"getattr({base}, {self.attr!r})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.of), make("LOAD_ATTR", self.attr)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.attribute(lambda: code.load_source(self.of), self.attr)
 
 
 def instance_dict(obj: Any) -> dict[str, Any] | None:
@@ -93,8 +63,8 @@ class InstanceDictSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}.__dict__"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.of), make("LOAD_ATTR", "__dict__")]
+    def rebuild(self, code: SourceCode) -> None:
+        code.attribute(lambda: code.load_source(self.of), "__dict__")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +87,8 @@ class ObjectAttrSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}[{self.attr!r}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.base), *_subscript(self.attr)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.item(lambda: code.load_source(self.base), self.attr)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +113,8 @@ class MemberSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}[{self.member!r}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.base), *_subscript(self.member)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.item(lambda: code.load_source(self.base), self.member)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +145,8 @@ class ItemSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}[{repr(self.key) if _is_literal(self.key) else const(self.key)}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.of), *_subscript(self.key)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.item(lambda: code.load_source(self.of), self.key)
 
 
 class _DictPartsSource(Step):
@@ -192,8 +162,8 @@ class _DictPartsSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(type(self).listed)}({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([make("LOAD_CONST", type(self).listed)], load(self.of))
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(type(self).listed, lambda: code.load_source(self.of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,13 +186,6 @@ class DictValuesSource(_DictPartsSource):
     @property
     def name(self) -> str:
         return f"list({self.of.atom}.values())"
-
-
-def dict_behind(mapping: Any) -> Any:
-    """The mapping that a view of a dict, or a `types.MappingProxyType`, looks at. (Their own ways to it give a
-    copy, or another proxy.)"""
-    (behind,) = gc.get_referents(mapping)
-    return behind
 
 
 class BehindSource(_DictPartsSource):
@@ -257,8 +220,8 @@ class _DictPartSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}[{self.index}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.base), *_subscript(self.index)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.item(lambda: code.load_source(self.base), self.index)
 
 
 class DictKeySource(_DictPartSource):
@@ -287,8 +250,8 @@ class TypeSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"type({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([make("LOAD_CONST", type)], load(self.of))
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(type, lambda: code.load_source(self.of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,8 +268,8 @@ class LenSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"len({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _call([make("LOAD_CONST", len)], load(self.of))
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(len, lambda: code.load_source(self.of))
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,8 +288,8 @@ class SizeSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}.size({self.dim})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _method(load(self.of), "size", self.dim)
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_method(lambda: code.load_source(self.of), "size", lambda: code.const(self.dim))
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,8 +308,8 @@ class StrideSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}.stride({self.dim})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _method(load(self.of), "stride", self.dim)
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_method(lambda: code.load_source(self.of), "stride", lambda: code.const(self.dim))
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,8 +326,8 @@ class OffsetSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}.storage_offset()"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return _method(load(self.of), "storage_offset")
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_method(lambda: code.load_source(self.of), "storage_offset")
 
 
 _WOULD_WARN = object()
@@ -422,8 +385,8 @@ class FunctionPartSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}[{self.key!r}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.base), *_subscript(self.key)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.item(lambda: code.load_source(self.base), self.key)
 
 
 class DefaultsSource(FunctionPartSource):

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.sources.base import Const, Load, Scope, Step
-
-#: What gives the plain value of each, past all that a subclass overrides.
-PLAIN: dict[type, Callable[[Any], Any]] = {
-    int: int.__int__,
-    float: float.__float__,
-    complex: complex.__complex__,
-    str: str.__str__,
-    bytes: bytes.__bytes__,
-}
+from tracer_core.runtime.numbers import PLAIN
+from tracer_core.sources.base import Const, Scope, SourceCode, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +25,5 @@ class PlainValueSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(PLAIN[self.base_type])}({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        plain = make("LOAD_CONST", PLAIN[self.base_type])
-        return [make("PUSH_NULL"), plain, *load(self.of), make("CALL", CallShape(1))]
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(PLAIN[self.base_type], lambda: code.load_source(self.of))

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracer_core import global_state
-from tracer_core.bytecode import Instruction, make
 from tracer_core.code_names import Label, object_name
-from tracer_core.sources.base import ById, Const, Load, Scope, Source, known_expr
+from tracer_core.sources.base import ById, Const, Scope, Source, SourceCode, known_expr
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +41,8 @@ class LocalSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return f"L[{self.local!r}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("LOAD_DEREF" if self.free else "LOAD_FAST", self.local)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.emit("LOAD_DEREF" if self.free else "LOAD_FAST", self.local)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +73,12 @@ class GlobalSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return f"{'G' if self.module is None else known_expr(self.module, const)}[{self.variable!r}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        if self.module is None:
-            return [make("LOAD_GLOBAL", self.variable)]
-        load_dict = make("LOAD_CONST", self.module.value)
-        return [load_dict, make("LOAD_CONST", self.variable), make("BINARY_SUBSCR")]
+    def rebuild(self, code: SourceCode) -> None:
+        module = self.module
+        if module is None:
+            code.emit("LOAD_GLOBAL", self.variable)
+        else:
+            code.item(lambda: code.const(module.value), self.variable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class FrameGlobalsSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return "G"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
+    def rebuild(self, code: SourceCode) -> None:
         raise TypeError(f"{self.name} are only guarded, never rebuilt")
 
 
@@ -119,7 +119,7 @@ class FrameLocalsSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return "L"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
+    def rebuild(self, code: SourceCode) -> None:
         raise TypeError(f"{self.name} are only guarded, never rebuilt")
 
 
@@ -139,8 +139,8 @@ class BuiltinSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return f"B[{self.builtin!r}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("LOAD_GLOBAL", self.builtin)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.emit("LOAD_GLOBAL", self.builtin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +157,8 @@ class CellSource(Source):
     def step(self, base: Any, scope: Scope) -> Any:
         return scope.cells[self.cell]
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("LOAD_CLOSURE", self.cell)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.emit("LOAD_CLOSURE", self.cell)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +182,8 @@ class ConstSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return known_expr(self.value, const)
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("LOAD_CONST", self.value.value)]
+    def rebuild(self, code: SourceCode) -> None:
+        code.const(self.value.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,5 +202,5 @@ class GlobalStateSource(Source):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(global_state.PROPERTIES[self.setting].read)}()"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
+    def rebuild(self, code: SourceCode) -> None:
         raise TypeError(f"{self.name} is a setting, not a value of the program: it cannot be rebuilt")

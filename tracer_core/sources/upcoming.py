@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.iterator_state import Upcoming
-from tracer_core.sources.base import Const, Load, Scope, Source, Step
+from tracer_core.runtime.upcoming import Upcoming
+from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +34,8 @@ class UpcomingSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}[{self.index}]"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [*load(self.base), make("LOAD_CONST", self.index), make("BINARY_SUBSCR")]
+    def rebuild(self, code: SourceCode) -> None:
+        code.item(lambda: code.load_source(self.base), self.index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +56,5 @@ class AllUpcomingSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{const(Upcoming)}({base})"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        upcoming = make("LOAD_CONST", Upcoming)
-        return [make("PUSH_NULL"), upcoming, *load(self.of), make("CALL", CallShape(1))]
+    def rebuild(self, code: SourceCode) -> None:
+        code.call_const(Upcoming, lambda: code.load_source(self.of))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.bytecode import CallShape, Instruction, make
-from tracer_core.sources.base import Const, Load, Scope, Step
+from tracer_core.sources.base import Const, Scope, SourceCode, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,5 +22,5 @@ class ReferentSource(Step):
     def expr(self, base: str, const: Const) -> str:
         return f"{base}()"
 
-    def rebuild(self, load: Load) -> list[Instruction]:
-        return [make("PUSH_NULL"), *load(self.of), make("CALL", CallShape(0))]
+    def rebuild(self, code: SourceCode) -> None:
+        code.call(lambda: code.load_source(self.of))

@@ -12,9 +12,19 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call
 from tracer_core.graph.numpy_warnings import gathering
+from tracer_core.variables.array_layout import forwards, has_negative_step, reversed_dims
+from tracer_core.variables.array_rules import OPERATORS_IN_PLACE
 from tracer_core.variables.array_rules import check as check_values
 from tracer_core.variables.array_warnings import check_for, guard_error_handling
-from tracer_core.variables.arrays import ArrayVariable, NumpyVariable, in_graph, on_shadows, order_of
+from tracer_core.variables.arrays import (
+    ArrayVariable,
+    NumpyVariable,
+    in_graph,
+    on_shadows,
+    order_of,
+    owner_of,
+    values_of,
+)
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -55,6 +65,8 @@ def numpy_operation(
     if not given:
         return known_result(tx, name, shadow)
     check_warning = check_for(name, shadows, named, shadow)
+    if _runs_backwards(name, shadows, given, shadow):
+        return _view_in_memory(tx, kind, name, args, kwargs, shadow)
     order = order_of(shadow, given)
     kind = _by_parts(kind, name, shadow, kwargs)
     if name in ("array", "asarray") and isinstance(args[0], SequenceVariable):
@@ -71,6 +83,31 @@ def numpy_operation(
         given,
         numpy_call(kind, name, None, order),
     )
+
+
+def _runs_backwards(name: str, shadows: list[Any], given: list[NumpyVariable], shadow: Any) -> bool:
+    """Whether the result is a view of an array and one of the two has negative strides."""
+    view = shadow[0] if isinstance(shadow, list) and shadow else shadow
+    arrays = [each.shadow for each in given if isinstance(each, ArrayVariable)]
+    if not isinstance(view, np.ndarray) or any(view is array for array in arrays):
+        return False
+    seen = [array for array in arrays if owner_of(array) == owner_of(view)]
+    return any(map(reversed_dims, [view, *seen] if seen else [])) or (
+        name == "getitem" and has_negative_step(shadows[1])
+    )
+
+
+def _view_in_memory(tx: Tracing, kind: str, name: str, args: Args, kwargs: Kwargs, shadow: Any) -> VariableTracker:
+    """A view of an array, one of the two with negative strides: the same view of its memory, which the graph has."""
+    array, rest = args[0], args[1:]
+    if not isinstance(array, ArrayVariable) or not array.shadow.size or getattr(shadow, "size", 1) == 0:
+        raise Unsupported("numpy-differs", name=name, what="a view")
+    if name == "getitem":
+        index = forwards(_shadow(rest[0]), array.tensor.fake.shape, reversed_dims(array.shadow))
+        rest = [tx.constant(index)]
+    parts = [array.tensor, *(_graph_form(tx, arg) for arg in rest)]
+    named = {key: _graph_form(tx, value) for key, value in kwargs.items()}
+    return in_graph(tx, name, numpy_call(kind, name), parts, named, shadow, [array])
 
 
 def _by_parts(kind: str, name: str, shadow: Any, kwargs: Kwargs) -> str:
@@ -117,7 +154,7 @@ def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: A
     watched = guard_error_handling(tx, name)
     shadow = on_shadows(name, function, shadows, {})
     check = check_for(name, shadows, {}, shadow)
-    tensor = array.tensor if of_floats or shadow.dtype.kind != "f" else as_double(tx, array).tensor
+    tensor = values_of(tx, array) if of_floats or shadow.dtype.kind != "f" else as_double(tx, array).tensor
     target = numpy_call("tensors", name, check if watched else None)
     run = numpy_call("tensors", name)
     return in_graph(tx, name, target, [tensor if arg is array else arg for arg in args], {}, shadow, given, run)
@@ -127,7 +164,7 @@ def as_double(tx: Tracing, tracker: VariableTracker) -> Any:
     """An array or scalar in double precision (a new one); numbers as they are."""
     if not isinstance(tracker, NumpyVariable):
         return tracker
-    tensor = call_in_graph(tx, "call_method", "to", [tracker.tensor, ConstantVariable(torch.float64)], {})
+    tensor = call_in_graph(tx, "call_method", "to", [values_of(tx, tracker), ConstantVariable(torch.float64)], {})
     assert isinstance(tensor, TensorVariable)
     return type(tracker)(tensor, tracker.shadow.astype(np.float64))
 
@@ -145,7 +182,10 @@ def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
         TupleVariable([ConstantVariable(n) for n in result.shape]),
         ConstantVariable(DTYPES[result.dtype]),
     ]
-    return in_graph(tx, name, numpy_call("values", name), parts, {}, result.copy(), [])
+    made = in_graph(tx, name, numpy_call("values", name), parts, {}, result.copy(), [])
+    assert isinstance(made, ArrayVariable)
+    made.known = result
+    return made
 
 
 # --- arguments ------------------------------------------------------------------------------------------------
@@ -192,7 +232,7 @@ def _shadow(tracker: VariableTracker) -> Any:
 
 def _graph_form(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if isinstance(tracker, NumpyVariable):
-        return tracker.tensor
+        return values_of(tx, tracker)
     if isinstance(tracker, SequenceVariable):
         return type(tracker)([_graph_form(tx, item) for item in tracker.items])
     value = tracker.value()
@@ -214,15 +254,18 @@ def changed(
     """A node that changes `array` in place (see `numpy_call` for kind and name)."""
     args = [array, *(_ready(tx, name, arg) for arg in rest)]
     shadows = [_shadow(arg) for arg in args]
+    if name == "setitem" and _is_there_already(*shadows):
+        return array
     check_values(name, shadows, {}, rounding=False)
     _check_cast(name, array, shadows)
     watched = guard_error_handling(tx, name)
     on_shadows(name, function, shadows, {})
     check_warning = check_for(name, shadows, {}, array.shadow)
     kind = _by_parts(kind, name, array.shadow, {})
-    target = numpy_call(kind, name, check_warning if watched else None)
-    run = numpy_call(kind, name)
-    call_in_graph(tx, "call_function", target, [_graph_form(tx, arg) for arg in args], {}, run)
+    backwards = reversed_dims(array.shadow)
+    target = numpy_call(kind, name, check_warning if watched else None, backwards=backwards)
+    run = numpy_call(kind, name, backwards=backwards)
+    call_in_graph(tx, "call_function", target, [array.tensor, *_apart(tx, name, array, args[1:])], {}, run)
     return array
 
 
@@ -237,9 +280,30 @@ def _check_cast(name: str, array: ArrayVariable, shadows: list[Any]) -> None:
         narrow = array.shadow.dtype in _NARROW and hasattr(other, "dtype") and other.dtype != array.shadow.dtype
         if narrow or (kind not in "fc" and np.asarray(other).dtype.kind in "fc"):
             raise Unsupported("numpy-differs", name=name, what=f"dtype {array.shadow.dtype}")
-    for other in shadows[1:]:
-        if isinstance(other, np.ndarray) and np.may_share_memory(other, array.shadow):
-            raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")
+
+
+def _is_there_already(array: Any, index: Any, value: Any) -> bool:
+    """Whether `value` is the very view that it is assigned to, as in `array[index] += 1`."""
+    if not isinstance(value, np.ndarray) or not value.flags.writeable or not np.may_share_memory(array, value):
+        return False
+    place = on_shadows("setitem", operator.getitem, [array, index], {})
+    interfaces = [each.__array_interface__ for each in (place, value)]
+    return owner_of(place) == owner_of(value) and interfaces[0] == interfaces[1]
+
+
+def _apart(tx: Tracing, name: str, array: ArrayVariable, args: Args) -> list[VariableTracker]:
+    """The arguments as the graph takes them, copied where they may share memory with the array that they are written
+    into: NumPy gives what separate arrays give."""
+    parts = []
+    for arg in args:
+        part, shadow = _graph_form(tx, arg), _shadow(arg)
+        if isinstance(shadow, np.ndarray) and np.may_share_memory(shadow, array.shadow):
+            if name not in ("setitem", "copyto", *(each.__name__ for each in OPERATORS_IN_PLACE)):
+                raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")
+            if not reversed_dims(shadow):
+                part = call_in_graph(tx, "call_method", "clone", [part], {})
+        parts.append(part)
+    return parts
 
 
 def _into(
@@ -263,8 +327,10 @@ def _into(
     # (What was read may have been written over when the result is looked at.)
     check = gathering if check_for(name, shadows, named, result) is not None else None
     kind = _by_parts(kind, name, result, kwargs)
-    target = numpy_call(kind, name, check if watched else None, None, out=True)
-    parts = [_graph_form(tx, arg) for arg in (out, *args)]
+    backwards = reversed_dims(out.shadow)
+    target = numpy_call(kind, name, check if watched else None, None, out=True, backwards=backwards)
+    parts = [out.tensor, *(_graph_form(tx, arg) for arg in args)]
     options = {key: _graph_form(tx, value) for key, value in kwargs.items()}
-    call_in_graph(tx, "call_function", target, parts, options, numpy_call(kind, name, None, None, out=True))
+    run = numpy_call(kind, name, None, None, out=True, backwards=backwards)
+    call_in_graph(tx, "call_function", target, parts, options, run)
     return out

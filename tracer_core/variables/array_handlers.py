@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 import torch
 
+from tracer_core import operator_table
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.runtime.arrays import turning
 from tracer_core.sources import ById, ConvertedSource, Source
 from tracer_core.variables.array_calls import changed, numpy_operation
+from tracer_core.variables.array_layout import reversed_dims, shadow_of_fake
 from tracer_core.variables.array_rules import (
     ATTRIBUTES,
     FUNCTIONS,
-    IN_PLACE,
     KNOWN_ONLY,
     METHODS,
     OPERATORS,
+    OPERATORS_IN_PLACE,
     ROUNDED,
 )
 from tracer_core.variables.arrays import (
@@ -28,22 +31,23 @@ from tracer_core.variables.arrays import (
     NumpyScalarVariable,
     NumpyVariable,
     guard_order,
-    shadow_of_fake,
 )
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import pin
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.registry import builds, getter, handles, method
+from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import TupleVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
+from tracer_core.variables.tensor import TensorVariable, wrap_number
 
 _DISPATCHED = type(np.sum)
 
 
 @builds(np.ufunc, _DISPATCHED)
-def _numpy_function(build: Any, value: Any, source: Source) -> VariableTracker:
+def _numpy_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
     return BuiltinVariable(value, source)
 
@@ -88,6 +92,34 @@ for _dtype in DTYPES:
     handles(_dtype.type)(_scalar_class(_dtype.type))
 
 
+def _flipping(name: str, dims: tuple[int, ...]) -> None:
+    @handles(getattr(np, name), ArrayVariable)
+    def handler(tx: Tracing, m: ArrayVariable) -> VariableTracker:
+        return _flipped(tx, name, m, dims)
+
+
+_flipping("flipud", (0,))
+_flipping("fliplr", (1,))
+
+
+@handles(np.flip, ArrayVariable)
+def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> VariableTracker:
+    if not all_constant([axis.realize()]):
+        raise Unsupported("numpy-function", name="flip")
+    axes = axis.realize().value()
+    dims = tuple(range(m.shadow.ndim)) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    return _flipped(tx, "flip", m, dims)
+
+
+def _flipped(tx: Tracing, name: str, array: ArrayVariable, dims: tuple[int, ...]) -> VariableTracker:
+    """A view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
+    ndim = array.shadow.ndim
+    if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
+        raise Unsupported("numpy-function", name=name)
+    index = turning(ndim, {dim % ndim for dim in dims})
+    return numpy_operation(tx, "operator", "getitem", operator.getitem, [array, tx.constant(index)], {})
+
+
 # --- methods and attributes -----------------------------------------------------------------------------------
 
 
@@ -105,12 +137,12 @@ for _name in METHODS:
     method(NumpyVariable, _name)(_method(_name))
 
 
-@method(ArrayVariable, ".shape")
+@getter(ArrayVariable, "shape")
 def shape(tx: Tracing, self: ArrayVariable) -> VariableTracker:
     return TupleVariable([wrap_number(tx, n) for n in self.tensor.fake.shape])
 
 
-@method(ArrayVariable, ".size")
+@getter(ArrayVariable, "size")
 def size(tx: Tracing, self: ArrayVariable) -> VariableTracker:
     return wrap_number(tx, self.tensor.fake.numel())
 
@@ -123,7 +155,7 @@ def _answer(name: str) -> Callable[..., VariableTracker]:
 
 
 for _name in ("dtype", "ndim", "itemsize"):
-    method(NumpyVariable, f".{_name}")(_answer(_name))
+    getter(NumpyVariable, _name)(_answer(_name))
 
 
 def _attribute(name: str) -> Callable[..., VariableTracker]:
@@ -134,7 +166,7 @@ def _attribute(name: str) -> Callable[..., VariableTracker]:
 
 
 for _name in ATTRIBUTES:
-    method(NumpyVariable, f".{_name}")(_attribute(_name))
+    getter(NumpyVariable, _name)(_attribute(_name))
 
 
 # --- operators ------------------------------------------------------------------------------------------------
@@ -147,11 +179,10 @@ def _operator(function: Any) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _name in OPERATORS:
-    _found = getattr(operator, _name)
-    handles(_found, NumpyVariable)(_operator(_found))
-    if _name != "getitem":
-        handles(_found, VariableTracker, NumpyVariable)(_operator(_found))
+for _applied in (*OPERATORS, operator.abs, operator.getitem):
+    handles(_applied, NumpyVariable)(_operator(_applied))
+    if _applied is not operator.getitem:
+        handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
 
 
 def _in_place(function: Any) -> Callable[..., VariableTracker]:
@@ -164,9 +195,8 @@ def _in_place(function: Any) -> Callable[..., VariableTracker]:
 handles(abs, NumpyVariable)(_operator(operator.abs))
 
 
-for _name in IN_PLACE:
-    _found = getattr(operator, _name)
-    handles(_found, ArrayVariable, VariableTracker)(_in_place(_found))
+for _applied in OPERATORS_IN_PLACE:
+    handles(_applied, ArrayVariable, VariableTracker)(_in_place(_applied))
 
 
 @handles(operator.setitem, ArrayVariable)
@@ -216,8 +246,9 @@ def _refused(name: str) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _name in ("ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift", "imatmul", "delitem"):
-    handles(getattr(operator, _name), ArrayVariable)(_refused(_name))
+for _applied in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
+    if _applied not in OPERATORS_IN_PLACE:
+        handles(_applied, ArrayVariable)(_refused(_applied.__name__))
 for _name in ("lshift", "rshift", "contains"):
     handles(getattr(operator, _name), NumpyVariable)(_refused(_name))
     handles(getattr(operator, _name), VariableTracker, NumpyVariable)(_refused(_name))
@@ -241,8 +272,8 @@ def _number(cls: type, *of: type) -> Callable[..., VariableTracker]:
         if scalar.source is None or not isinstance(scalar, NumpyScalarVariable) or not isinstance(scalar.shadow, of):
             raise Unsupported("numpy-data", what=scalar.describe(), name="the number")
         source = ConvertedSource(scalar.source, ById(cls), cls.__name__)
-        node, value = tx.output.unknown_number(source, cls)
-        return SymNodeVariable(node, value, source)
+        node, value = tx.output.root.unknown_number(source, cls)
+        return wrap_fx_proxy(tx, node, value, source)
 
     return handler
 
@@ -277,7 +308,8 @@ def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 def _shared(name: str) -> Callable[..., VariableTracker | None]:
     def handler(tx: Tracing, array: NumpyVariable, **kwargs: VariableTracker) -> VariableTracker | None:
-        if not isinstance(array, ArrayVariable) or not array.shadow.flags.writeable:
+        shadow = array.shadow
+        if not isinstance(array, ArrayVariable) or not shadow.flags.writeable or reversed_dims(shadow):
             raise Unsupported("numpy-function", name=f"torch.{name}")
         (array.owner or array).seen_by_tensors = True
         return call_in_graph(tx, "call_function", torch.as_tensor, [array.tensor], kwargs)
@@ -298,7 +330,11 @@ def copied(
     device: VariableTracker = NONE,
     requires_grad: VariableTracker = NONE,
 ) -> VariableTracker:
-    if not isinstance(array, ArrayVariable) or constant_or(requires_grad.realize(), True):
+    if (
+        not isinstance(array, ArrayVariable)
+        or reversed_dims(array.shadow)
+        or constant_or(requires_grad.realize(), True)
+    ):
         raise Unsupported("numpy-function", name="torch.tensor")
     made = call_in_graph(tx, "call_method", "clone", [array.tensor], {})
     wanted = {"dtype": dtype.realize(), "device": device.realize()}

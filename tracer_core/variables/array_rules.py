@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracer_core.errors import Unsupported
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY
 
 FUNCTIONS = (
     "negative positive absolute abs fabs square floor ceil trunc rint isnan isinf isfinite signbit logical_not "
@@ -40,10 +41,13 @@ METHODS = (
     "squeeze astype copy clip dot round repeat trace diagonal conj conjugate"
 ).split()
 
-OPERATORS = (
-    "add sub mul truediv floordiv mod pow matmul and_ or_ xor lt le gt ge eq ne neg pos invert abs getitem"
-).split()
-IN_PLACE = "iadd isub imul itruediv".split()
+OPERATORS = [
+    each.function
+    for table in (BINARY, COMPARISONS, UNARY)
+    for each in table.values()
+    if each.symbol not in ("<<", ">>")
+]
+OPERATORS_IN_PLACE = [IN_PLACE[symbol].function for symbol in ("+=", "-=", "*=", "/=")]
 
 ATTRIBUTES = ("T", "mT", "real", "imag")
 """Of arrays: views, or what a node computes."""
@@ -75,18 +79,8 @@ _POWERS = ("power", "pow")
 _REMAINDERS = ("remainder", "mod")
 _OF_INTEGERS = ("cumsum", "cumprod")
 _COMPARISONS = (
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "equal",
-    "not_equal",
-    "eq",
-    "ne",
+    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+    *(each.function.__name__ for each in COMPARISONS.values()),
 )
 
 

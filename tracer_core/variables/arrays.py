@@ -18,15 +18,20 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.fakes import version_of
 from tracer_core.graph.memory import storage_of
-from tracer_core.graph.numpy_calls import DTYPES, tensor_of
+from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make
+from tracer_core.runtime.arrays import scalar_tensor, start_of, tensor_of_reversed
 from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, Source
+from tracer_core.variables.array_layout import hints, reversed_dims, shadow_like
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.build_values import graph_name
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import builds
+from tracer_core.variables.results import wrap_tensor
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.tensor import TensorVariable, describe_fake
 
@@ -58,11 +63,13 @@ class NumpyVariable(VariableTracker):
 
 
 class ArrayVariable(NumpyVariable):
-    """An array. `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or
-    where that is no array of the trace. `seen_by_tensors` says of one that is nobody's view that a tensor created in
-    the trace shares its memory."""
+    """An array. Where it has negative strides, `tensor` is its memory, forwards.
 
-    __slots__ = ("owner", "seen_by_tensors")
+    `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or where that is no
+    array of the trace. `seen_by_tensors` says of one that is nobody's view that a tensor created in the trace shares
+    its memory. `known` is what NumPy gave where it was created of constants; it may have been changed since."""
+
+    __slots__ = ("known", "owner", "seen_by_tensors")
     kind = "array"
     mutable = True
 
@@ -72,18 +79,28 @@ class ArrayVariable(NumpyVariable):
         super().__init__(tensor, shadow, source)
         self.owner = owner
         self.seen_by_tensors = False
+        self.known: Any = None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
         """Its rows, which are views. (Single items are copies made when they are asked for: not known now.)"""
         if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
             return super().items_or_none(tx)
-        count = int(self.tensor.fake.shape[0])
-        indices = [ConstantVariable(i) for i in range(count)]
+        places = range(int(self.tensor.fake.shape[0]))
+        indices = [ConstantVariable(i) for i in (reversed(places) if self.shadow.strides[0] < 0 else places)]
         rows = zip(indices, self.shadow, strict=True)
         return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
 
+    def is_as_created(self) -> bool:
+        """Whether it still has the values it was created with, and only arrays have seen its memory."""
+        return self.known is not None and not self.seen_by_tensors and version_of(self.tensor.fake) == 0
+
 
 _MAX_ROWS = 4096
+
+
+def flat_parts(array: Any) -> tuple[tuple[Any, ...], str, tuple[int, ...]]:
+    """What `known_array` makes an equal array of: its values, the name of its dtype, and its shape."""
+    return tuple(array.ravel().tolist()), array.dtype.name, array.shape
 
 
 class NumpyScalarVariable(NumpyVariable):
@@ -95,27 +112,27 @@ class NumpyScalarVariable(NumpyVariable):
 
 
 @builds(np.ndarray, subclasses=True)
-def _array(build: Any, value: Any, source: Source) -> VariableTracker:
+def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     tx = build.tx
     why = _why_no_tensor(value)
     if why:
         raise Unsupported("numpy-array", source=source.name, why=why)
     build.tx.guard(make.type_is(source, np.ndarray))
     build(value.flags.writeable, AttrSource(AttrSource(source, "flags"), "writeable"))
-    at = ConvertedSource(source, ById(tensor_of), "torch.from_numpy")
-    real = tensor_of(value)
+    convert = tensor_of_reversed(reversed_dims(value))
+    at = ConvertedSource(source, ById(convert), "torch.from_numpy")
+    real = convert(value)
     node, fake = tx.output.add_tensor(at, graph_name(source), real)
     guard_order(tx, fake)
-    tensor = TensorVariable(node, fake, at)
-    tx.output.tensors_by_fake[id(fake)] = tensor
+    tensor = wrap_tensor(tx, node, fake, at)
     tracker = ArrayVariable(tensor, shadow_like(value), source)
-    tx.output.trackers_by_object[id(value)] = tracker
+    tx.trace.trackers_by_object[id(value)] = tracker
     return tracker
 
 
 def guard_order(tx: Tracing, fake: torch.Tensor) -> None:
     """Guard that the dimensions lie in memory in the order of the shadow's, which says where new arrays lie."""
-    steps = sorted(zip(_hints(fake.stride()), fake.stride(), strict=True), key=itemgetter(0))
+    steps = sorted(zip(hints(fake.stride()), fake.stride(), strict=True), key=itemgetter(0))
     for (_, inner), (_, outer) in pairwise(steps):
         bool(inner <= outer)
     fake.is_contiguous()
@@ -128,52 +145,25 @@ def _why_no_tensor(value: Any) -> str:
     if value.dtype not in DTYPES or not value.dtype.isnative:
         return f"its dtype is {value.dtype}"
     steps = [step for n, step in zip(value.shape, value.strides, strict=True) if n > 1]
-    if any(step < 0 or step % value.itemsize for step in steps):
-        return "its strides are negative, or no whole number of items"
+    if any(step % value.itemsize for step in steps):
+        return "its strides are no whole number of items"
+    if not value.size and reversed_dims(value):
+        return "it has no items, and negative strides"
     if 0 in steps and value.flags.writeable:
         return "several of its items are one in memory, and it may be written to"
     return "" if value.flags.aligned else "its memory is not aligned"
 
 
-def shadow_like(value: Any) -> Any:
-    """An array of zeros laid out as `value` is."""
-    if value.size == 0 or value.flags.c_contiguous:
-        shadow = np.zeros(value.shape, value.dtype)
-    else:
-        reach = sum((n - 1) * step for n, step in zip(value.shape, value.strides, strict=True))
-        memory = np.zeros(reach // value.itemsize + 1, value.dtype)
-        shadow = np.lib.stride_tricks.as_strided(memory, value.shape, value.strides)
-    if not value.flags.writeable:
-        shadow.flags.writeable = False
-    return shadow
-
-
-def shadow_of_fake(fake: torch.Tensor) -> Any:
-    """An array of zeros laid out as the tensor is (sizes that are symbols as in this call)."""
-    return (
-        torch.empty_strided(_hints(fake.shape), _hints(fake.stride()), dtype=fake.dtype, device="cpu").zero_().numpy()
-    )
-
-
-def _hints(sizes: Any) -> list[int]:
-    return [n if isinstance(n, int) else int(n.node.hint) for n in sizes]
-
-
 @builds(np.dtype, subclasses=True)
-def _dtype(build: Any, value: Any, source: Source) -> VariableTracker:
+def _dtype(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, type(value)))
         build.tx.guard(make.constant(ConvertedSource(source, ById(str), "str"), str(value)))
     return ConstantVariable(value, source)
 
 
-def scalar_tensor(value: Any) -> torch.Tensor:
-    """A NumPy scalar as a tensor without dimensions."""
-    return torch.from_numpy(np.array(value))
-
-
 @builds(np.generic, subclasses=True)
-def _scalar(build: Any, value: Any, source: Source) -> VariableTracker:
+def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """A scalar enters the graph in a tensor, so that one graph serves all values of its type."""
     if value.dtype not in DTYPES or type(value) is not value.dtype.type:
         raise Unsupported("numpy-array", source=source.name, why=f"it is a {type(value).__qualname__}")
@@ -182,9 +172,18 @@ def _scalar(build: Any, value: Any, source: Source) -> VariableTracker:
     at = ConvertedSource(source, ById(scalar_tensor), "torch.tensor")
     with output.fakes.mode:
         fake = torch.empty((), dtype=DTYPES[value.dtype], device="cpu")
-    tensor = TensorVariable(output.add_input(at, graph_name(source), fake), fake, at)
-    output.tensors_by_fake[id(fake)] = tensor
+    tensor = wrap_tensor(build.tx, output.root.add_input(at, graph_name(source), fake), fake, at)
     return NumpyScalarVariable(tensor, value.dtype.type(0), source)
+
+
+def values_of(tx: Tracing, tracker: NumpyVariable) -> TensorVariable:
+    """A tensor with the values, in their order, that the array has now: its own, or a copy."""
+    backwards = reversed_dims(tracker.shadow)
+    if not backwards:
+        return tracker.tensor
+    flipped = call_in_graph(tx, "call_method", "flip", [tracker.tensor, ConstantVariable(backwards)], {})
+    assert isinstance(flipped, TensorVariable)
+    return flipped
 
 
 # --- results --------------------------------------------------------------------------------------------------
@@ -247,7 +246,7 @@ def _adopt(
     fake = result.fake
     if DTYPES.get(shadow.dtype) is not fake.dtype:
         raise Unsupported("numpy-differs", name=name, what=f"dtype {shadow.dtype}")
-    if tuple(_hints(fake.shape)) != shadow.shape:
+    if tuple(hints(fake.shape)) != shadow.shape:
         raise Unsupported("numpy-differs", name=name, what=f"shape {list(shadow.shape)}")
     if isinstance(shadow, np.generic):
         # A scalar keeps its value when the array it was taken from is changed.
@@ -262,7 +261,7 @@ def _shares(fake: torch.Tensor, given: Sequence[NumpyVariable]) -> bool:
     return any(storage_of(fake) == storage_of(each.tensor.fake) for each in given)
 
 
-def _owner(array: Any) -> int:
+def owner_of(array: Any) -> int:
     """Whose memory an array looks at."""
     while isinstance(getattr(array, "base", None), np.ndarray):
         array = array.base
@@ -271,7 +270,7 @@ def _owner(array: Any) -> int:
 
 def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> ArrayVariable | None:
     """The array that one laid out as `shadow` is a view of."""
-    arrays = (each for each in given if isinstance(each, ArrayVariable) and _owner(each.shadow) == _owner(shadow))
+    arrays = (each for each in given if isinstance(each, ArrayVariable) and owner_of(each.shadow) == owner_of(shadow))
     return next((each.owner or each for each in arrays), None)
 
 
@@ -281,7 +280,7 @@ def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | N
         return None
     if all(each.shadow.flags.c_contiguous for each in given) and shadow.flags.c_contiguous:
         return None
-    if any(_owner(each.shadow) == _owner(shadow) for each in given):
+    if any(owner_of(each.shadow) == owner_of(shadow) for each in given):
         return None
     order = tuple(sorted(range(shadow.ndim), key=lambda dim: (-shadow.strides[dim], dim)))
     return order if shadow.transpose(order).flags.c_contiguous else None
@@ -289,9 +288,13 @@ def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | N
 
 def _check_memory(name: str, fake: torch.Tensor, shadow: Any, given: Sequence[NumpyVariable]) -> None:
     for each in given:
-        as_numpy = isinstance(each, ArrayVariable) and _owner(each.shadow) == _owner(shadow)
+        as_numpy = isinstance(each, ArrayVariable) and owner_of(each.shadow) == owner_of(shadow)
         if as_numpy != (storage_of(fake) == storage_of(each.tensor.fake)):
             raise Unsupported("numpy-differs", name=name, what="a view" if as_numpy else "a copy")
-    steps = zip(shadow.shape, shadow.strides, _hints(fake.stride()), strict=True)
-    if shadow.size and any(n > 1 and step != own * shadow.itemsize for n, step, own in steps):
+        if as_numpy and (reversed_dims(each.shadow) or reversed_dims(shadow)):
+            starts = hints(tensor.storage_offset() * tensor.element_size() for tensor in (fake, each.tensor.fake))
+            if starts[0] - starts[1] != start_of(shadow) - start_of(each.shadow):
+                raise Unsupported("numpy-differs", name=name, what="another part of the memory")
+    steps = zip(shadow.shape, shadow.strides, hints(fake.stride()), strict=True)
+    if shadow.size and any(n > 1 and abs(step) != own * shadow.itemsize for n, step, own in steps):
         raise Unsupported("numpy-differs", name=name, what="another order in memory")

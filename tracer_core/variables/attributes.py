@@ -11,12 +11,14 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.class_writes import write
 from tracer_core.variables.classes import ClassVariable, ModuleVariable
 from tracer_core.variables.constant import DELETED
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.registry import method_for
+from tracer_core.variables.registry import getter_for, setter_for
 from tracer_core.variables.tensor import TensorVariable
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 
@@ -55,7 +57,7 @@ def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) ->
     assert obj.source is not None
     if static_lookup(torch.nn.Parameter, name)[1] is not None:
         return None
-    real = tx.output.real_value(obj)
+    real = tx.trace.real_value(obj)
     if name in vars(real):
         return tx.build(vars(real)[name], AttrSource(obj.source, name))
     tx.guard(make.lacks_attr(obj.source, name))
@@ -79,7 +81,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     found, owner = static_lookup(cls, name)
     if owner is None:
         return _from_hook(tx, obj, name)
-    handler = method_for(type(obj), f".{name}")
+    handler = getter_for(type(obj), name)
     if handler is not None:
         return handler(tx, obj)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
@@ -127,11 +129,12 @@ def _no_attribute(obj: VariableTracker, name: str) -> str:
 def set_attr(tx: Tracing, obj: VariableTracker, name: str, value: VariableTracker) -> None:
     """`obj.name = value`, or `del obj.name` with `DELETED`."""
     obj = obj.realize()
-    handler = method_for(type(obj), f".{name}=")
+    handler = setter_for(type(obj), name)
     if handler is not None:
         handler(tx, obj, value.realize())
-        return
-    if not obj.set_attribute(tx, name, value):
+    elif isinstance(obj, ClassVariable):
+        write(tx, obj.known, name, value)
+    elif not obj.set_attribute(tx, name, value):
         raise Unsupported("set-attribute", name=name, type=obj.python_type_name())
 
 

@@ -1,44 +1,24 @@
-"""`VariableTracker`, what every kind of value can be asked, and `Tracing`, what a tracker asks of the interpreter."""
+"""`VariableTracker`: what every kind of value can be asked."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tracer_core.code_names import class_name
 from tracer_core.errors import Unsupported
+from tracer_core.sources import Source
+from tracer_core.variables.tracing import Tracing as Tracing
 
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.graph.output import OutputGraph
-    from tracer_core.guards import Guard
-    from tracer_core.sources import Source
 
 _uids = itertools.count()
 _MISSING = object()
 # The bit of `type.__flags__` of types whose attributes cannot be set: those made in C.
 _IMMUTABLE_TYPE = 1 << 8
-
-
-class Tracing(Protocol):
-    """What trackers need of the interpreter that walks a frame."""
-
-    output: OutputGraph
-
-    def guard(self, guard: Guard) -> None: ...
-    def build(self, value: Any, source: Source) -> VariableTracker: ...
-    def lazy(self, value: Any, source: Source) -> VariableTracker: ...
-    def constant(self, value: Any) -> VariableTracker: ...
-    def call(
-        self,
-        function: VariableTracker,
-        args: Sequence[VariableTracker],
-        kwargs: dict[str, VariableTracker] | None = None,
-    ) -> VariableTracker: ...
-    def raise_(self, cls: type[BaseException], *args: Any) -> Any: ...
-    def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker: ...
 
 
 class NotConstant(Exception):

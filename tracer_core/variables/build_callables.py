@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -21,6 +21,7 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.class_equality import refuse_own_equality
 from tracer_core.variables.classes import (
     BuiltinVariable,
@@ -35,9 +36,6 @@ from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import builds, handlers_for
 from tracer_core.variables.sequences import SequenceVariable
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 def pin(build: VariableBuilder, value: Any, source: Source) -> None:
@@ -69,9 +67,9 @@ def _note_read(build: VariableBuilder, source: Source) -> None:
     if isinstance(source, AttrSource) and isinstance(source.of, ConstSource):
         owner = source.of.value.value
         if isinstance(owner, types.ModuleType):
-            build.tx.output.libraries.name(vars(owner), source.attr)
+            build.tx.trace.libraries.name(vars(owner), source.attr)
     elif isinstance(source, GlobalSource) and source.module is not None:
-        build.tx.output.libraries.name(source.module.value, source.variable)
+        build.tx.trace.libraries.name(source.module.value, source.variable)
 
 
 _STDLIB = frozenset(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import collections
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.runtime.containers import dict_behind, dict_keys
 from tracer_core.sources import (
     AttrSource,
     BehindSource,
@@ -20,8 +21,8 @@ from tracer_core.sources import (
     ItemSource,
     Source,
 )
-from tracer_core.sources.parts import dict_behind, dict_keys
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.keys import key_from_outside
@@ -35,9 +36,6 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     TupleVariable,
 )
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 def items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
@@ -130,7 +128,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
         raise Unsupported("frame-namespace")
     if isinstance(value, collections.OrderedDict):
         _refuse_hashing(value)
-    if id(value) in build.tx.output.dict_owners:
+    if id(value) in build.tx.trace.dict_owners:
         raise Unsupported("shared-instance-dict", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
     guard_keys(build, value, source)

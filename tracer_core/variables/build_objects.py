@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import enum
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -16,8 +16,9 @@ from tracer_core import rules
 from tracer_core.class_origins import is_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
+from tracer_core.runtime.containers import dict_keys, dict_values
+from tracer_core.runtime.numbers import PLAIN
 from tracer_core.sources import (
-    PLAIN,
     AttrSource,
     ConstSource,
     DictKeySource,
@@ -25,10 +26,11 @@ from tracer_core.sources import (
     PlainValueSource,
     Source,
 )
-from tracer_core.sources.parts import dict_keys, dict_values, instance_dict
+from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.build_callables import pin
 from tracer_core.variables.build_containers import guard_keys, is_literal_tuple, items_of, set_items_of
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.cells import cell_from_outside
 from tracer_core.variables.classes import TorchFunctionVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -41,9 +43,6 @@ from tracer_core.variables.parts import PARTS, DequePart, DictPart, ListPart, Se
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import NamedTupleVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.user_objects import UserObjectVariable
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 @builds(enum.Enum, subclasses=True)
@@ -98,6 +97,14 @@ _OPAQUE_BASES = (int, float, str, bytes, complex)
 _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 
 
+@builds(object, subclasses=True)
+def _other(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """What no other builder is for."""
+    if type(value).__module__ == "builtins":
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
+    return build_object(build, value, source)
+
+
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """An instance of a class of the user's (or of a library's, written in Python)."""
     cls = type(value)
@@ -141,8 +148,8 @@ def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> N
     held = instance_dict(value)
     if held is None:
         return
-    owners = build.tx.output.dict_owners
-    if owners.setdefault(id(held), id(value)) != id(value) or id(held) in build.tx.output.trackers_by_object:
+    owners = build.tx.trace.dict_owners
+    if owners.setdefault(id(held), id(value)) != id(value) or id(held) in build.tx.trace.trackers_by_object:
         raise Unsupported("shared-instance-dict", source=source.name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -11,13 +11,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import ConstSource, DefaultsSource, KwDefaultsSource, LocalSource, Source, UpcomingSource
 from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.constant import LITERAL_TYPES, ConstantVariable
 from tracer_core.variables.registry import builds
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
+from tracer_core.variables.results import wrap_fx_proxy
 
 
 def _constant(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
@@ -40,7 +38,7 @@ def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
         return _constant(build, value, source)
     build.tx.guard(make.type_is(source, int))
     number = output.fakes.number(value, source)
-    return SymNodeVariable(output.symbol_node(number), number, source)
+    return wrap_fx_proxy(build.tx, output.symbol_node(number), number, source)
 
 
 @builds(float)
@@ -55,7 +53,7 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
     build.tx.guard(make.type_is(source, float))
     number = output.fakes.number(value, source)
     assert isinstance(number, torch.SymFloat)
-    return SymNodeVariable(output.float_node(number, graph_name(source)), number, source)
+    return wrap_fx_proxy(build.tx, output.root.float_node(number, graph_name(source)), number, source)
 
 
 def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) -> bool:
@@ -85,9 +83,7 @@ def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> Vari
     if torch._C._functorch.is_functorch_wrapped_tensor(value):
         raise Unsupported("functorch-tensor", source=source.name)
     node, fake = tx.output.add_tensor(source, graph_name(source), value)
-    tracker = TensorVariable(node, fake, source)
-    tx.output.tensors_by_fake[id(fake)] = tracker
-    return tracker
+    return wrap_fx_proxy(tx, node, fake, source)
 
 
 MOST_WORDS = 5

@@ -8,7 +8,6 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.build_objects import build_object
 from tracer_core.variables.class_equality import refuse_own_equality, refuse_own_lookup
 from tracer_core.variables.lazy import LazyVariable
 from tracer_core.variables.registry import builder_for
@@ -19,38 +18,43 @@ class VariableBuilder:
 
     def __init__(self, tx: Tracing) -> None:
         self.tx = tx
-        self.cache: dict[tuple[int, Source], VariableTracker] = {}
 
     def __call__(self, value: Any, source: Source) -> VariableTracker:
         if issubclass(type(value), VariableTracker):
             raise TypeError("a tracker was given where a value is wanted")
-        placeholders = self.tx.output.placeholders
+        trace = self.tx.trace
+        placeholders = trace.placeholders
         if placeholders and id(value) in placeholders:
             return placeholders[id(value)][1]
         key = (id(value), source)
-        known = self.cache.get(key)
+        known = trace.built.get(key)
         if known is not None:
             return known
         tracker = self._same_object(value, source) or self._build(value, source)
-        self.cache[key] = tracker
-        self.tx.output.kept_alive.append(value)
+        trace.built[key] = tracker
+        trace.kept_alive.append(value)
         if tracker.mutable:
-            self.tx.output.trackers_by_object.setdefault(id(value), tracker)
+            trace.trackers_by_object.setdefault(id(value), tracker)
         return tracker
 
     def lazy(self, value: Any, source: Source) -> VariableTracker:
         """A tracker that is built when it is first looked at."""
-        known = self.cache.get((id(value), source))
-        return known if known is not None else LazyVariable(value, source, self)
+        known = self.tx.trace.built.get((id(value), source))
+        return known if known is not None else LazyVariable(value, source, self._look_at)
+
+    def _look_at(self, lazy: LazyVariable) -> VariableTracker:
+        self.tx.trace.looked_at.append(lazy)
+        assert lazy.source is not None
+        return self(lazy.real, lazy.source)
 
     def register(self, value: Any, tracker: VariableTracker) -> VariableTracker:
         """Remember the tracker of an object with identity, before its parts are built; gives the tracker."""
-        self.tx.output.trackers_by_object[id(value)] = tracker
+        self.tx.trace.trackers_by_object[id(value)] = tracker
         return tracker
 
     def _same_object(self, value: Any, source: Source) -> VariableTracker | None:
         """The tracker of an object already met elsewhere: from now on both places must hold the same one."""
-        known = self.tx.output.trackers_by_object.get(id(value))
+        known = self.tx.trace.trackers_by_object.get(id(value))
         if known is not None and known.source is not None and known.source != source:
             if isinstance(known.source, CellSource):
                 raise Unsupported("unknown-object", type="cell", source=source.name)
@@ -60,9 +64,4 @@ class VariableBuilder:
     def _build(self, value: Any, source: Source) -> VariableTracker:
         refuse_own_equality(type(value))
         refuse_own_lookup(value)
-        builder = builder_for(value)
-        if builder is not None:
-            return builder(self, value, source)
-        if type(value).__module__ == "builtins" and not issubclass(type(value), BaseException):
-            raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
-        return build_object(self, value, source)
+        return builder_for(value)(self, value, source)

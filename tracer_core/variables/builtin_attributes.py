@@ -11,14 +11,12 @@ import torch
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
 from tracer_core.variables import overlay
-from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.calling import callable_type
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.classes import ClassVariable, SuperVariable
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.folding import fold
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.keys import hash_is_known, key_of
@@ -27,7 +25,7 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
-from tracer_core.variables.truth_and_length import length, truth
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
 
 # The class of torch.FloatTensor and its kin.
@@ -36,12 +34,12 @@ _TENSOR_TYPE: Any = type(torch.FloatTensor)
 
 @handles(len, VariableTracker)
 def len_(tx: Tracing, obj: VariableTracker) -> VariableTracker:
-    return length(tx, obj)
+    return tx.length(obj)
 
 
 @handles(bool)
 def bool_(tx: Tracing, obj: VariableTracker = FALSE, /) -> VariableTracker:
-    return ConstantVariable(truth(tx, obj))
+    return ConstantVariable(tx.truth(obj))
 
 
 @handles(isinstance, VariableTracker, VariableTracker)
@@ -72,7 +70,7 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
         return is_instance(tx, obj, wanted.__args__)
     asked = _asked_in_python(tx, wanted, "__instancecheck__", obj)
     if asked is not None:
-        return obj.python_type() is wanted or truth(tx, asked())
+        return obj.python_type() is wanted or tx.truth(asked())
     claimed = _claimed_class(tx, obj)
     if claimed is None and isinstance(obj, UserObjectVariable) and obj.real is not None:
         answer = isinstance(obj.real, wanted)
@@ -147,7 +145,7 @@ def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> 
     for each in wanted if isinstance(wanted, tuple) else (wanted,):
         asked = _asked_in_python(tx, each, "__subclasscheck__", cls.realize())
         if asked is not None:
-            answer = truth(tx, asked())
+            answer = tx.truth(asked())
         else:
             known = cls.realize().is_constant() and cls.realize().value()
             if isinstance(known, type):
@@ -168,7 +166,7 @@ def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
         for each in wanted if isinstance(wanted, tuple) else wanted.__args__:
             note_derives(tx, cls, each, issubclass(cls, each))
         return
-    tx.output.libraries.derives(cls, wanted, answer)
+    tx.trace.libraries.derives(cls, wanted, answer)
 
 
 @handles(type.__instancecheck__, ClassVariable, VariableTracker)
@@ -206,14 +204,14 @@ def getattr_(
 ) -> VariableTracker:
     text = attribute_name(tx, name)
     if default is None:
-        return get_attr(tx, obj, text)
+        return tx.get_attr(obj, text)
     found = _attribute_or_none(tx, obj, text)
     return default if found is None else found
 
 
 def _attribute_or_none(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
     try:
-        return find_attr(tx, obj, name)
+        return tx.find_attr(obj, name)
     except ObservedException as error:
         if issubclass(error.tracker.cls, AttributeError):
             return None
@@ -227,19 +225,19 @@ def hasattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker) -> Variab
 
 @handles(setattr, VariableTracker, VariableTracker, VariableTracker)
 def setattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker, value: VariableTracker) -> VariableTracker:
-    set_attr(tx, obj, attribute_name(tx, name), value)
+    tx.set_attr(obj, attribute_name(tx, name), value)
     return NONE
 
 
 @handles(delattr, VariableTracker, VariableTracker)
 def delattr_(tx: Tracing, obj: VariableTracker, name: VariableTracker) -> VariableTracker:
-    del_attr(tx, obj, attribute_name(tx, name))
+    tx.del_attr(obj, attribute_name(tx, name))
     return NONE
 
 
 @handles(vars, VariableTracker)
 def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    return find_attr(tx, obj, "__dict__")
+    return tx.find_attr(obj, "__dict__")
 
 
 @handles(dir, SequenceVariable)
@@ -253,7 +251,7 @@ def dir_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 
 @handles(super)
-def super_(tx: Any, cls: VariableTracker | None = None, obj: VariableTracker | None = None) -> VariableTracker:
+def super_(tx: Tracing, cls: VariableTracker | None = None, obj: VariableTracker | None = None) -> VariableTracker:
     if cls is None:
         frame = tx.frame
         cell = frame.cells.get("__class__")
@@ -287,7 +285,7 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     claimed = _claimed_class(tx, obj)
     if claimed is not None and after in (claimed.__mro__ or ()):
         return claimed
-    return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, "super(type, obj): obj must be an instance or subtype of type")
 
 
 class _Hashed:

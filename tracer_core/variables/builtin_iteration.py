@@ -8,27 +8,23 @@ from typing import Any
 import torch
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.iterators import make_enumerate, make_filter, make_map, make_zip
 from tracer_core.variables.listed import listed
-from tracer_core.variables.operators import binary, compare
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import ListVariable, RangeVariable, TupleVariable
 from tracer_core.variables.sorting import sort_in_place
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tensor import SymNodeVariable
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
 @handles(iter, VariableTracker)
 def iter_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    return iterate(tx, obj)
+    return tx.iterate(obj)
 
 
 @handles(next, VariableTracker)
@@ -38,8 +34,8 @@ def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | Non
             tx, iterator, "__next__", [], f"{iterator.type_name_in_errors()!r} object is not an iterator"
         )
     if default is None and isinstance(iterator, GeneratorVariable):
-        return call_method(tx, iterator, "__next__", [], {})
-    item = next_item(tx, iterator)
+        return tx.call_method(iterator, "__next__", [], {})
+    item = tx.next_item(iterator)
     if item is not None:
         return item
     return default if default is not None else tx.raise_(StopIteration)
@@ -50,17 +46,17 @@ def enumerate_(
     tx: Tracing, iterable: VariableTracker, start: VariableTracker = ConstantVariable(0)
 ) -> VariableTracker:
     first = index_value(tx, start, f"{start.type_name_in_errors()!r} object cannot be interpreted as an integer")
-    return make_enumerate(iterate(tx, iterable), next_item, first)
+    return make_enumerate(tx.iterate(iterable), first)
 
 
 @handles(zip)
 def zip_(tx: Tracing, *iterables: VariableTracker, strict: VariableTracker = FALSE) -> VariableTracker:
-    return make_zip([iterate(tx, each) for each in iterables], next_item, truth(tx, strict))
+    return make_zip([tx.iterate(each) for each in iterables], tx.truth(strict))
 
 
 @handles(map, VariableTracker, VariableTracker)
 def map_(tx: Tracing, function: VariableTracker, *iterables: VariableTracker) -> VariableTracker:
-    return make_map(function, [iterate(tx, each) for each in iterables], next_item)
+    return make_map(function, [tx.iterate(each) for each in iterables])
 
 
 @handles(filter, VariableTracker, VariableTracker)
@@ -68,9 +64,9 @@ def filter_(tx: Tracing, function: VariableTracker, iterable: VariableTracker) -
     by_itself = constant_or(function, 0) is None
 
     def keep(tx: Tracing, item: VariableTracker) -> bool:
-        return truth(tx, item if by_itself else tx.call(function, [item]))
+        return tx.truth(item if by_itself else tx.call(function, [item]))
 
-    return make_filter(keep, function, iterate(tx, iterable), next_item)
+    return make_filter(keep, function, tx.iterate(iterable))
 
 
 @handles(range)
@@ -104,9 +100,9 @@ def sum_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = Consta
     if items and constant_or(start) == 0 and _symbolic_ints(items):
         return call_in_graph(tx, "call_function", torch.sym_sum, [ListVariable(list(items))], {})
     total = start
-    iterator = iterate(tx, iterable)
-    while (item := next_item(tx, iterator)) is not None:
-        total = binary(tx, "+", total, item)
+    iterator = tx.iterate(iterable)
+    while (item := tx.next_item(iterator)) is not None:
+        total = tx.binary("+", total, item)
     return total
 
 
@@ -114,9 +110,9 @@ def sum_(tx: Tracing, iterable: VariableTracker, start: VariableTracker = Consta
 def prod(
     tx: Tracing, iterable: VariableTracker, /, *, start: VariableTracker = ConstantVariable(1)
 ) -> VariableTracker:
-    total, iterator = start, iterate(tx, iterable)
-    while (item := next_item(tx, iterator)) is not None:
-        total = binary(tx, "*", total, item)
+    total, iterator = start, tx.iterate(iterable)
+    while (item := tx.next_item(iterator)) is not None:
+        total = tx.binary("*", total, item)
     return total
 
 
@@ -130,18 +126,18 @@ def _symbolic_ints(items: list[VariableTracker]) -> bool:
 
 @handles(any, VariableTracker)
 def any_(tx: Tracing, iterable: VariableTracker) -> VariableTracker:
-    iterator = iterate(tx, iterable)
-    while (item := next_item(tx, iterator)) is not None:
-        if truth(tx, item):
+    iterator = tx.iterate(iterable)
+    while (item := tx.next_item(iterator)) is not None:
+        if tx.truth(item):
             return ConstantVariable(True)
     return FALSE
 
 
 @handles(all, VariableTracker)
 def all_(tx: Tracing, iterable: VariableTracker) -> VariableTracker:
-    iterator = iterate(tx, iterable)
-    while (item := next_item(tx, iterator)) is not None:
-        if not truth(tx, item):
+    iterator = tx.iterate(iterable)
+    while (item := tx.next_item(iterator)) is not None:
+        if not tx.truth(item):
             return FALSE
     return ConstantVariable(True)
 
@@ -154,7 +150,7 @@ def _extreme(name: str, symbol: str) -> Any:
             tx.raise_(TypeError, f"{name} expected at least 1 argument, got 0")
         if default is not None and len(args) > 1:
             tx.raise_(TypeError, f"Cannot specify a default for {name}() with multiple positional arguments")
-        items = unpack(tx, args[0]) if len(args) == 1 else list(args)
+        items = tx.unpack(args[0]) if len(args) == 1 else list(args)
         if not items:
             return default if default is not None else tx.raise_(ValueError, f"{name}() arg is an empty sequence")
         by_itself = constant_or(key, 0) is None
@@ -164,7 +160,7 @@ def _extreme(name: str, symbol: str) -> Any:
         best_key = best if by_itself else tx.call(key, [best])
         for item in items[1:]:
             item_key = item if by_itself else tx.call(key, [item])
-            if truth(tx, compare(tx, symbol, item_key, best_key)):
+            if tx.truth(tx.compare(symbol, item_key, best_key)):
                 best, best_key = item, item_key
         return best
 
@@ -182,7 +178,7 @@ def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> V
         return result
     best = items[0]
     for item in items[1:]:
-        if truth(tx, compare(tx, symbol, _as_int(item), _as_int(best))):
+        if tx.truth(tx.compare(symbol, _as_int(item), _as_int(best))):
             best = item
     return best
 

@@ -8,17 +8,16 @@ from typing import Any
 
 import torch
 
-from tracer_core.errors import Unsupported
+from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.conversions import CONVERSIONS, convert_by
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.operators import binary, by_methods, unsupported_operands
+from tracer_core.variables.operators import by_methods, unsupported_operands
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import tuple_of
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable
-from tracer_core.variables.truth_and_length import truth
+from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -55,7 +54,7 @@ for _function_asking, _special in {
 @handles(divmod, UserObjectVariable, VariableTracker)
 @handles(divmod, VariableTracker, UserObjectVariable)
 def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    return by_methods(tx, divmod, "divmod", a, b) or unsupported_operands(tx, divmod, a, b)
+    return by_methods(tx, DIVMOD, a, b) or unsupported_operands(tx, divmod, a, b)
 
 
 @handles(pow, UserObjectVariable, VariableTracker)
@@ -64,19 +63,19 @@ def pow_object(
     tx: Tracing, a: VariableTracker, b: VariableTracker, mod: VariableTracker | None = None
 ) -> VariableTracker | None:
     if mod is None:
-        return binary(tx, "**", a, b)
+        return tx.binary("**", a, b)
     return call_special(tx, a, "__pow__", [b, mod], "") if has_special(a, "__pow__") else None
 
 
 @handles(pow, InGraphVariable, VariableTracker)
 @handles(pow, VariableTracker, InGraphVariable)
 def pow_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    return binary(tx, "**", a, b)
+    return tx.binary("**", a, b)
 
 
 @handles(divmod, InGraphVariable, VariableTracker)
 def divmod_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    return tuple_of(binary(tx, "//", a, b), binary(tx, "%", a, b))
+    return tuple_of(tx.binary("//", a, b), tx.binary("%", a, b))
 
 
 @handles(round, TensorVariable)
@@ -87,10 +86,10 @@ def round_(tx: Tracing, a: TensorVariable) -> VariableTracker:
 def _number(cls: type, special: str) -> Any:
     def handler(tx: Tracing, a: VariableTracker) -> VariableTracker | None:
         if isinstance(a, TensorVariable):
-            raise Unsupported("tensor-data", name=special, what=a.describe())
+            raise needs_data(a, special)
         if isinstance(a, SymNodeVariable):
             if a.python_type() is bool:
-                return tx.constant(cls(truth(tx, a)))
+                return tx.constant(cls(tx.truth(a)))
             if a.python_type() is cls:
                 return a
             return call_in_graph(tx, "call_function", {int: torch.sym_int, float: torch.sym_float}[cls], [a], {})

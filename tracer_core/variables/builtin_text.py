@@ -10,7 +10,6 @@ import torch
 
 from tracer_core.class_origins import HEAP_TYPE, class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
@@ -19,7 +18,7 @@ from tracer_core.variables.exceptions import ExceptionVariable, raise_real
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import DequeVariable, ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -45,7 +44,7 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
     """`str(obj)` or `repr(obj)`; None where folding knows."""
     obj = obj.realize()
     if isinstance(obj, TensorVariable):
-        raise Unsupported("tensor-data", name=special, what=obj.describe())
+        raise needs_data(obj, special)
     if isinstance(obj, SymNodeVariable):
         return ConstantVariable(str(obj.specialize(tx, obj.python_type())))
     if isinstance(obj, ExceptionVariable):
@@ -121,7 +120,7 @@ def _texts(tx: Tracing, items: list[VariableTracker]) -> list[str]:
 def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> VariableTracker | None:
     found, _ = static_lookup(obj.cls, special)
     if hasattr(found, "__code__"):
-        return tx.call(get_attr(tx, obj, special), [])
+        return tx.call(tx.get_attr(obj, special), [])
     made = plain_exception(obj)
     return ConstantVariable(str(made) if special == "__str__" else repr(made))
 

@@ -6,7 +6,6 @@ Handlers come first, then stand-ins, then what `rules` says of the function; `Un
 from __future__ import annotations
 
 import math
-import operator
 import types
 from typing import Any
 
@@ -16,24 +15,32 @@ from tracer_core import rules
 from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order_table import higher_order, written
+from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
+from tracer_core.public_names import name_of
 from tracer_core.variables import overlay
-from tracer_core.variables.attributes import set_attr
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.dunder_methods import NOT_IMPLEMENTED, call_dunder, same_family
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.exceptions_made import init_in_c
 from tracer_core.variables.folding import fold
-from tracer_core.variables.functions import FunctionVariable, name_of
+from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.in_graph import call_in_graph
+from tracer_core.variables.instantiate import instantiate
 from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.operator_functions import call_operator
+from tracer_core.variables.parts import asks_the_class, init_part
 from tracer_core.variables.registry import handlers_for, looks_at_arguments, matches, method_for
 from tracer_core.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.special_methods import call_special
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.torch_calls import call_torch_function
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 # --- calls --------------------------------------------------------------------------------------------------
@@ -105,22 +112,16 @@ def _by_stand_in(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwarg
     stand_in = stand_in_for(function.known)
     if stand_in is None:
         return None
-    from tracer_core.variables.stand_ins import call_stand_in
-
     return call_stand_in(tx, function.known, stand_in, args, kwargs)
 
 
 def _as_class(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     if not isinstance(function, ClassVariable):
         return None
-    from tracer_core.variables.instantiate import instantiate
-
     return instantiate(tx, function, args, kwargs)
 
 
 def _as_operator(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    from tracer_core.variables.operator_functions import call_operator
-
     return call_operator(tx, function.known, args) if not kwargs else None
 
 
@@ -177,7 +178,7 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
     made = tx.call(tx.constant(origin), args, kwargs).realize()
     if isinstance(made, UserObjectVariable):
         try:
-            set_attr(tx, made, "__orig_class__", alias)
+            tx.set_attr(made, "__orig_class__", alias)
         except ObservedException as raised:
             if not issubclass(raised.tracker.cls, (AttributeError, TypeError)):
                 raise
@@ -193,8 +194,8 @@ _WAYS_OF_KNOWN = (
 def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
     """Whether the trace changed an object in the closure of a function that would be called now."""
     cells = getattr(known, "__closure__", None) or ()
-    trackers = (tx.output.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
-    return any(tracker in tx.output.side_effects.changed for tracker in trackers if tracker is not None)
+    trackers = (tx.trace.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
+    return any(tracker in tx.trace.side_effects.changed for tracker in trackers if tracker is not None)
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -298,8 +299,6 @@ def _method_as_operator(
 ) -> VariableTracker | None:
     if kwargs or isinstance(obj, (InGraphVariable, KnownVariable)):
         return None
-    from tracer_core.variables.dunder_methods import call_dunder
-
     return call_dunder(tx, obj, name, args)
 
 
@@ -310,8 +309,6 @@ def _method_of_symbol(
         return None
     function = _NUMBER_METHODS.get(name)
     if function is not None and args:
-        from tracer_core.variables.dunder_methods import NOT_IMPLEMENTED, same_family
-
         if not same_family(obj, args[0]):
             return NOT_IMPLEMENTED
         return call_in_graph(tx, "call_function", function, [obj, *args], kwargs)
@@ -357,13 +354,9 @@ def _call_found(
     part = obj.part if isinstance(obj, UserObjectVariable) else obj
     if part is None or owner is object:
         return None
-    from tracer_core.variables.parts import asks_the_class, init_part
-
     if isinstance(obj, UserObjectVariable) and asks_the_class(obj, name):
         raise Unsupported("method", name=name, type=obj.python_type_name())
     if name == "__init__" and isinstance(obj, ExceptionVariable):
-        from tracer_core.variables.exceptions_made import init_in_c
-
         init_in_c(tx, obj, args, kwargs)
         return NONE
     if name == "__init__":
@@ -375,12 +368,12 @@ def _call_found(
     return obj if result is part else result
 
 
-def _operator_table() -> dict[str, Any]:
-    names = "add sub mul floordiv mod pow truediv lt le gt ge eq ne neg and_ or_ xor lshift rshift"
-    return {f"__{name.rstrip('_')}__": getattr(operator, name) for name in names.split()}
-
-
-_NUMBER_METHODS = _operator_table()
+_NUMBER_METHODS = {
+    each.method: each.function
+    for table in (BINARY, COMPARISONS)
+    for each in table.values()
+    if hasattr(int, each.method)
+}
 
 
 def _call_super_method(tx: Tracing, function: SuperMethodVariable, args: Args, kwargs: Kwargs) -> VariableTracker:

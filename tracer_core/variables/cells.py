@@ -34,7 +34,7 @@ class CellVariable(VariableTracker):
         return [] if self.contents is None else [("contents", self.contents)]
 
     def store(self, tx: Tracing, value: VariableTracker | None) -> None:
-        tx.output.side_effects.changes(self, "cell", "a closed-over variable is set")
+        tx.trace.side_effects.changes(self, "cell", "a closed-over variable is set")
         self.contents = value
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -47,7 +47,7 @@ class CellVariable(VariableTracker):
 
 def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
     """The tracker of an existing cell; the same cell met twice gives the same tracker."""
-    known = tx.output.trackers_by_object.get(id(cell))
+    known = tx.trace.trackers_by_object.get(id(cell))
     if isinstance(known, CellVariable):
         return known
     try:
@@ -56,6 +56,6 @@ def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
         tx.guard(make.cell_empty(source))
         contents = None
     tracker = CellVariable(contents, source, cell)
-    tx.output.trackers_by_object[id(cell)] = tracker
-    tx.output.kept_alive.append(cell)
+    tx.trace.trackers_by_object[id(cell)] = tracker
+    tx.trace.kept_alive.append(cell)
     return tracker

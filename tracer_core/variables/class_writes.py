@@ -77,15 +77,15 @@ def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> 
     stands_for = overlay.DELETED if value is DELETED else placeholder(tx, value)
     if cls not in overlay.made:
         _note(tx, cls, name, value)
-    tx.output.overlay.setdefault(cls, {})[name] = stands_for
+    tx.trace.overlay.setdefault(cls, {})[name] = stands_for
 
 
 def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
     """The class outlives the trace: the write is to be made for real after it."""
-    writes = tx.output.class_writes.get(cls)
+    writes = tx.trace.class_writes.get(cls)
     if writes is None:
-        writes = tx.output.class_writes[cls] = ClassWrites(cls)
-    tx.output.side_effects.changes(writes, "class", f"attribute {name} is {'deleted' if value is DELETED else 'set'}")
+        writes = tx.trace.class_writes[cls] = ClassWrites(cls)
+    tx.trace.side_effects.changes(writes, "class", f"attribute {name} is {'deleted' if value is DELETED else 'set'}")
     writes.attributes[name] = value
 
 
@@ -137,7 +137,7 @@ def placeholder(tx: Tracing, value: VariableTracker) -> Any:
     if _is_init(value):
         return value.value()
     made = _stands_for(tx, value)
-    tx.output.placeholders[id(made)] = (made, value)
+    tx.trace.placeholders[id(made)] = (made, value)
     return made
 
 

@@ -9,13 +9,13 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.guards.describe import module_name
 from tracer_core.guards.kinds.libraries import note_special_methods
+from tracer_core.public_names import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import raise_real
-from tracer_core.variables.functions import name_of
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.user_objects import UserObjectVariable, class_attribute_source, static_lookup
@@ -73,7 +73,7 @@ class ModuleVariable(KnownVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
             return InstanceDictVariable(self, self)
-        written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
+        written, value = tx.trace.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
         found = self.known.__dict__.get(name, _ABSENT)
@@ -84,7 +84,7 @@ class ModuleVariable(KnownVariable):
                 found = getattr(self.known, name)
             except Exception as error:  # noqa: BLE001 - of the module's own __getattr__
                 tx.guard(make.lacks(AttrSource(self._place(), "__dict__"), name))
-                tx.output.libraries.name(self.known.__dict__, "__getattr__")
+                tx.trace.libraries.name(self.known.__dict__, "__getattr__")
                 raise_real(tx, error)
         return tx.build(found, AttrSource(self._place(), name))
 
@@ -98,7 +98,7 @@ class ModuleVariable(KnownVariable):
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What the module's namespace holds; None if nothing."""
-        written, value = tx.output.side_effects.load_global(self.known.__dict__, name)
+        written, value = tx.trace.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
         source = self._place()
@@ -108,7 +108,7 @@ class ModuleVariable(KnownVariable):
         return None
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
-        tx.output.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
+        tx.trace.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
         """All of the module's namespace, guarded on its names."""
@@ -116,7 +116,7 @@ class ModuleVariable(KnownVariable):
         source = self._place()
         tx.guard(make.dict_keys_are(AttrSource(source, "__dict__"), namespace))
         entries = {name: tx.lazy(value, AttrSource(source, name)) for name, value in namespace.items()}
-        written = tx.output.side_effects.globals_.items()
+        written = tx.trace.side_effects.globals_.items()
         changes = {name: value for (at, name), (_, value) in written if at == id(namespace)}
         return with_changes(entries, {name: value for name, value in changes.items() if value is not None}, changes)
 
@@ -138,7 +138,7 @@ class ClassVariable(KnownVariable):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__" and self.known in overlay.made:
             return ClassDictVariable(tx, self.known)
-        if name == "__dict__" and self.known in tx.output.class_writes:
+        if name == "__dict__" and self.known in tx.trace.class_writes:
             raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
@@ -161,7 +161,7 @@ class ClassVariable(KnownVariable):
         if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
         if getter_owner is not None and not isinstance(getter, types.WrapperDescriptorType):
-            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return self.held(tx, name)
 
     def _bound_in_python(
@@ -187,7 +187,7 @@ class ClassVariable(KnownVariable):
         if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
         if getter_owner is not None and not isinstance(found, _READ_AS_THEY_ARE):
-            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return tx.build(found, class_attribute_source(owner, name))
 
     def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:
@@ -200,12 +200,6 @@ class ClassVariable(KnownVariable):
         if isinstance(static_lookup(type(meta), "__get__")[0], types.FunctionType):
             return self._bound_in_python(tx, name, meta, owner, self, tx.constant(type(self.known)))
         return self.held(tx, name)
-
-    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        from tracer_core.variables.class_writes import write
-
-        write(tx, self.known, name, value)
-        return True
 
 
 _READ_AS_THEY_ARE = (property, types.MemberDescriptorType, types.WrapperDescriptorType)

@@ -14,9 +14,9 @@ from tracer_core.variables.registry import handles
 def _question(function: Any, text: str) -> None:
     @handles(function)
     def answer(tx: Tracing) -> VariableTracker:
-        if tx.output.told_plainly or runs_as_plain(tx):
+        if tx.trace.told_plainly or runs_as_plain(tx):
             return ConstantVariable(False)
-        tx.output.told = text
+        tx.trace.told = text
         return ConstantVariable(True)
 
     answer.__qualname__ = f"compile_questions.{function.__name__}"

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from tracer_core.sources import Source
-from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.base import NotConstant, Tracing, VariableTracker, constant_or
 
 LITERAL_TYPES: tuple[type, ...] = (
     int,
@@ -114,3 +114,7 @@ DELETED = DeletedVariable()
 
 NONE = ConstantVariable(None)
 FALSE = ConstantVariable(False)
+
+
+def is_none(tracker: VariableTracker) -> bool:
+    return constant_or(tracker.realize(), 0) is None

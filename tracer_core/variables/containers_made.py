@@ -14,7 +14,6 @@ from tracer_core.variables.constant import NONE
 from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.iteration import unpack
 from tracer_core.variables.listed import listed
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import handles
@@ -91,7 +90,7 @@ def deque_(tx: Tracing, iterable: VariableTracker | None = None, maxlen: Variabl
     limit = None if constant_or(maxlen, 0) is None else index_value(tx, maxlen, "an integer is required")
     if limit is not None and limit < 0:
         tx.raise_(ValueError, "maxlen must be non-negative")
-    items = [] if iterable is None else unpack(tx, iterable)
+    items = [] if iterable is None else tx.unpack(iterable)
     if limit is not None:
         items = items[len(items) - limit :] if len(items) > limit else items
     return DequeVariable(items, limit)
@@ -108,12 +107,12 @@ def slice_(tx: Tracing, *bounds: VariableTracker) -> VariableTracker:
 
 @handles(torch.Size)
 def size_(tx: Tracing, iterable: VariableTracker | None = None, /) -> VariableTracker:
-    return SizeVariable([] if iterable is None else unpack(tx, iterable))
+    return SizeVariable([] if iterable is None else tx.unpack(iterable))
 
 
 @handles(tuple.__new__, VariableTracker)
 def tuple_new(tx: Tracing, cls: VariableTracker, iterable: VariableTracker | None = None) -> VariableTracker | None:
-    items = [] if iterable is None else unpack(tx, iterable)
+    items = [] if iterable is None else tx.unpack(iterable)
     wanted = cls.value()
     if wanted is tuple:
         return TupleVariable(items)
@@ -130,10 +129,10 @@ def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE, 
     made = DictVariable()
     if isinstance(keys, SetVariable) or (isinstance(keys, DictVariable) and keys.cls is dict):
         known = {id(item): hashed for hashed, item in as_set(tx, keys).by_key.items()}
-        for key in unpack(tx, keys):
+        for key in tx.unpack(keys):
             made.set_hashed(tx, known[id(key)], key, value)
         return made
-    for key in unpack(tx, keys):
+    for key in tx.unpack(keys):
         made.set(tx, key, value)
     return made
 

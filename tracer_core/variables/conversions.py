@@ -30,4 +30,4 @@ def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTrack
     if issubclass(given, wanted):
         raise Unsupported("call", what=f"{special} of a {obj.python_type_name()}, which gives a {given.__name__}")
     who = shown.format(cls=obj.type_name_in_errors())
-    return tx.raise_(TypeError, f"{who} returned non-{wanted.__name__} (type {result.type_name_in_errors()})")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{who} returned non-{wanted.__name__} (type {result.type_name_in_errors()})")

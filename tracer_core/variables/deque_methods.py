@@ -5,8 +5,7 @@ from __future__ import annotations
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.iteration import unpack
-from tracer_core.variables.registry import method, only_keeps
+from tracer_core.variables.registry import getter, method, only_keeps
 from tracer_core.variables.sequences import DequeVariable
 
 
@@ -35,14 +34,14 @@ def deque_appendleft(tx: Tracing, self: DequeVariable, item: VariableTracker) ->
 
 @method(DequeVariable, "extend")
 def deque_extend(tx: Tracing, self: DequeVariable, items: VariableTracker) -> VariableTracker:
-    for item in unpack(tx, items):
+    for item in tx.unpack(items):
         deque_append(tx, self, item)
     return NONE
 
 
 @method(DequeVariable, "extendleft")
 def deque_extendleft(tx: Tracing, self: DequeVariable, items: VariableTracker) -> VariableTracker:
-    for item in unpack(tx, items):
+    for item in tx.unpack(items):
         deque_appendleft(tx, self, item)
     return NONE
 
@@ -88,6 +87,6 @@ def deque_copy(tx: Tracing, self: DequeVariable) -> VariableTracker:
     return DequeVariable(list(self.items), self.maxlen)
 
 
-@method(DequeVariable, ".maxlen")
+@getter(DequeVariable, "maxlen")
 def deque_maxlen(tx: Tracing, self: DequeVariable) -> VariableTracker:
     return ConstantVariable(self.maxlen)

@@ -103,7 +103,7 @@ def _get(
     obj, owner = obj.realize(), owner.realize()
     none = constant_or(obj, 0) is None
     if none and constant_or(owner, 0) is None:
-        return tx.raise_(TypeError, "__get__(None, None) is invalid")  # type: ignore[no-any-return]
+        return tx.raise_(TypeError, "__get__(None, None) is invalid")
     function = self.made_of[0]
     if self.cls is staticmethod:
         return function

@@ -7,23 +7,19 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tracer_core.operator_table import BINARY
 from tracer_core.polyfills.copy import attributes_of
 from tracer_core.sources import AttrSource
-from tracer_core.variables.attributes import find_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.iteration import iterate, next_item, unpack
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.listed import fast_sequence
-from tracer_core.variables.membership import contains, equal_items
-from tracer_core.variables.operators import binary
-from tracer_core.variables.registry import handles, method
+from tracer_core.variables.registry import getter, handles, method
 from tracer_core.variables.sequences import TupleVariable, tuple_of
 from tracer_core.variables.signatures_in_c import raise_signature
-from tracer_core.variables.truth_and_length import truth
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -36,7 +32,7 @@ def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTr
         made = tx.call(self.default_factory, [])
         self.set(tx, key, made)
         return made
-    return raise_key(tx, key)  # type: ignore[no-any-return]
+    return raise_key(tx, key)
 
 
 @handles(operator.setitem, DictVariable, VariableTracker)
@@ -63,18 +59,18 @@ def eq(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
         return ConstantVariable(False)
     if a.cls is b.cls is collections.OrderedDict:
         a_keys, b_keys = a.keys(), b.keys()
-        if not all(equal_items(tx, x, y) for x, y in zip(a_keys, b_keys, strict=True)):
+        if not all(tx.equal_items(x, y) for x, y in zip(a_keys, b_keys, strict=True)):
             return ConstantVariable(False)
     for key, value in a.entries(tx):
         other = b.get(tx, key)
-        if other is None or not equal_items(tx, value, other):
+        if other is None or not tx.equal_items(value, other):
             return ConstantVariable(False)
     return ConstantVariable(True)
 
 
 @handles(operator.ne, DictVariable, DictVariable)
 def ne(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
-    return ConstantVariable(not truth(tx, eq(tx, a, b)))
+    return ConstantVariable(not tx.truth(eq(tx, a, b)))
 
 
 @handles(operator.or_, DictVariable, DictVariable)
@@ -145,7 +141,7 @@ def popitem(tx: Tracing, self: DictVariable, last: VariableTracker | None = None
             KeyError,
             "popitem(): dictionary is empty" if self.cls is not collections.OrderedDict else "dictionary is empty",
         )
-    hashed, (key, value) = list(self.by_key.items())[-1 if last is None or truth(tx, last) else 0]
+    hashed, (key, value) = list(self.by_key.items())[-1 if last is None or tx.truth(last) else 0]
     self.remove_hashed(tx, hashed)
     return tuple_of(key, value)
 
@@ -199,9 +195,9 @@ def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
 
 def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
     """As `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
-    iterator = iterate(tx, entry)
+    iterator = tx.iterate(entry)
     taken: list[VariableTracker] = []
-    while len(taken) < 3 and (item := next_item(tx, iterator)) is not None:
+    while len(taken) < 3 and (item := tx.next_item(iterator)) is not None:
         taken.append(item)
     if len(taken) > 2:
         tx.raise_(ValueError, "too many values to unpack (expected 2)")
@@ -226,19 +222,17 @@ def pairs_of_mapping(tx: Tracing, other: VariableTracker) -> Iterable[Pair] | No
         return given.entries(tx)
     if isinstance(other, InstanceDictVariable):
         return other.entries(tx)
-    keys = find_attr(tx, other, "keys")
+    keys = tx.find_attr(other, "keys")
     if keys is not None:
-        from tracer_core.variables.subscripts import get_item
-
-        return [(key, get_item(tx, other, key)) for key in unpack(tx, tx.call(keys, []))]
+        return [(key, tx.get_item(other, key)) for key in tx.unpack(tx.call(keys, []))]
     return None
 
 
 def _pairs_of_sequence(
     tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair]
 ) -> Iterator[Pair]:
-    iterator, number = iterate(tx, other), 0
-    while (entry := next_item(tx, iterator)) is not None:
+    iterator, number = tx.iterate(other), 0
+    while (entry := tx.next_item(iterator)) is not None:
         yield pair_of(tx, entry, number)
         number += 1
 
@@ -281,11 +275,11 @@ def move_to_end(
     moved = rest.pop(hashed, None)
     if moved is None:
         return raise_ordered_key(tx, key)  # type: ignore[no-any-return]
-    self.replace(tx, {**rest, hashed: moved} if truth(tx, last) else {hashed: moved, **rest})
+    self.replace(tx, {**rest, hashed: moved} if tx.truth(last) else {hashed: moved, **rest})
     return NONE
 
 
-@method(DictVariable, ".default_factory")
+@getter(DictVariable, "default_factory")
 def default_factory(tx: Tracing, self: DictVariable) -> VariableTracker:
     return self.default_factory or NONE
 
@@ -296,14 +290,12 @@ def view_contains(tx: Tracing, self: DictViewVariable, item: VariableTracker) ->
 
 
 def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
-    return SetVariable.hashing(tx, unpack(tx, view))
+    return SetVariable.hashing(tx, tx.unpack(view))
 
 
-_VIEW_OPERATORS = {"&": operator.and_, "|": operator.or_, "-": operator.sub, "^": operator.xor}
+for _symbol in ("&", "|", "-", "^"):
 
-for _symbol, _function in _VIEW_OPERATORS.items():
-
-    @handles(_function, DictViewVariable, VariableTracker)
+    @handles(BINARY[_symbol].function, DictViewVariable, VariableTracker)
     def view_operator(
         tx: Tracing, a: DictViewVariable, b: VariableTracker, symbol: str = _symbol
     ) -> VariableTracker | None:
@@ -313,9 +305,9 @@ for _symbol, _function in _VIEW_OPERATORS.items():
             return _view_intersection(tx, a, b)
         if symbol == "^" and isinstance(b, DictViewVariable) and a.which == b.which == "items":
             return _entries_that_differ(tx, a, b)
-        return binary(tx, symbol, _view_as_set(tx, a), _view_as_set(tx, b))
+        return tx.binary(symbol, _view_as_set(tx, a), _view_as_set(tx, b))
 
-    @handles(_function, SetVariable, DictViewVariable)
+    @handles(BINARY[_symbol].function, SetVariable, DictViewVariable)
     def operator_with_view(
         tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
     ) -> VariableTracker | None:
@@ -324,13 +316,13 @@ for _symbol, _function in _VIEW_OPERATORS.items():
             return None
         if symbol == "&":
             return _view_intersection(tx, b, a)
-        return binary(tx, symbol, a.having(a.by_key, set), _view_as_set(tx, b))
+        return tx.binary(symbol, a.having(a.by_key, set), _view_as_set(tx, b))
 
 
 def _entries_that_differ(tx: Tracing, a: DictViewVariable, b: DictViewVariable) -> SetVariable:
     """Only the entries that differ need a hash."""
-    only_a = [item for item in unpack(tx, a) if not contains(tx, b, item)]
-    only_b = [item for item in unpack(tx, b) if not contains(tx, a, item)]
+    only_a = [item for item in tx.unpack(a) if not tx.contains(b, item)]
+    only_b = [item for item in tx.unpack(b) if not tx.contains(a, item)]
     return SetVariable.hashing(tx, [*only_a, *only_b])
 
 
@@ -351,7 +343,7 @@ def _acts_as_set(tracker: VariableTracker) -> bool:
 
 def _all_in(tx: Tracing, items: list[VariableTracker], other: VariableTracker) -> bool:
     """By `in`, as the views do it: what an entry holds needs no hash."""
-    return all(contains(tx, other, item) for item in items)
+    return all(tx.contains(other, item) for item in items)
 
 
 _SIZES_FIT: dict[Any, tuple[Any, bool]] = {
@@ -376,14 +368,14 @@ for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
     ) -> VariableTracker | None:
         if not (_acts_as_set(a) and _acts_as_set(b)):
             return None
-        items, others = unpack(tx, a), unpack(tx, b)
+        items, others = tx.unpack(a), tx.unpack(b)
         if not fits(len(items), len(others)):
             return ConstantVariable(False)
         within = _all_in(tx, others, a) if second_in_first else _all_in(tx, items, b)
         return ConstantVariable(within)
 
 
-@method(DictViewVariable, ".mapping")
+@getter(DictViewVariable, "mapping")
 def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
     return MappingProxyVariable(self.of)
 
@@ -392,7 +384,7 @@ def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
 def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker) -> VariableTracker | None:
     if self.which == "values":
         return None
-    return ConstantVariable(not any(contains(tx, self, item) for item in unpack(tx, other)))
+    return ConstantVariable(not any(tx.contains(self, item) for item in tx.unpack(other)))
 
 
 @handles(collections._count_elements, UserObjectVariable, VariableTracker)  # type: ignore[attr-defined]
@@ -403,10 +395,10 @@ def count_elements(tx: Tracing, mapping: UserObjectVariable, iterable: VariableT
         static_lookup(mapping.python_type(), name)[1] is not dict for name in ("get", "__setitem__")
     ):
         return None
-    iterator = iterate(tx, iterable)
-    while (item := next_item(tx, iterator)) is not None:
+    iterator = tx.iterate(iterable)
+    while (item := tx.next_item(iterator)) is not None:
         hashed = key_of(tx, item)
         counted = part.by_key.get(hashed)
         one = ConstantVariable(1)
-        part.set_hashed(tx, hashed, item, one if counted is None else binary(tx, "+", counted[1], one))
+        part.set_hashed(tx, hashed, item, one if counted is None else tx.binary("+", counted[1], one))
     return NONE

@@ -12,6 +12,7 @@ from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.keys import AskedKey, key_of
+from tracer_core.variables.sequences import tuple_of
 
 
 class DictVariable(VariableTracker):
@@ -73,7 +74,7 @@ class DictVariable(VariableTracker):
 
     def set_hashed(self, tx: Tracing, hashed: Any, key: VariableTracker, value: VariableTracker) -> None:
         """Set an item whose key has been hashed already."""
-        tx.output.side_effects.changes(self, "dict", "an item is set")
+        tx.trace.side_effects.changes(self, "dict", "an item is set")
         old = self._entries.get(hashed)
         self.written += 1
         self.reshaped += old is None
@@ -86,13 +87,13 @@ class DictVariable(VariableTracker):
     def remove_hashed(self, tx: Tracing, hashed: Any) -> VariableTracker | None:
         if hashed not in self._entries:
             return None
-        tx.output.side_effects.changes(self, "dict", "an item is removed")
+        tx.trace.side_effects.changes(self, "dict", "an item is removed")
         self.reshaped += 1
         return self._entries.pop(hashed)[1]
 
     def replace(self, tx: Tracing, entries: Mapping[Any, tuple[VariableTracker, VariableTracker]]) -> None:
         """Have these entries, by their known keys, instead."""
-        tx.output.side_effects.changes(self, "dict", "items are replaced")
+        tx.trace.side_effects.changes(self, "dict", "items are replaced")
         self.reshaped += 1
         self._entries = dict(entries)
 
@@ -129,7 +130,7 @@ class DictVariable(VariableTracker):
             return False
         if value is DELETED and name not in (self.attributes or {}):
             return bool(tx.raise_(AttributeError, f"'collections.OrderedDict' object has no attribute {name!r}"))
-        tx.output.side_effects.changes(self, "dict", f"its attribute {name} is set")
+        tx.trace.side_effects.changes(self, "dict", f"its attribute {name} is set")
         self.attributes = {**(self.attributes or {}), name: value}
         if value is DELETED:
             del self.attributes[name]
@@ -179,8 +180,6 @@ class DictViewVariable(VariableTracker):
         return self.of.truth(tx)
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker]:
-        from tracer_core.variables.sequences import tuple_of
-
         if self.which == "keys":
             return self.of.keys()
         if self.which == "values":
@@ -259,7 +258,7 @@ class SetVariable(VariableTracker):
         return item.key(tx) if isinstance(item, SetVariable) else key_of(tx, item)
 
     def add(self, tx: Tracing, item: VariableTracker) -> None:
-        tx.output.side_effects.changes(self, "set", "an item is added")
+        tx.trace.side_effects.changes(self, "set", "an item is added")
         hashed = key_of(tx, item)
         self.reshaped += hashed not in self._items
         self._items.setdefault(hashed, item)
@@ -269,7 +268,7 @@ class SetVariable(VariableTracker):
         hashed = self._looked_for(tx, item)
         if hashed not in self._items:
             return False
-        tx.output.side_effects.changes(self, "set", "an item is removed")
+        tx.trace.side_effects.changes(self, "set", "an item is removed")
         self.reshaped += 1
         gone = self._items.pop(hashed)
         if self.real is not None:
@@ -278,7 +277,7 @@ class SetVariable(VariableTracker):
 
     def replace(self, tx: Tracing, items: Mapping[Any, VariableTracker], real: set[Any] | None = None) -> None:
         """Have these items, by their known keys, instead."""
-        tx.output.side_effects.changes(self, "set", "items are replaced")
+        tx.trace.side_effects.changes(self, "set", "items are replaced")
         self.reshaped += 1
         self._items = dict(items)
         self.real = real
@@ -301,7 +300,7 @@ class SetVariable(VariableTracker):
         Raises:
             Unsupported: that order hangs on addresses of objects.
         """
-        as_it_came = self.source is not None and self not in tx.output.side_effects.changed
+        as_it_came = self.source is not None and self not in tx.trace.side_effects.changed
         if len(self._items) <= 1 or as_it_came:
             return self.keys()
         if any(isinstance(key, AskedKey) for key in self._items):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.iteration import iterate, next_item
-from tracer_core.variables.membership import contains
-from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, by_table, compare, unary
+from tracer_core.variables.iteration import iterate
+from tracer_core.variables.operators import by_table
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
 from tracer_core.variables.subscripts import del_item, get_item, set_item
-from tracer_core.variables.truth_and_length import length, truth
+from tracer_core.variables.truth_and_length import length
 
 NOT_IMPLEMENTED = ConstantVariable(NotImplemented)
 
@@ -29,12 +29,12 @@ def call_dunder(tx: Tracing, obj: VariableTracker, name: str, args: list[Variabl
     return result
 
 
-def _binary(function: Any, swapped: bool) -> Any:
+def _binary(operation: Operator, swapped: bool) -> Any:
     def action(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
         b = part_of(b)
         if not same_family(a, b):
             return NOT_IMPLEMENTED
-        return (by_table(tx, function, b, a) if swapped else by_table(tx, function, a, b)) or NOT_IMPLEMENTED
+        return (by_table(tx, operation, b, a) if swapped else by_table(tx, operation, a, b)) or NOT_IMPLEMENTED
 
     return action
 
@@ -48,9 +48,9 @@ def same_family(a: VariableTracker, b: VariableTracker) -> bool:
     return True
 
 
-def _inplace(symbol: str) -> Any:
+def _in_place(operation: Operator) -> Any:
     def action(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-        return by_table(tx, INPLACE[symbol], a, part_of(b))
+        return by_table(tx, operation, a, part_of(b))
 
     return action
 
@@ -60,7 +60,7 @@ def _compare(symbol: str) -> Any:
         b = part_of(b)
         if not _comparable(a, b):
             return NOT_IMPLEMENTED
-        return compare(tx, symbol, a, b)
+        return tx.compare(symbol, a, b)
 
     return action
 
@@ -83,15 +83,13 @@ def _statement(run: Callable[..., None]) -> Any:
 
 
 def _next(tx: Tracing, iterator: VariableTracker) -> VariableTracker:
-    item = next_item(tx, iterator)
+    item = tx.next_item(iterator)
     return item if item is not None else tx.raise_(StopIteration)
 
 
 def _text(special: str) -> Any:
     def action(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-        from tracer_core.variables.builtin_text import text_of
-
-        return text_of(tx, obj, special)
+        return tx.text_of(obj, special)
 
     return action
 
@@ -101,17 +99,17 @@ def _reversed(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 
 
 _ACTIONS: dict[str, tuple[int, Any]] = {
-    **{f"__{name}__": (1, _binary(function, False)) for function, name in BINARY.values()},
-    **{f"__r{name}__": (1, _binary(function, True)) for function, name in BINARY.values()},
-    **{f"__i{BINARY[symbol[:-1]][1]}__": (1, _inplace(symbol)) for symbol in INPLACE},
-    **{name: (1, _compare(symbol)) for symbol, (_, name, _) in COMPARE.items()},
-    **{name: (0, lambda tx, a, op=op: unary(tx, op, a)) for op, (_, name, _) in UNARY.items()},
+    **{each.method: (1, _binary(each, False)) for each in BINARY.values()},
+    **{each.reflected: (1, _binary(each, True)) for each in BINARY.values()},
+    **{each.method: (1, _in_place(each)) for each in IN_PLACE.values()},
+    **{each.method: (1, _compare(each.symbol)) for each in COMPARISONS.values()},
+    **{each.method: (0, lambda tx, a, op=op: tx.unary(op, a)) for op, each in UNARY.items()},
     "__getitem__": (1, get_item),
     "__setitem__": (2, _statement(set_item)),
     "__delitem__": (1, _statement(del_item)),
-    "__contains__": (1, lambda tx, a, b: ConstantVariable(contains(tx, a, b))),
+    "__contains__": (1, lambda tx, a, b: ConstantVariable(tx.contains(a, b))),
     "__len__": (0, length),
-    "__bool__": (0, lambda tx, a: ConstantVariable(truth(tx, a))),
+    "__bool__": (0, lambda tx, a: ConstantVariable(tx.truth(a))),
     "__iter__": (0, iterate),
     "__reversed__": (0, _reversed),
     "__next__": (0, _next),

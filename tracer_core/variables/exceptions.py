@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.errors import Unsupported
@@ -90,7 +90,7 @@ class ExceptionVariable(VariableTracker):
         if self.source is None:
             return tx.constant(None)
         source = AttrSource(self.source, "__traceback__")
-        if tx.output.real_value(self).__traceback__ is None:
+        if tx.trace.real_value(self).__traceback__ is None:
             return tx.build(None, source)
         tx.guard(make.type_is(source, types.TracebackType))
         return TracebackVariable(self, source)
@@ -98,11 +98,11 @@ class ExceptionVariable(VariableTracker):
     def passes(self, tx: Tracing, code: types.CodeType, line: int | None) -> None:
         """Note that it went through a frame that it was not raised again in."""
         self.trace.append((code, line))
-        tx.output.side_effects.changes(self, "exception", "it is raised")
+        tx.trace.side_effects.changes(self, "exception", "it is raised")
 
     def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
         """What an exception from outside keeps in C."""
-        real = tx.output.real_value(self)
+        real = tx.trace.real_value(self)
         if hasattr(real, name):
             return tx.build(getattr(real, name), AttrSource(source, name))
         tx.guard(make.lacks_attr(source, name))
@@ -133,7 +133,7 @@ class ExceptionVariable(VariableTracker):
             return False
         if name == "args":
             items = unpack_args(tx, value)
-        tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "exception", f"attribute {name} is set")
         if name == "args":
             self.args, self.args_set = items, True
         elif name == "__traceback__":
@@ -173,7 +173,7 @@ class ExceptionVariable(VariableTracker):
         )
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
-        tx.output.side_effects.changes(self, "exception", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "exception", f"attribute {name} is set")
         self._store(name, value)
 
     def _store(self, name: str, value: VariableTracker) -> None:
@@ -237,14 +237,6 @@ class TracebackVariable(VariableTracker):
         return types.TracebackType
 
 
-class ObservedException(Exception):
-    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
-
-    def __init__(self, tracker: ExceptionVariable) -> None:
-        super().__init__(tracker.describe())
-        self.tracker = tracker
-
-
 _KEPT_IN_C = {OSError: ("filename", "filename2"), ImportError: ("name", "path"), NameError: ("name",)}
 
 
@@ -259,9 +251,9 @@ def from_real(tx: Tracing, error: BaseException) -> ExceptionVariable:
     return made
 
 
-def raise_real(tx: Any, error: BaseException) -> Any:
+def raise_real(tx: Tracing, error: BaseException) -> NoReturn:
     """Raise in the traced program what a function called while tracing has raised."""
-    return tx.raise_tracker(from_real(tx, error))
+    tx.raise_tracker(from_real(tx, error))
 
 
 def matches(raised: type[BaseException], wanted: Any) -> bool:

@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch._functorch import predispatch
 from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.state import Entered
-from tracer_core.variables.base import VariableTracker
+from tracer_core.graph.settings import Entered
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import handles
 
+_DUAL_LEVEL = "torch.autograd.forward_ad.dual_level"
+
 
 @handles(predispatch._enter_dual_level)
-def enter_dual_level(tx: Any) -> VariableTracker:
+def enter_dual_level(tx: Tracing) -> VariableTracker:
     level = predispatch._enter_dual_level()
     manager = ConstantVariable(level)
     tx.output.add_node("call_function", predispatch._enter_dual_level, (), {}, None)
-    entered = Entered(manager, lambda: predispatch._exit_dual_level(level=level), False, tx.root_steps - 1)
-    tx.output.state.entered.append(entered)
+    entered = Entered(
+        manager, lambda: predispatch._exit_dual_level(level=level), False, tx.root_step, name=_DUAL_LEVEL
+    )
+    tx.output.settings.entered.append(entered)
     return manager
 
 
 @handles(predispatch._exit_dual_level)
-def exit_dual_level(tx: Any, *, level: VariableTracker) -> VariableTracker:
-    entered = tx.output.state.entered
+def exit_dual_level(tx: Tracing, *, level: VariableTracker) -> VariableTracker:
+    entered = tx.output.settings.entered
     if not entered or not level.is_constant() or entered[-1].manager is not level.realize():
-        raise Unsupported("left-elsewhere", type="level of forward differentiation")
+        raise Unsupported("left-elsewhere", type=_DUAL_LEVEL)
     tx.output.add_node("call_function", predispatch._exit_dual_level, (), {"level": level.value()}, None)
-    tx.output.state.leave(entered[-1])
+    tx.output.settings.leave(entered[-1])
     return NONE
 
 
 @handles(forward_ad._maybe_load_decompositions)
-def maybe_load_decompositions(tx: Any) -> VariableTracker:
+def maybe_load_decompositions(tx: Tracing) -> VariableTracker:
     """What it loads is needed when the graph runs, and here as well."""
     forward_ad._maybe_load_decompositions()  # type: ignore[no-untyped-call]
     tx.output.add_node("call_function", forward_ad._maybe_load_decompositions, (), {}, None)
@@ -44,13 +46,13 @@ def maybe_load_decompositions(tx: Any) -> VariableTracker:
 
 
 @handles(predispatch._make_dual)
-def make_dual(tx: Any, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def make_dual(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     return call_in_graph(tx, "call_function", predispatch._make_dual, list(args), kwargs)
 
 
 @handles(predispatch._unpack_dual)
-def unpack_dual(tx: Any, tensor: VariableTracker, *, level: VariableTracker) -> VariableTracker:
+def unpack_dual(tx: Tracing, tensor: VariableTracker, *, level: VariableTracker) -> VariableTracker:
     """Only a level entered in the trace is known whole: fakes of tensors from before have no tangents."""
-    if not any(entered.manager is level.realize() for entered in tx.output.state.entered):
-        raise Unsupported("tensor-data", name="unpack_dual", what=tensor.realize().describe())
+    if not any(entered.manager is level.realize() for entered in tx.output.settings.entered):
+        raise Unsupported("autograd-call", name=f"{_DUAL_LEVEL.rpartition('.')[0]}.unpack_dual")
     return call_in_graph(tx, "call_function", predispatch._unpack_dual, [tensor], {"level": level})

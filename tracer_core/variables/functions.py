@@ -11,6 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import stand_in_for
 from tracer_core.polyfills.registry import wrapped_in_cell
+from tracer_core.public_names import name_of
 from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
@@ -28,6 +29,8 @@ from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.kept_in_c import raise_not_there
 from tracer_core.variables.methods import BuiltinMethodVariable
+from tracer_core.variables.optimizers import is_unheeded
+from tracer_core.variables.replayed import is_not_logged, replay_skipped
 
 
 @dataclass(slots=True)
@@ -91,7 +94,7 @@ class UserFunctionVariable(FunctionVariable):
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
-        tx.output.libraries.inlined(function)
+        tx.trace.libraries.inlined(function)
         # By their places from the end, as Python takes them: others may come to stand before them.
         held = function.__defaults__ or ()
         defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
@@ -154,7 +157,7 @@ class UserFunctionVariable(FunctionVariable):
 
     def dict_store(self, tx: Tracing, name: str, value: VariableTracker) -> None:
         """`f.__dict__[name] = value`, or its deletion."""
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             self.attributes.pop(name, None)
             self.deleted[name] = None
@@ -230,15 +233,11 @@ class SkippedFunctionVariable(VariableTracker):
         return self.function
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
-        from tracer_core.variables.replayed import is_not_logged, replay_skipped
-
         if is_not_logged(tx, self.function, args):
             return ConstantVariable(None)
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed
-        from tracer_core.variables.optimizers import is_unheeded
-
         if is_unheeded(tx, self.function):
             return ConstantVariable(None)
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)
@@ -249,22 +248,3 @@ class SkippedFunctionVariable(VariableTracker):
         except AttributeError:
             return None
         return tx.build(value, AttrSource(self.source or ConstSource.of_object(self.function), name))
-
-
-def name_of(function: Any) -> str:
-    """`module.qualname` of anything callable, as far as it has one."""
-    if type(function) is FunctionType:
-        function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
-    module = getattr(function, "__module__", None)
-    name = function_name(function) or getattr(function, "__name__", None) or type(function).__name__
-    name = name.removeprefix("_VariableFunctionsClass.")
-    return name if module in (None, "builtins", "__main__") else f"{_PUBLIC.get(module, module)}.{name}"
-
-
-_PUBLIC = {
-    "_operator": "operator",
-    "torch._C": "torch",
-    "torch._C._VariableFunctions": "torch",
-    "torch._C._nn": "torch.nn.functional",
-}
-"""Where people find what a module of torch's or Python's insides has."""

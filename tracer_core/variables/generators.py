@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import builtins
 import types
-from typing import Any
 
+from tracer_core.bytecode import Instruction, is_delegating
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable, ObservedException
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.frames import Frame
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import method
+from tracer_core.variables.tracing import ObservedException
 
 
 class GeneratorVariable(IteratorVariable):
@@ -22,7 +24,7 @@ class GeneratorVariable(IteratorVariable):
     kind = "generator"
 
     def __init__(
-        self, frame: Any, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
+        self, frame: Frame, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
     ) -> None:
         super().__init__()
         self.frame = frame
@@ -52,7 +54,7 @@ class GeneratorVariable(IteratorVariable):
         yielded, value = self.resume(tx, NONE)
         return value if yielded else None
 
-    def resume(self, tx: Any, value: VariableTracker) -> tuple[bool, VariableTracker]:
+    def resume(self, tx: Tracing, value: VariableTracker) -> tuple[bool, VariableTracker]:
         """Run on with `value` as the result of the `yield` it waits at: (True, what it yields), or (False, what it
         returned)."""
         if self.finished:
@@ -61,8 +63,8 @@ class GeneratorVariable(IteratorVariable):
         # At its start the value is None and is popped by the generator's first instructions.
         if not self.started:
             self.started = True
-            self.root_step = tx.root_steps - 1
-            tx.output.generators.append(self)
+            self.root_step = tx.root_step
+            tx.trace.generators.append(self)
         self.frame.push(value)
         return self._run(tx)
 
@@ -79,7 +81,7 @@ class GeneratorVariable(IteratorVariable):
         waiting = self.frame.decoded.instructions[self.frame.pc - 1]
         return waiting.handler is not None and not _passed_on(self.frame, waiting)
 
-    def throw(self, tx: Any, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
+    def throw(self, tx: Tracing, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
         """Raise `exception` at the `yield` it waits at."""
         self.check_idle(tx)
         if self.finished or not self.started:
@@ -97,18 +99,18 @@ class GeneratorVariable(IteratorVariable):
             return self._run(tx)
         return self._raise_at_yield(tx, ObservedException(exception))
 
-    def check_idle(self, tx: Any) -> None:
+    def check_idle(self, tx: Tracing) -> None:
         if self.running:
             tx.raise_(ValueError, "generator already executing")
 
-    def _raise_at_yield(self, tx: Any, raised: ObservedException) -> tuple[bool, VariableTracker]:
+    def _raise_at_yield(self, tx: Tracing, raised: ObservedException) -> tuple[bool, VariableTracker]:
         """Its context is what the generator itself is handling, whatever is handled outside."""
         handled = self.frame.caught[-1] if self.frame.caught else None
-        if isinstance(handled, ExceptionVariable) and handled is not raised.tracker:
+        if handled is not None and handled is not raised.tracker:
             raised.tracker.set_context(tx, handled)
         instruction = self.frame.decoded.instructions[self.frame.pc - 1]
         try:
-            tx._unwind(self.frame, instruction, raised)
+            tx.unwind(self.frame, instruction, raised)
         except ObservedException:
             self.finished = True
             raise
@@ -117,17 +119,18 @@ class GeneratorVariable(IteratorVariable):
     def _delegated(self) -> VariableTracker | None:
         """The iterator that it gets its items from by `yield from` where it waits, if it does."""
         resumed = self.frame.decoded.instructions[self.frame.pc]
-        return self.frame.stack[-1].realize() if resumed.op == "RESUME" and resumed.arg == _OF_YIELD_FROM else None
+        return self.frame.stack[-1].realize() if is_delegating(resumed) else None
 
     def _leave_delegation(self, value: VariableTracker) -> None:
         """The iterator has come to its end with `value` as the result of the `yield from`."""
         frame, decoded = self.frame, self.frame.decoded
-        sends = decoded.instructions[frame.pc + 1].target
+        send = decoded.instructions[frame.pc + 1].target
+        assert send is not None
         frame.pop()
         frame.push(value)
-        frame.pc = decoded.index[sends.target]
+        frame.jump(send)
 
-    def _run(self, tx: Any) -> tuple[bool, VariableTracker]:
+    def _run(self, tx: Tracing) -> tuple[bool, VariableTracker]:
         self.running = True
         self.frame.suspended = False
         self.frame.parent, self.frame.depth = tx.frame, tx.frame.depth + 1
@@ -149,11 +152,9 @@ class GeneratorVariable(IteratorVariable):
         return False, result
 
 
-# How RESUME says that the frame waited in a `yield from`.
-_OF_YIELD_FROM = 2
-
-
-def _thrown_into(tx: Any, iterator: VariableTracker, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
+def _thrown_into(
+    tx: Tracing, iterator: VariableTracker, exception: ExceptionVariable
+) -> tuple[bool, VariableTracker]:
     """Hand an exception on to what a generator delegates to; one that is to end it closes that first."""
     if not isinstance(iterator, GeneratorVariable):
         if not isinstance(iterator, IteratorVariable) or iterator.source is not None:
@@ -169,13 +170,14 @@ def _thrown_into(tx: Any, iterator: VariableTracker, exception: ExceptionVariabl
 _LOOKS_FURTHER = frozenset({"PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "BUILD_TUPLE", "CHECK_EXC_MATCH", "NOP"})
 
 
-def _passed_on(frame: Any, instruction: Any) -> bool:
+def _passed_on(frame: Frame, instruction: Instruction) -> bool:
     """Whether a GeneratorExit at `instruction` leaves the frame without running anything of the user's: all blocks
     around it are `except` clauses for other exceptions, which are named by globals."""
     while instruction.handler is not None:
         instruction = instruction.handler.target
         while instruction.op != "RERAISE":
             if instruction.op == "POP_JUMP_IF_FALSE":
+                assert instruction.target is not None
                 instruction = instruction.target
                 continue
             if instruction.op == "LOAD_GLOBAL":
@@ -193,7 +195,7 @@ def _sent(tx: Tracing, result: tuple[bool, VariableTracker]) -> VariableTracker:
     if yielded:
         return value
     is_none = isinstance(value, ConstantVariable) and value.value() is None
-    return tx.raise_(StopIteration, *([] if is_none else [value]))  # type: ignore[no-any-return]
+    return tx.raise_(StopIteration, *([] if is_none else [value]))
 
 
 @method(GeneratorVariable, "send")
@@ -237,7 +239,6 @@ def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> 
     if not isinstance(exception, ClassVariable) or not issubclass(exception.known, BaseException):
         name = exception.python_type_name()
         tx.raise_(TypeError, f"exceptions must be classes or instances deriving from BaseException, not {name}")
-    assert isinstance(exception, ClassVariable)
     if isinstance(value, ExceptionVariable) and issubclass(value.cls, exception.known):
         return value
     args = list(value.items_or_none(tx) or []) if value.python_type() is tuple else [value]

@@ -17,8 +17,9 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.in_place import refuse_writes
 from tracer_core.variables.optimizers import runs_as_plain
+from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.tensor import InGraphVariable, settled, unbacked, wrap
+from tracer_core.variables.tensor import InGraphVariable, settled, unbacked
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
@@ -70,6 +71,10 @@ def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
     return as_argument(tracker)
 
 
+_AS_WRITTEN = {"getitem": "indexing", "setitem": "assigning to an index", "_unique2": "unique"}
+"""What people write for functions that Python or torch calls for them."""
+
+
 def _is_of_torch(target: Any) -> bool:
     return isinstance(target, str) or str(getattr(target, "__module__", None) or "torch").startswith("torch")
 
@@ -89,6 +94,7 @@ def call_in_graph(
             plain Python shall run it and raise what it raises).
     """
     name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+    name = _AS_WRITTEN.get(name, name)
     try:
         pairs = [_argument_of(target, arg) for arg in args]
         named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}
@@ -97,27 +103,29 @@ def call_in_graph(
     if not tx.output.runs_as_it_is:
         if named.get("requires_grad", (False,))[0] is True:
             raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
-        if op == "call_function" and name.endswith("_") and any(pair[1] == [] for pair in pairs):
-            # Functionalization refuses lists that are written to and empty.
-            raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
         # Whether a tensor has a format already, and is given back as it is, all strides say.
         tx.output.ask_strides()
-    device = device_to_name(tx.output.state, target, {k: p[1] for k, p in named.items()})
+    settings = tx.output.settings
+    device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
     if device is not None:
         named["device"] = (device, device)
     function = run if run is not None else _runner(op, target)
+    empty_lists = tx.output.fakes.operations.empty_lists
     fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
+    if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
+        # Functionalization refuses lists that are written to and empty.
+        raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
     if _has_unbacked_size(tx, fake):
         raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
-    dtype = dtype_to_name(tx.output.state, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
+    dtype = dtype_to_name(settings, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
     # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
     done = _done_now(tx, node, args) if left_out else None
-    return wrap(tx, node, fake) if done is None else done
+    return wrap_fx_proxy(tx, node, fake) if done is None else done
 
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
@@ -128,7 +136,7 @@ def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> 
     fixed = [settled(tx, arg) for arg in args]
     result = fold(tx, node.target, fixed, {})
     if result is not None:
-        tx.output.graph.erase_node(node)
+        node.graph.erase_node(node)
     return result
 
 

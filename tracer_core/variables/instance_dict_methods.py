@@ -7,7 +7,6 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.dict_methods import pairs
 from tracer_core.variables.dicts import DictVariable
@@ -108,15 +107,13 @@ def update(
 
 @handles(operator.eq, InstanceDictVariable, VariableTracker)
 def equal(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
-    from tracer_core.variables.operators import compare
-
     right = _as_dict(tx, other) if isinstance(other, InstanceDictVariable) else other
-    return compare(tx, "==", _as_dict(tx, self), right)
+    return tx.compare("==", _as_dict(tx, self), right)
 
 
 def _snapshot(name: str) -> Any:
     def handler(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-        return call_method(tx, _as_dict(tx, self), name, [], {})
+        return tx.call_method(_as_dict(tx, self), name, [], {})
 
     return handler
 

@@ -11,6 +11,7 @@ import torch
 from tracer_core import rules
 from tracer_core.code_names import class_name
 from tracer_core.errors import Unsupported
+from tracer_core.public_names import name_of
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.classes import ClassVariable
@@ -58,7 +59,7 @@ def make_instance(
         if all_constant(args) and all_constant(list(kwargs.values())):
             return _fold_class(tx, cls, args, kwargs)
     if cls.__module__ == "builtins" or not cls.__flags__ & (1 << 9):
-        raise Unsupported("call", what=f"class {cls.__qualname__}")
+        raise Unsupported("call", what=name_of(cls))
     made = _new(tx, cls_tracker, args, kwargs)
     if cls in made.python_type().__mro__:
         _init(tx, made, args, kwargs)
@@ -69,10 +70,10 @@ _FOLDED_CLASSES: set[Any] = {torch.device, torch.finfo, torch.iinfo, torch.dtype
 
 
 def _fold_class(
-    tx: Any, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Tracing, cls: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
     if issubclass(cls, enum.Enum) and len(args) > 1:
-        kwargs = {"module": tx.constant(tx.frame.globals.get("__name__")), **kwargs}
+        kwargs = {"module": tx.constant(tx.frame.module), **kwargs}
     if cls is object:
         if args or kwargs:
             tx.raise_(TypeError, "object() takes no arguments")
@@ -84,7 +85,7 @@ def _fold_class(
         raise_real(tx, error)
     if isinstance(value, type):
         overlay.note_made(tx, value)  # Enum("Name", "A B")
-    return tx.constant(value)  # type: ignore[no-any-return]
+    return tx.constant(value)
 
 
 def _check_instantiable(
@@ -123,7 +124,7 @@ def _new(
     base = base_of(cls)
     if base is not None:
         return new_with_part(tx, cls, base, args, kwargs)
-    raise Unsupported("call", what=f"class {cls.__qualname__}")
+    raise Unsupported("call", what=name_of(cls))
 
 
 def _init(

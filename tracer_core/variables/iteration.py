@@ -13,7 +13,6 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.iterators import (
     DequeIterator,
@@ -25,7 +24,9 @@ from tracer_core.variables.iterators import (
 )
 from tracer_core.variables.sequences import MAX_ITEMS, DequeVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.special_methods import call_special, has_special, written_in_python
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import TensorVariable
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -96,10 +97,8 @@ def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker
 
 def _iterate_by_index(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     if has_special(tracker, "__getitem__"):
-        from tracer_core.variables.stand_ins import call_stand_in
-
         return call_stand_in(tx, iterator_by_index, IteratesByIndex, [tracker], {})
-    return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{tracker.type_name_in_errors()!r} object is not iterable")
 
 
 def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
@@ -114,7 +113,7 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
             if issubclass(error.tracker.cls, StopIteration):
                 return None
             raise
-    return tx.raise_(TypeError, f"{iterator.type_name_in_errors()!r} object is not an iterator")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"{iterator.type_name_in_errors()!r} object is not an iterator")
 
 
 def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
-
-if TYPE_CHECKING:
-    from tracer_core.variables.dicts import DictVariable, SetVariable
 
 
 class IteratorVariable(VariableTracker):
@@ -67,7 +66,7 @@ class SequenceIterator(IteratorVariable):
         if not 0 <= self.index < len(items):
             self.of = None
             return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         return self._take(items)
 
     def _take(self, items: list[VariableTracker]) -> VariableTracker:
@@ -114,7 +113,7 @@ class RangeIterator(SequenceIterator):
         if self.of is None or self.index >= numbers_in(self.numbers):
             self.of = None
             return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return ConstantVariable(self.numbers[self.index - 1])
 
@@ -151,7 +150,7 @@ class DequeIterator(IteratorVariable):
             tx.raise_(RuntimeError, "deque mutated during iteration")
         if self.index >= len(self.of.items):
             return None
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.of.items[-self.index if self.backwards else self.index - 1]
 
@@ -186,9 +185,6 @@ class DictIterator(IteratorVariable):
 
     def _refresh(self, tx: Tracing) -> None:
         """See what was written since it was made."""
-        from tracer_core.errors import Unsupported
-        from tracer_core.variables.dicts import DictVariable, DictViewVariable
-
         if self.stale():
             raise Unsupported("dict-reshaped", what=self.of.describe())
         if isinstance(self.of, DictVariable) and self.of.written != self.written:
@@ -218,7 +214,7 @@ class DictIterator(IteratorVariable):
             self.index = -1
             return None
         self._refresh(tx)
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.index += 1
         return self.items[self.index - 1]
 
@@ -267,18 +263,14 @@ def over_sequence(sequence: SequenceVariable) -> SequenceIterator:
     return SequenceIterator(sequence, lambda: sequence.items)
 
 
-def make_zip(
-    iterators: list[VariableTracker], step_one: Callable[[Tracing, VariableTracker], Any], strict: bool
-) -> ComposedIterator:
-    """`zip(*iterators)`; `step_one(tx, iterator)` gives an iterator's next item or None."""
-
+def make_zip(iterators: list[VariableTracker], strict: bool) -> ComposedIterator:
     def step(tx: Tracing) -> VariableTracker | None:
         items = []
         for position, iterator in enumerate(iterators):
-            item = step_one(tx, iterator)
+            item = tx.next_item(iterator)
             if item is None:
                 if strict:
-                    _check_strict(tx, iterators, step_one, position)
+                    _check_strict(tx, iterators, position)
                 return None
             items.append(item)
         return tuple_of(*items) if iterators else None
@@ -287,24 +279,22 @@ def make_zip(
     return ComposedIterator(zip, step, iterators, keywords=lambda: keywords)
 
 
-def _check_strict(tx: Tracing, iterators: list[VariableTracker], step_one: Any, short: int) -> None:
+def _check_strict(tx: Tracing, iterators: list[VariableTracker], short: int) -> None:
     def others(count: int) -> str:
         return "argument 1" if count == 1 else f"arguments 1-{count}"
 
     if short > 0:
         tx.raise_(ValueError, f"zip() argument {short + 1} is shorter than {others(short)}")
     for position in range(1, len(iterators)):
-        if step_one(tx, iterators[position]) is not None:
+        if tx.next_item(iterators[position]) is not None:
             tx.raise_(ValueError, f"zip() argument {position + 1} is longer than {others(position)}")
 
 
-def make_enumerate(
-    iterator: VariableTracker, step_one: Callable[[Tracing, VariableTracker], Any], start: int
-) -> ComposedIterator:
+def make_enumerate(iterator: VariableTracker, start: int) -> ComposedIterator:
     count = [start]
 
     def step(tx: Tracing) -> VariableTracker | None:
-        item = step_one(tx, iterator)
+        item = tx.next_item(iterator)
         if item is None:
             return None
         count[0] += 1
@@ -313,13 +303,11 @@ def make_enumerate(
     return ComposedIterator(enumerate, step, [iterator], keywords=lambda: {"start": ConstantVariable(count[0])})
 
 
-def make_map(
-    function: VariableTracker, iterators: list[VariableTracker], step_one: Callable[[Tracing, VariableTracker], Any]
-) -> ComposedIterator:
+def make_map(function: VariableTracker, iterators: list[VariableTracker]) -> ComposedIterator:
     def step(tx: Tracing) -> VariableTracker | None:
         items = []
         for iterator in iterators:
-            item = step_one(tx, iterator)
+            item = tx.next_item(iterator)
             if item is None:
                 return None
             items.append(item)
@@ -329,15 +317,12 @@ def make_map(
 
 
 def make_filter(
-    keep: Callable[[Tracing, VariableTracker], bool],
-    function: VariableTracker,
-    iterator: VariableTracker,
-    step_one: Callable[[Tracing, VariableTracker], Any],
+    keep: Callable[[Tracing, VariableTracker], bool], function: VariableTracker, iterator: VariableTracker
 ) -> ComposedIterator:
     def step(tx: Tracing) -> VariableTracker | None:
-        while (item := step_one(tx, iterator)) is not None:
+        while (item := tx.next_item(iterator)) is not None:
             if keep(tx, item):
-                return item  # type: ignore[no-any-return]
+                return item
         return None
 
     return ComposedIterator(filter, step, [iterator], (function,))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
-
-if TYPE_CHECKING:
-    from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.tracing import ObservedException
 
 _numbers = itertools.count()
 
@@ -53,19 +51,17 @@ def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
     Raises:
         Unsupported: the program would see that (it raises, or changes something).
     """
-    from tracer_core.variables.exceptions import ObservedException
-
-    before = tx.output.side_effects.count
+    before = tx.trace.side_effects.count
     with contextlib.suppress(ObservedException):
         key = key_of(tx, tracker)
-        if tx.output.side_effects.count == before:
+        if tx.trace.side_effects.count == before:
             return key
     raise Unsupported("hash-user-object", cls=tracker.python_type_name())
 
 
-def raise_key(tx: Tracing, key: VariableTracker) -> Any:
+def raise_key(tx: Tracing, key: VariableTracker) -> NoReturn:
     """Raise KeyError for `key` in the traced program."""
-    return tx.raise_(KeyError, key.realize())
+    tx.raise_(KeyError, key.realize())
 
 
 class AskedKey:
@@ -76,22 +72,13 @@ class AskedKey:
 
     __slots__ = ("_answers", "_hash", "made_at", "number", "of", "tx")
 
-    def __init__(self, tx: Any, of: UserObjectVariable) -> None:
+    def __init__(self, tx: Tracing, of: VariableTracker) -> None:
         self.tx = tx
         self.of = of
-        self.made_at: int = tx.root_steps - 1
+        self.made_at: int = tx.root_step
         self.number = next(_numbers)
         self._answers: dict[int, bool] = {}
         self._hash: int = tx.call(tx.constant(hash), [of]).value()
-
-    @staticmethod
-    def of_object(tx: Tracing | None, of: UserObjectVariable) -> AskedKey:
-        """The key of `of`; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
-        if tx is not None:
-            of.asked_key = AskedKey(tx, of)
-        if not isinstance(of.asked_key, AskedKey):
-            raise Unsupported("hash-user-object", cls=of.python_type_name())
-        return of.asked_key
 
     def __hash__(self) -> int:
         return self._hash
@@ -110,10 +97,7 @@ class AskedKey:
         return known
 
     def _equals(self, mate: VariableTracker) -> bool:
-        from tracer_core.variables.operators import compare
-        from tracer_core.variables.truth_and_length import truth
-
-        return truth(self.tx, compare(self.tx, "==", self.of, mate))
+        return self.tx.truth(self.tx.compare("==", self.of, mate))
 
 
 def asked(key: Any) -> list[AskedKey]:

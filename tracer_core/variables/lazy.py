@@ -17,19 +17,18 @@ from tracer_core.variables.base import VariableTracker
 class LazyVariable(VariableTracker):
     """Stands for a value from outside until something asks about it; only then is it tracked and guarded."""
 
-    __slots__ = ("_make", "real", "realized")
+    __slots__ = ("_look_at", "real", "realized")
     kind = "not looked at yet"
 
-    def __init__(self, real: Any, source: Source, make: Callable[[Any, Source], VariableTracker]) -> None:
+    def __init__(self, real: Any, source: Source, look_at: Callable[[LazyVariable], VariableTracker]) -> None:
         super().__init__(source)
         self.real = real
-        self._make = make
+        self._look_at = look_at
         self.realized: VariableTracker | None = None
 
     def realize(self) -> VariableTracker:
         if self.realized is None:
-            assert self.source is not None
-            self.realized = self._make(self.real, self.source)
+            self.realized = self._look_at(self)
         return self.realized
 
     def python_type(self) -> type:

@@ -14,18 +14,17 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.copy import slots_of
+from tracer_core.polyfills.protocols import ReversedByIndex
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.builtin_text import text_of
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import callable_type
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.exceptions import TracebackVariable
 from tracer_core.variables.functions import FunctionVariable
-from tracer_core.variables.iteration import iterate
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator
 from tracer_core.variables.methods import MethodVariable
-from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import (
     DequeVariable,
@@ -35,13 +34,14 @@ from tracer_core.variables.sequences import (
     tuple_of,
 )
 from tracer_core.variables.special_methods import call_special, class_has, has_special, written_in_python
+from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.user_objects import UserObjectVariable
 
 # --- types.SimpleNamespace ------------------------------------------------------------------------------------
 
 
 @builds(types.SimpleNamespace)
-def _namespace(build: Any, value: Any, source: Source) -> VariableTracker:
+def _namespace(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         build.tx.guard(make.type_is(source, types.SimpleNamespace))
     return UserObjectVariable(types.SimpleNamespace, value, source)
@@ -58,7 +58,7 @@ def namespace(tx: Tracing, /, **named: VariableTracker) -> VariableTracker:
 def namespace_eq(tx: Tracing, self: UserObjectVariable, other: VariableTracker) -> VariableTracker:
     if not isinstance(other, UserObjectVariable) or not issubclass(other.cls, types.SimpleNamespace):
         return ConstantVariable(NotImplemented)
-    return compare(tx, "==", _fields(tx, self), _fields(tx, other))
+    return tx.compare("==", _fields(tx, self), _fields(tx, other))
 
 
 def _fields(tx: Tracing, self: UserObjectVariable) -> DictVariable:
@@ -69,7 +69,7 @@ def _fields(tx: Tracing, self: UserObjectVariable) -> DictVariable:
 def namespace_repr(tx: Tracing, self: UserObjectVariable) -> VariableTracker | None:
     texts = []
     for name, value in self.dict_entries(tx).items():
-        text = text_of(tx, value, "__repr__")
+        text = tx.text_of(value, "__repr__")
         if text is None or not text.is_constant():
             return None
         texts.append(f"{name}={text.value()}")
@@ -99,7 +99,7 @@ def function_get(
 
 
 @builds(re.Pattern)
-def _pattern(build: Any, value: Any, source: Source) -> VariableTracker:
+def _pattern(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         build.tx.guard(make.identity(source, value))
     return ConstantVariable(value, source)
@@ -120,7 +120,7 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if isinstance(obj, MappingProxyVariable):
         return reversed_(tx, obj.of.realize())
     if isinstance(obj, RangeVariable):
-        return iterate(tx, tx.constant(obj.range(tx)[::-1]))
+        return tx.iterate(tx.constant(obj.range(tx)[::-1]))
     if isinstance(obj, DequeVariable):
         return DequeIterator(obj, backwards=True)
     if isinstance(obj, (DictVariable, DictViewVariable)):
@@ -139,9 +139,6 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 
 def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
-    from tracer_core.polyfills.protocols import ReversedByIndex
-    from tracer_core.variables.stand_ins import call_stand_in
-
     return call_stand_in(tx, reversed, ReversedByIndex, [obj], {})
 
 
@@ -149,7 +146,7 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 
 
 @handles(sys.exc_info)
-def exc_info(tx: Any) -> VariableTracker:
+def exc_info(tx: Tracing) -> VariableTracker:
     """The exception being handled in the traced program.
 
     A caller that is not traced may be handling one as well. `contextlib` looks at it only when another one is raised.
@@ -171,7 +168,7 @@ rules.fold(slots_of)
 
 @handles(typing._caller)  # type: ignore[attr-defined]
 def caller(
-    tx: Any, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
+    tx: Tracing, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
 ) -> VariableTracker:
     """The module of the code that makes a type variable, a new type and the like."""
     frame = tx.frame

@@ -6,9 +6,7 @@ import types
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.exceptions import ObservedException
-from tracer_core.variables.iteration import iterate, remaining_items, unpack
-from tracer_core.variables.truth_and_length import length
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -16,11 +14,11 @@ def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
     """The items, in a program whose `__len__` is seen to be asked."""
     iterable = iterable.realize()
     if not isinstance(iterable, UserObjectVariable):
-        return unpack(tx, iterable)
-    iterator = iterate(tx, iterable)
+        return tx.unpack(iterable)
+    iterator = tx.iterate(iterable)
     if not _has_length(tx, iterable) and static_lookup(iterable.cls, "__length_hint__")[1] is not None:
         raise Unsupported("method", name="__length_hint__", type=iterable.python_type_name())
-    return remaining_items(tx, iterator)
+    return tx.remaining_items(iterator)
 
 
 def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
@@ -31,7 +29,7 @@ def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
     if isinstance(found, types.WrapperDescriptorType):
         return True  # of a builtin container: nobody sees it asked
     try:
-        length(tx, iterable)
+        tx.length(iterable)
     except ObservedException as raised:
         if not issubclass(raised.tracker.cls, TypeError):
             raise
@@ -42,4 +40,4 @@ def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
 def fast_sequence(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
     """The items as taken where any sequence will do: its iterator is asked how many there may be."""
     iterable = iterable.realize()
-    return listed(tx, iterate(tx, iterable) if isinstance(iterable, UserObjectVariable) else iterable)
+    return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserObjectVariable) else iterable)

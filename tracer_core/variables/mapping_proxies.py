@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.calling import call_known, call_method
+from tracer_core.variables.calling import call_known
 from tracer_core.variables.classes import BuiltinVariable
 from tracer_core.variables.dicts import MappingProxyVariable
 from tracer_core.variables.registry import handles, method
@@ -32,7 +32,7 @@ for _function, _kinds in _TABLE:
 
 def _method_of_the_dict(name: str) -> Any:
     def handler(tx: Tracing, self: MappingProxyVariable, /, *args: VariableTracker) -> VariableTracker:
-        return call_method(tx, self.of, name, list(args), {})
+        return tx.call_method(self.of, name, list(args), {})
 
     return handler
 
@@ -43,4 +43,4 @@ for _name in ("get", "keys", "values", "items", "copy"):
 
 @handles(operator.ior, MappingProxyVariable, VariableTracker)
 def merge_in_place(tx: Tracing, self: MappingProxyVariable, other: VariableTracker) -> VariableTracker:
-    return tx.raise_(TypeError, "'|=' is not supported by mappingproxy; use '|' instead")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, "'|=' is not supported by mappingproxy; use '|' instead")

@@ -10,15 +10,13 @@ from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import SetVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.iteration import iterable_type, iterate, next_item
-from tracer_core.variables.operators import compare, numeric
+from tracer_core.variables.iteration import iterable_type
+from tracer_core.variables.operators import numeric
 from tracer_core.variables.registry import answered
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable
 from tracer_core.variables.special_methods import call_special, has_special
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
-from tracer_core.variables.truth_and_length import truth
 
 
 def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> bool:
@@ -26,17 +24,17 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
     container, item = container.realize(), item.realize()
     done = answered(tx, operator.contains, container, item)
     if done is not None:
-        return truth(tx, done)
+        return tx.truth(done)
     if has_special(container, "__contains__"):
-        return truth(tx, call_special(tx, container, "__contains__", [item], ""))
+        return tx.truth(call_special(tx, container, "__contains__", [item], ""))
     if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):
         folded = fold(tx, operator.contains, [container, item], {})
         assert folded is not None
-        return truth(tx, folded)
+        return tx.truth(folded)
     if not iterable_type(container):
         tx.raise_(TypeError, f"argument of type {container.type_name_in_errors()!r} is not iterable")
-    iterator = iterate(tx, container)
-    while (candidate := next_item(tx, iterator)) is not None:
+    iterator = tx.iterate(container)
+    while (candidate := tx.next_item(iterator)) is not None:
         if equal_items(tx, candidate, item):
             return True
     return False
@@ -81,7 +79,7 @@ def _joined(
     decides = function is operator.or_
     found: VariableTracker = ConstantVariable(not decides)
     for one, other in pairs:
-        equal = ConstantVariable(True) if one is other else compare(tx, "==", one, other).realize()
+        equal = ConstantVariable(True) if one is other else tx.compare("==", one, other).realize()
         if isinstance(equal, ConstantVariable):
             if equal.value() == decides:
                 return equal
@@ -95,7 +93,7 @@ def _joined(
 
 def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     """Equality as containers ask it: the same object, or equal."""
-    return _surely_same(tx, a.realize(), b.realize()) or truth(tx, compare(tx, "==", a, b))
+    return _surely_same(tx, a.realize(), b.realize()) or tx.truth(tx.compare("==", a, b))
 
 
 def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
@@ -104,8 +102,8 @@ def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
         return False
     if isinstance(a, _BY_VALUE) or isinstance(b, _BY_VALUE):
         # A NaN is the only one of them that may be the same and not equal.
-        return a is b or (_is_nan(a) and _is_nan(b) and same(tx, a, b))
-    return same(tx, a, b)
+        return a is b or (_is_nan(a) and _is_nan(b) and tx.same(a, b))
+    return tx.same(a, b)
 
 
 def _is_nan(tracker: VariableTracker) -> bool:

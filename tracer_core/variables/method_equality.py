@@ -6,21 +6,20 @@ import operator
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.identity import same
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
 from tracer_core.variables.registry import handles
 
 
 @handles(operator.eq, MethodVariable, MethodVariable)
 def methods_equal(tx: Tracing, a: MethodVariable, b: MethodVariable) -> VariableTracker:
-    return ConstantVariable(same(tx, a.self_, b.self_) and same(tx, a.function, b.function))
+    return ConstantVariable(tx.same(a.self_, b.self_) and tx.same(a.function, b.function))
 
 
 @handles(operator.ne, MethodVariable, MethodVariable)
 def methods_differ(tx: Tracing, a: MethodVariable, b: MethodVariable) -> VariableTracker:
-    return ConstantVariable(not (same(tx, a.self_, b.self_) and same(tx, a.function, b.function)))
+    return ConstantVariable(not (tx.same(a.self_, b.self_) and tx.same(a.function, b.function)))
 
 
 @handles(operator.eq, BuiltinMethodVariable, BuiltinMethodVariable)
 def builtin_methods_equal(tx: Tracing, a: BuiltinMethodVariable, b: BuiltinMethodVariable) -> VariableTracker:
-    return ConstantVariable(a.name == b.name and same(tx, a.self_, b.self_))
+    return ConstantVariable(a.name == b.name and tx.same(a.self_, b.self_))

@@ -109,7 +109,7 @@ class NestedFunctionVariable(FunctionVariable):
                 return False
         elif value is DELETED and name not in self.attributes:
             raise_not_there(tx, name)
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             del self.attributes[name]
         elif name == "__defaults__":

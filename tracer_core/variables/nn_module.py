@@ -54,8 +54,8 @@ class NNModuleVariable(UserObjectVariable):
 
     def _changed(self, tx: Tracing, members: Any) -> DictVariable | None:
         """The tracker of one of the three dicts, if the trace has changed it."""
-        tracker = tx.output.trackers_by_object.get(id(members))
-        return tracker if isinstance(tracker, DictVariable) and tracker in tx.output.side_effects.changed else None
+        tracker = tx.trace.trackers_by_object.get(id(members))
+        return tracker if isinstance(tracker, DictVariable) and tracker in tx.trace.side_effects.changed else None
 
     def _own_member(self, tx: Tracing, name: str) -> VariableTracker | None:
         """A member of a module that the trace made."""

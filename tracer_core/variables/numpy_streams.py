@@ -6,31 +6,32 @@ making the same call on a generator of our own.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
 import numpy as np
-import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES, tensor_of
 from tracer_core.guards import make
-from tracer_core.sources import ById, ConstSource, ConvertedSource, Source
-from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, scalar_tensor
-from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.runtime.streams import seed_legacy, shuffled_array
+from tracer_core.sources import ConstSource, Source
+from tracer_core.variables.array_calls import changed
+from tracer_core.variables.arrays import ArrayVariable
+from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.build_callables import pin
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.classes import BuiltinVariable
-from tracer_core.variables.constant import NONE
+from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.drawn_arrays import before_the_graph, drawn_value
 from tracer_core.variables.random_streams import (
     DrawnObjectVariable,
     RandomStreamVariable,
     drawn,
-    drawn_number,
     made,
 )
 from tracer_core.variables.registry import builds, handles, method
-from tracer_core.variables.tensor import TensorVariable
 
 LEGACY: Any = getattr(np.random.rand, "__self__")  # noqa: B009
 """The generator behind the functions of `numpy.random`."""
@@ -42,7 +43,7 @@ class NumpyStreamVariable(RandomStreamVariable):
 
 
 @builds(np.random.RandomState, np.random.Generator)
-def _stream(build: Any, value: Any, source: Source) -> VariableTracker:
+def _stream(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value is LEGACY:
         source = ConstSource.of_object(value, "numpy.random")
     else:
@@ -51,7 +52,7 @@ def _stream(build: Any, value: Any, source: Source) -> VariableTracker:
 
 
 @builds(type(np.random.seed))
-def _function(build: Any, value: Any, source: Source) -> VariableTracker:
+def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
     return BuiltinVariable(value, source)
 
@@ -103,40 +104,31 @@ _DRAWS = (
 
 def _draw(name: str) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, self: NumpyStreamVariable, /, *args: Any, **kwargs: Any) -> VariableTracker:
-        realized = [arg.realize() for arg in args]
-        named = {key: value.realize() for key, value in kwargs.items()}
-        if not all_constant([*realized, *named.values()]):
+        given = [_given(tx, name, arg) for arg in args]
+        named = {key: _given(tx, name, value) for key, value in kwargs.items()}
+        example = _try_out(self.cls, name, [pair[1] for pair in given], {key: pair[1] for key, pair in named.items()})
+        parts, options = [pair[0] for pair in given], {key: pair[0] for key, pair in named.items()}
+        value = drawn_value(tx, drawn(tx, self, name, parts, options), example)
+        if value is None:
             raise Unsupported("random-state", name=f"numpy.random.{name}")
-        example = _try_out(self.cls, name, realized, named)
-        return _drawn_value(tx, drawn(tx, self, name, realized, named), name, example)
+        return value
 
     return handler
 
 
-def _try_out(cls: type, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> Any:
+def _given(tx: Tracing, name: str, tracker: VariableTracker) -> tuple[VariableTracker, Any]:
+    found = before_the_graph(tx, tracker)
+    if found is None:
+        raise Unsupported("random-state", name=f"numpy.random.{name}")
+    return found
+
+
+def _try_out(cls: type, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     stream = np.random.RandomState(0) if cls is np.random.RandomState else np.random.default_rng(0)
     try:
-        return getattr(stream, name)(*(a.value() for a in args), **{key: a.value() for key, a in kwargs.items()})
+        return getattr(stream, name)(*args, **kwargs)
     except Exception as error:  # noqa: BLE001 - plain Python shall raise it, at its place
         raise Unsupported("operation-fails", what=name, error=f"{type(error).__name__}: {error}") from None
-
-
-def _drawn_value(tx: Tracing, source: Source, name: str, example: Any) -> VariableTracker:
-    if type(example) in (int, float):
-        return drawn_number(tx, source, type(example))
-    if not isinstance(example, (np.ndarray, np.generic)) or example.dtype not in DTYPES:
-        raise Unsupported("random-state", name=f"numpy.random.{name}")
-    is_array = isinstance(example, np.ndarray)
-    if is_array and not (example.flags.c_contiguous and example.flags.writeable):
-        raise Unsupported("random-state", name=f"numpy.random.{name}")
-    at = ConvertedSource(source, ById(tensor_of if is_array else scalar_tensor), "torch.from_numpy")
-    with tx.output.fakes.mode:
-        fake = torch.empty(example.shape, dtype=DTYPES[example.dtype], device="cpu")
-    tensor = TensorVariable(tx.output.add_input(at, f"drawn_{len(tx.output.draws)}", fake), fake, at)
-    tx.output.tensors_by_fake[id(fake)] = tensor
-    if is_array:
-        return ArrayVariable(tensor, np.zeros(example.shape, example.dtype))
-    return NumpyScalarVariable(tensor, example.dtype.type(0), source)
 
 
 for _name in _DRAWS:
@@ -146,12 +138,25 @@ for _name in _DRAWS:
             handles(getattr(_class, _name), NumpyStreamVariable)(_draw(_name))
 
 
+def shuffle(tx: Tracing, self: NumpyStreamVariable, x: VariableTracker) -> VariableTracker:
+    x = x.realize()
+    if not isinstance(x, ArrayVariable) or not x.shadow.flags.writeable:
+        raise Unsupported("random-state", name="numpy.random.shuffle")
+    array, _ = _given(tx, "shuffle", x)
+    value = drawn_value(
+        tx, drawn(tx, self, "shuffle", [array], {}, shuffled_array), np.zeros(x.shadow.shape, x.shadow.dtype)
+    )
+    assert value is not None
+    changed(tx, "setitem", operator.setitem, x, [ConstantVariable(...), value])
+    return NONE
+
+
+method(NumpyStreamVariable, "shuffle")(shuffle)
+handles(np.random.RandomState.shuffle, NumpyStreamVariable)(shuffle)
+handles(np.random.Generator.shuffle, NumpyStreamVariable)(shuffle)
+
+
 # --- the state ------------------------------------------------------------------------------------------------
-
-
-def seed_legacy(stream: Any, value: Any) -> None:
-    """Seed the generator behind `numpy.random`, as its own function does."""
-    np.random.seed(value)
 
 
 @handles(np.random.seed)
@@ -179,8 +184,8 @@ def set_state(tx: Tracing, self: NumpyStreamVariable, state: VariableTracker) ->
 
 
 for _owner, _names in (
-    (np.random.RandomState, "seed shuffle bytes tomaxint"),
-    (np.random.Generator, "shuffle bytes spawn permuted"),
+    (np.random.RandomState, "seed bytes tomaxint"),
+    (np.random.Generator, "bytes spawn permuted"),
 ):
     for _name in _names.split():
 
@@ -193,5 +198,5 @@ for _owner, _names in (
 
 method(NumpyStreamVariable, "get_state")(get_state)
 method(NumpyStreamVariable, "set_state")(set_state)
-for _name in ("seed", "shuffle", "bytes", "tomaxint", "spawn", "permuted"):
+for _name in ("seed", "bytes", "tomaxint", "spawn", "permuted"):
     method(NumpyStreamVariable, _name)(left)

@@ -7,7 +7,6 @@ from tracer_core.variables.builtin_attributes import attribute_name
 from tracer_core.variables.class_writes import write_plainly
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import DELETED, NONE, ConstantVariable
-from tracer_core.variables.identity import same
 from tracer_core.variables.registry import handles
 from tracer_core.variables.user_objects import UserObjectVariable
 
@@ -57,7 +56,6 @@ def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTra
     found = self.plain_attribute(tx, text)
     if found is None:
         tx.raise_(AttributeError, f"{self.type_name_in_errors()!r} object has no attribute {text!r}")
-    assert found is not None
     return found
 
 
@@ -75,4 +73,4 @@ def type_delattr(tx: Tracing, cls: ClassVariable, name: VariableTracker) -> Vari
 
 @handles(object.__eq__, VariableTracker, VariableTracker)
 def object_eq(tx: Tracing, self: VariableTracker, other: VariableTracker) -> VariableTracker:
-    return ConstantVariable(True if same(tx, self, other) else NotImplemented)
+    return ConstantVariable(True if tx.same(self, other) else NotImplemented)

@@ -7,11 +7,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.identity import same
 from tracer_core.variables.membership import contains
-from tracer_core.variables.operators import BINARY, COMPARE, INPLACE, UNARY, binary, compare, unary
+from tracer_core.variables.operators import binary, compare, unary
 from tracer_core.variables.subscripts import del_item, get_item, set_item
 from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import static_lookup
@@ -50,24 +51,23 @@ def _of_sequences(symbol: str) -> Any:
         a = a.realize()
         if static_lookup(a.python_type(), "__getitem__")[1] is None:
             tx.raise_(TypeError, f"{a.type_name_in_errors()!r} object can't be concatenated")
-        return binary(tx, symbol, a, b)
+        return tx.binary(symbol, a, b)
 
     return action
 
 
 _ACTIONS: dict[Any, Any] = {
-    **{function: _of_two(binary, symbol) for symbol, (function, _) in BINARY.items()},
-    **{function: _of_two(binary, symbol) for symbol, function in INPLACE.items()},
-    **{function: _of_two(compare, symbol) for symbol, (function, _, _) in COMPARE.items()},
-    **{function: _of_one(unary, op) for op, (function, _, _) in UNARY.items()},
+    **{each.function: _of_two(binary, symbol) for symbol, each in {**BINARY, **IN_PLACE}.items()},
+    **{each.function: _of_two(compare, symbol) for symbol, each in COMPARISONS.items()},
+    **{each.function: _of_one(unary, op) for op, each in UNARY.items()},
     operator.inv: _of_one(unary, "UNARY_INVERT"),
     operator.getitem: get_item,
     operator.setitem: _statement(set_item),
     operator.delitem: _statement(del_item),
     operator.contains: _answer(contains),
     operator.is_: _answer(same),
-    operator.is_not: _answer(lambda tx, a, b: not same(tx, a, b)),
-    operator.not_: _answer(lambda tx, a: not truth(tx, a)),
+    operator.is_not: _answer(lambda tx, a, b: not tx.same(a, b)),
+    operator.not_: _answer(lambda tx, a: not tx.truth(a)),
     operator.truth: _answer(truth),
     operator.concat: _of_sequences("+"),
     operator.iconcat: _of_sequences("+="),

@@ -10,64 +10,29 @@ from typing import Any, TypeGuard
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.folding import fold
-from tracer_core.variables.identity import same
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import answered
 from tracer_core.variables.special_methods import call_special, class_has, has_special
 from tracer_core.variables.tensor import InGraphVariable, SymNodeVariable, TensorVariable, settled
-from tracer_core.variables.truth_and_length import truth
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
-
-BINARY: dict[str, tuple[Callable[..., Any], str]] = {
-    "+": (operator.add, "add"),
-    "-": (operator.sub, "sub"),
-    "*": (operator.mul, "mul"),
-    "/": (operator.truediv, "truediv"),
-    "//": (operator.floordiv, "floordiv"),
-    "%": (operator.mod, "mod"),
-    "**": (operator.pow, "pow"),
-    "@": (operator.matmul, "matmul"),
-    "&": (operator.and_, "and"),
-    "|": (operator.or_, "or"),
-    "^": (operator.xor, "xor"),
-    "<<": (operator.lshift, "lshift"),
-    ">>": (operator.rshift, "rshift"),
-}
-INPLACE: dict[str, Callable[..., Any]] = {
-    f"{symbol}=": getattr(operator, f"i{function.__name__.rstrip('_')}") for symbol, (function, _) in BINARY.items()
-}
-COMPARE: dict[str, tuple[Callable[..., Any], str, str]] = {
-    "<": (operator.lt, "__lt__", "__gt__"),
-    "<=": (operator.le, "__le__", "__ge__"),
-    "==": (operator.eq, "__eq__", "__eq__"),
-    "!=": (operator.ne, "__ne__", "__ne__"),
-    ">": (operator.gt, "__gt__", "__lt__"),
-    ">=": (operator.ge, "__ge__", "__le__"),
-}
-UNARY: dict[str, tuple[Callable[..., Any], str, str]] = {
-    "UNARY_NEGATIVE": (operator.neg, "__neg__", "-"),
-    "UNARY_POSITIVE": (operator.pos, "__pos__", "+"),
-    "UNARY_INVERT": (operator.invert, "__invert__", "~"),
-}
 
 
 def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     """`a symbol b`; `symbol` may be an in-place one (`+=`)."""
     a, b = _as_numbers(tx, symbol, a.realize(), b.realize())
-    if symbol in INPLACE:
-        return _inplace(tx, symbol, a, b)
-    function, name = BINARY[symbol]
-    done = by_table(tx, function, a, b)
-    if done is not None:
-        return done
-    result = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
-    if result is not None:
-        return result
-    repeated = _repeated(tx, symbol, a, b)
-    return repeated if repeated is not None else unsupported_operands(tx, function, a, b)
+    if symbol in IN_PLACE:
+        return _in_place(tx, symbol, a, b)
+    operation = BINARY[symbol]
+    done = by_table(tx, operation, a, b)
+    if done is None:
+        done = by_methods(tx, operation, a, b)
+    if done is None:
+        done = _repeated(tx, symbol, a, b)
+    return done if done is not None else unsupported_operands(tx, operation.function, a, b)
 
 
 def _repeated(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
@@ -110,42 +75,36 @@ def _as_number(tracker: VariableTracker) -> VariableTracker:
     return ConstantVariable(int(tracker.value())) if is_truth else tracker
 
 
-def _inplace(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
-    inplace = INPLACE[symbol]
-    function, name = BINARY[symbol[:-1]]
-    done = answered(tx, inplace, a, b)
+def _in_place(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
+    function, method = IN_PLACE[symbol].function, IN_PLACE[symbol].method
+    done = answered(tx, function, a, b)
     if done is not None:
         return done
     if isinstance(a, TensorVariable):
-        return call_in_graph(tx, "call_function", inplace, [a, b], {})
-    if has_special(a, f"__i{name}__"):
-        result = call_special(tx, a, f"__i{name}__", [b], "")
+        return call_in_graph(tx, "call_function", function, [a, b], {})
+    if has_special(a, method):
+        result = call_special(tx, a, method, [b], "")
         if not _is_not_implemented(result):
             return result
-    done = by_table(tx, function, a, b, inplace)
+    operation = BINARY[symbol[:-1]]
+    done = by_table(tx, operation, a, b, function)
     if done is None:
-        done = _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
+        done = by_methods(tx, operation, a, b)
     if done is None:
         done = _repeated(tx, symbol, a, b)
-    return done if done is not None else unsupported_operands(tx, inplace, a, b)
-
-
-def by_methods(
-    tx: Tracing, function: Callable[..., Any], name: str, a: VariableTracker, b: VariableTracker
-) -> VariableTracker | None:
-    """The operator `name` by methods of the operands' classes; None if neither knows."""
-    return _dunder(tx, function, f"__{name}__", f"__r{name}__", a, b)
+    return done if done is not None else unsupported_operands(tx, function, a, b)
 
 
 def by_table(
     tx: Tracing,
-    function: Callable[..., Any],
+    operation: Operator,
     a: VariableTracker,
     b: VariableTracker,
     called: Callable[..., Any] | None = None,
 ) -> VariableTracker | None:
     """The operator by what is known of builtin types; `called` is what computes it on constants, where that is not
-    `function` itself (an in-place operator has messages of its own)."""
+    its function itself (an in-place operator has messages of its own)."""
+    function, reflected = operation.function, operation.reflected
     done = answered(tx, function, a, b)
     if done is not None:
         return done
@@ -153,8 +112,7 @@ def by_table(
         return call_in_graph(tx, "call_function", function, [a, b], {})
     if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
         return None
-    name = function.__name__.strip("_")
-    if has_special(a, f"__{name}__") or has_special(b, f"__r{name}__"):
+    if has_special(a, operation.method) or (reflected and has_special(b, reflected)):
         return None
     if not a.mutable and not b.mutable:
         if isinstance(a, ConstantVariable) or isinstance(b, ConstantVariable):
@@ -170,12 +128,11 @@ def numeric(tracker: VariableTracker) -> bool:
     return isinstance(tracker, ConstantVariable) and isinstance(tracker.value(), (int, float, complex))
 
 
-def _dunder(
-    tx: Tracing, function: Callable[..., Any], name: str, reflected: str, a: VariableTracker, b: VariableTracker
-) -> VariableTracker | None:
-    """Try `a.name(b)` and `b.reflected(a)` in Python's order; None if neither knows."""
+def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    """The operator by methods of the operands' classes, tried in Python's order; None if neither knows."""
     a_type, b_type = a.python_type(), b.python_type()
-    tries = [(a, name, b), (b, reflected, a)]
+    reflected = operation.reflected
+    tries = [(a, operation.method, b), (b, reflected, a)]
     if a_type is b_type:
         tries = tries[:1]
     elif _derives(b_type, a_type) and static_lookup(b_type, reflected)[0] is not static_lookup(a_type, reflected)[0]:
@@ -186,12 +143,12 @@ def _dunder(
             if not _is_not_implemented(result):
                 return result
         elif isinstance(other, UserObjectVariable) and other.part is not None and receiver is a:
-            done = by_table(tx, function, a, other.part)
+            done = by_table(tx, operation, a, other.part)
             if done is not None:
                 return done
         elif isinstance(other, UserObjectVariable) and other.part is not None:
             # The class's own method did not know; its builtin base may.
-            done = by_table(tx, function, other.part, receiver)
+            done = by_table(tx, operation, other.part, receiver)
             if done is not None:
                 return done
         elif isinstance(receiver, TensorVariable) and isinstance(other, UserObjectVariable):
@@ -216,7 +173,7 @@ def unsupported_operands(
     try:
         function(_example(a), _example(b))
     except TypeError as error:
-        return tx.raise_(TypeError, *error.args)  # type: ignore[no-any-return]
+        return tx.raise_(TypeError, *error.args)
     raise Unsupported("call", what=f"{function.__name__} on {a.describe()} and {b.describe()}")
 
 
@@ -239,7 +196,8 @@ def _example(tracker: VariableTracker) -> Any:
 def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     """`-a`, `+a`, `~a`."""
     a = a.realize()
-    function, name, symbol = UNARY[op]
+    operation = UNARY[op]
+    function = operation.function
     if isinstance(a, SymNodeVariable) and a.python_type() is bool:
         a = tx.constant(a.specialize(tx, bool))
     if isinstance(a, SymNodeVariable) and op == "UNARY_INVERT" and a.python_type() is int:
@@ -249,18 +207,19 @@ def unary(tx: Tracing, op: str, a: VariableTracker) -> VariableTracker:
     done = answered(tx, function, a)
     if done is not None:
         return done
-    if has_special(a, name):
-        return call_special(tx, a, name, [], "")
+    if has_special(a, operation.method):
+        return call_special(tx, a, operation.method, [], "")
     folded = None if a.mutable else fold(tx, function, [a], {})
     if folded is not None:
         return folded
-    return tx.raise_(TypeError, f"bad operand type for unary {symbol}: {a.type_name_in_errors()!r}")  # type: ignore[no-any-return]
+    return tx.raise_(TypeError, f"bad operand type for unary {operation.symbol}: {a.type_name_in_errors()!r}")
 
 
 def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     """`a symbol b` for the six comparisons."""
     a, b = _as_numbers(tx, symbol, a.realize(), b.realize())
-    function, name, reflected = COMPARE[symbol]
+    operation = COMPARISONS[symbol]
+    function = operation.function
     done = answered(tx, function, a, b)
     if done is not None:
         return done
@@ -271,13 +230,14 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         if numeric(a) and numeric(b):
             if isinstance(b, TensorVariable) and not isinstance(a, InGraphVariable):
                 # A number leaves the comparison to the tensor, which is asked the other way round.
-                return call_in_graph(tx, "call_function", getattr(operator, reflected.strip("_")), [b, a], {})
+                swapped = getattr(operator, operation.reflected)
+                return call_in_graph(tx, "call_function", swapped, [b, a], {})
             return call_in_graph(tx, "call_function", function, [a, b], {})
         other = b if isinstance(a, TensorVariable) else a
         if isinstance(other, ConstantVariable) and symbol in ("==", "!="):
             return ConstantVariable(symbol == "!=")
-    if has_special(a, name) or has_special(b, reflected):
-        result = _dunder_compare(tx, name, reflected, a, b)
+    if has_special(a, operation.method) or has_special(b, operation.reflected):
+        result = _compare_by_methods(tx, operation, a, b)
         if result is not None:
             return result
     elif not isinstance(a, InGraphVariable) and not isinstance(b, InGraphVariable) and all_constant([a, b]):
@@ -285,18 +245,18 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
         assert folded is not None
         return folded
     if symbol in ("==", "!="):
-        return ConstantVariable(same(tx, a, b) == (symbol == "=="))
-    return tx.raise_(  # type: ignore[no-any-return]
+        return ConstantVariable(tx.same(a, b) == (symbol == "=="))
+    return tx.raise_(
         TypeError,
         f"{symbol!r} not supported between instances of {a.type_name_in_errors()!r} and {b.type_name_in_errors()!r}",
     )
 
 
-def _dunder_compare(
-    tx: Tracing, name: str, reflected: str, a: VariableTracker, b: VariableTracker
+def _compare_by_methods(
+    tx: Tracing, operation: Operator, a: VariableTracker, b: VariableTracker
 ) -> VariableTracker | None:
     a_type, b_type = a.python_type(), b.python_type()
-    tries = [(a, name, b), (b, reflected, a)]
+    tries = [(a, operation.method, b), (b, operation.reflected, a)]
     if a_type is not b_type and _derives(b_type, a_type):
         tries.reverse()
     for receiver, method, other in tries:
@@ -313,7 +273,7 @@ def _dunder_compare(
             if method == "__ne__" and static_lookup(receiver.python_type(), "__eq__")[1] is not object:
                 equal = call_special(tx, receiver, "__eq__", [other], "")
                 if not _is_not_implemented(equal):
-                    return ConstantVariable(not truth(tx, equal))
+                    return ConstantVariable(not tx.truth(equal))
             continue
         if found is None:
             continue
@@ -330,7 +290,7 @@ def _compare_inside(
     if not isinstance(other, UserObjectVariable) or other.part is None:
         return None
     inside = receiver.part if isinstance(receiver, UserObjectVariable) else receiver
-    return None if inside is None else answered(tx, getattr(operator, method.strip("_")), inside, other.part)
+    return None if inside is None else answered(tx, getattr(operator, method), inside, other.part)
 
 
 def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
@@ -338,4 +298,4 @@ def negation(tx: Tracing, a: VariableTracker) -> VariableTracker:
     a = a.realize()
     if isinstance(a, SymNodeVariable) and isinstance(a.fake, torch.SymBool):
         return call_in_graph(tx, "call_function", operator.not_, [a], {}, torch.sym_not)
-    return ConstantVariable(not truth(tx, a))
+    return ConstantVariable(not tx.truth(a))

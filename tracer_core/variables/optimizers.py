@@ -15,16 +15,17 @@ from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.registry import handles, method
+from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import ListVariable, TupleVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import TensorVariable
 
 #: Packages that run as they do without a compiler.
 _AS_PLAIN = ("torch.optim",)
 
 
-def runs_as_plain(tx: Any) -> bool:
+def runs_as_plain(tx: Tracing) -> bool:
     """Whether the function being walked belongs to a package that is walked as if nobody compiled it."""
-    module = str(tx.frame.globals.get("__name__", ""))
+    module = str(tx.frame.module)
     return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
@@ -33,10 +34,10 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
     if not runs_as_plain(tx) or not (self.fake.is_floating_point() and self.fake.dim() == 0):
         raise Unsupported("tensor-data", name="item", what=self.describe())
     value = tx.output.fakes.unknown(float)
-    return SymNodeVariable(tx.output.add_node("call_method", "item", (self.node,), {}, value), value)
+    return wrap_fx_proxy(tx, tx.output.add_node("call_method", "item", (self.node,), {}, value), value)
 
 
-def is_unheeded(tx: Any, function: Any) -> bool:
+def is_unheeded(tx: Tracing, function: Any) -> bool:
     """Whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
     named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
     return named and runs_as_plain(tx)

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import collections
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.iterator_state import TOLD, CannotTell, Upcoming
 from tracer_core.polyfills import iterator_by_index
+from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming
 from tracer_core.sources import Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import builds
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 class OpaqueIterator(IteratorVariable):
@@ -66,21 +64,21 @@ class OutsideIterator(OpaqueIterator):
             return super().next(tx)
         tx.guard(make.upcoming(self.at, self.taken, more))
         if not more:
-            tx.output.side_effects.changes(self, "iterator", "used up")
+            tx.trace.side_effects.changes(self, "iterator", "used up")
             self.ended = True
             return None
         item = tx.lazy(self.upcoming[self.taken], UpcomingSource(self.at, self.taken))
-        tx.output.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
         self.taken += 1
         return item
 
     def _refuse_if_disturbed(self, tx: Tracing) -> None:
         """Leave it to Python where the trace has changed what the iterator goes over, or moved on a part of it."""
-        output, mine = tx.output, self.upcoming.copy
-        changed = output.side_effects.changed
+        trace, mine = tx.trace, self.upcoming.copy
+        changed = trace.side_effects.changed
         for known in mine.tables:
-            written = any(owner == known for owner, _ in output.side_effects.globals_)
-            if written or known in output.dict_owners or output.trackers_by_object.get(known) in changed:
+            written = any(owner == known for owner, _ in trace.side_effects.globals_)
+            if written or known in trace.dict_owners or trace.trackers_by_object.get(known) in changed:
                 super().next(tx)
         for other in changed:
             if isinstance(other, OutsideIterator) and other is not self and other.shares_with(self):

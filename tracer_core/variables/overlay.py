@@ -18,6 +18,7 @@ from typing import Any
 
 from tracer_core.as_found import put_back_attributes
 from tracer_core.class_origins import class_in_c
+from tracer_core.variables.base import Tracing
 
 Overlay = dict[type, dict[str, Any]]
 
@@ -44,10 +45,10 @@ lingering = False
 put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 
 
-def note_made(tx: Any, cls: type) -> None:
+def note_made(tx: Tracing, cls: type) -> None:
     """The instruction at hand has made the class, which exists for the trace alone."""
-    made[cls] = MadeClass(cls, tx.root_steps - 1)
-    tx.output.libraries.made.add(cls)
+    made[cls] = MadeClass(cls, tx.root_step)
+    tx.trace.libraries.made.add(cls)
 
 
 def made_for(value: Any) -> MadeClass | None:

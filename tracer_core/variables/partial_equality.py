@@ -6,7 +6,6 @@ import operator
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.identity import same
 from tracer_core.variables.partials import PartialVariable
 from tracer_core.variables.registry import handles
 from tracer_core.variables.special_methods import has_special
@@ -14,7 +13,7 @@ from tracer_core.variables.special_methods import has_special
 
 def _is_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool | None:
     """None where the other has a say."""
-    return None if has_special(a, "__eq__") or has_special(b, "__eq__") else same(tx, a, b)
+    return None if has_special(a, "__eq__") or has_special(b, "__eq__") else tx.same(a, b)
 
 
 @handles(operator.eq, PartialVariable, VariableTracker)

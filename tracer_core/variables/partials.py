@@ -42,7 +42,7 @@ class PartialVariable(VariableTracker):
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if value is DELETED or hasattr(functools.partial, name):
             return False
-        tx.output.side_effects.changes(self, "attributes", f"attribute {name} is set")
+        tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         self.attributes[name] = value
         return True
 
@@ -51,7 +51,7 @@ class PartialVariable(VariableTracker):
         if self.source is None or self.attributes:
             return bool(self.attributes)
         # (Asking for its `__dict__` would make one.)
-        real = tx.output.real_value(self)
+        real = tx.trace.real_value(self)
         known = (id(real.func), id(real.args), id(real.keywords), id(type(real)))
         return any(type(held) is dict and id(held) not in known for held in gc.get_referents(real))
 

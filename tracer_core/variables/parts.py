@@ -15,6 +15,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
@@ -126,8 +127,6 @@ def init_again(
 def _init_dict(
     tx: Tracing, part: DictVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> None:
-    from tracer_core.variables.dict_methods import update
-
     args = list(args)
     if part.cls is collections.defaultdict and args:
         factory = args.pop(0).realize()
@@ -156,9 +155,7 @@ def deque_copy(tx: Tracing, self: DequePart) -> VariableTracker:
 
 def _then(tx: Tracing, made: VariableTracker, name: str, *args: VariableTracker) -> VariableTracker:
     """`made.name(*args)`, past what its class overrides; gives `made`."""
-    from tracer_core.variables.calling import call_method
-
-    call_method(tx, part_of(made), name, list(args), {})
+    tx.call_method(part_of(made), name, list(args), {})
     return made
 
 

@@ -12,12 +12,15 @@ from types import NoneType
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.draws import Draw
 from tracer_core.guards import make
+from tracer_core.runtime.streams import shuffled
 from tracer_core.sources import ConstSource, DrawnSource, ItemSource, Source
 from tracer_core.variables.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.draws import Draw
 from tracer_core.variables.registry import builds, handles, method
+from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import SymNodeVariable
 
@@ -83,7 +86,7 @@ class DrawnObjectVariable(VariableTracker):
 
 
 @builds(random.Random)
-def _stream(build: Any, value: random.Random, source: Source) -> VariableTracker:
+def _stream(build: VariableBuilder, value: random.Random, source: Source) -> VariableTracker:
     if value is random._inst:
         source = ConstSource.of_object(value, "random")
     else:
@@ -113,9 +116,9 @@ def drawn(
     function: Any = None,
 ) -> DrawnSource:
     """Put the call off to the start of the generated code."""
-    if tx.output.side_effects.calls:
+    if tx.trace.side_effects.calls:
         raise Unsupported("random-state", name=name)  # a replayed call, which may draw too, comes after the graph
-    return tx.output.draw(Draw(stream, name, list(args), kwargs, function))
+    return tx.trace.draw(Draw(stream, name, list(args), kwargs, function))
 
 
 def made(tx: Tracing, function: Any, args: list[VariableTracker]) -> DrawnSource:
@@ -140,8 +143,8 @@ def _is_drawn(tracker: VariableTracker) -> bool:
 
 
 def drawn_number(tx: Tracing, source: Source, cls: type) -> VariableTracker:
-    node, value = tx.output.unknown_number(source, cls)
-    return SymNodeVariable(node, value, source)
+    node, value = tx.output.root.unknown_number(source, cls)
+    return wrap_fx_proxy(tx, node, value, source)
 
 
 def _from_source(tracker: VariableTracker) -> bool:
@@ -345,20 +348,14 @@ def choices(
     return _drawn_list(tx, drawn(tx, self, "choices", [_list_of(items)], named), cls, count)
 
 
-def shuffled(stream: random.Random, items: list[Any]) -> list[Any]:
-    """`items`, a new list, in the order into which `stream` shuffles them."""
-    stream.shuffle(items)
-    return items
-
-
 @handles(random.Random.shuffle, RandomStreamVariable)
 def shuffle(tx: Tracing, self: RandomStreamVariable, x: ListVariable) -> VariableTracker:
     if self.known is not None:
-        tx.output.side_effects.changes(x, "list", "a list is shuffled")
+        tx.trace.side_effects.changes(x, "list", "a list is shuffled")
         self.known.shuffle(x.items)
         return NONE
     cls = _common_type(x.items) if x.items else int
     source = drawn(tx, self, "shuffle", [_list_of(x.items)], {}, shuffled)
-    tx.output.side_effects.changes(x, "list", "a list is shuffled")
+    tx.trace.side_effects.changes(x, "list", "a list is shuffled")
     x.items[:] = [drawn_number(tx, ItemSource(source, i), cls) for i in range(len(x.items))]
     return NONE

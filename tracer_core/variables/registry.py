@@ -1,4 +1,4 @@
-"""The tables by which behaviour is found: `@handles`, `@method`, `@builds`.
+"""The tables by which behaviour is found: `@handles`, `@method`, `@getter`, `@setter`, `@builds`.
 
 Adding support for something adds a function under one of these decorators and touches nothing else. Handlers are
 looked up by the function called and the kinds (tracker classes) of its arguments, the most specific class first.
@@ -12,14 +12,18 @@ from typing import Any, TypeVar
 from tracer_core.variables.base import Tracing, VariableTracker
 
 Handler = Callable[..., VariableTracker | None]
+Getter = Callable[[Tracing, Any], VariableTracker | None]
+Setter = Callable[[Tracing, Any, VariableTracker], None]
 H = TypeVar("H", bound=Callable[..., Any])
+F = TypeVar("F")
 
 _functions: dict[Any, list[tuple[tuple[type, ...], Handler]]] = {}
 _methods: dict[tuple[type, str], Handler] = {}
+_getters: dict[tuple[type, str], Getter] = {}
+_setters: dict[tuple[type, str], Setter] = {}
 _only_keep: set[Handler] = set()
 _builders: dict[type, Callable[..., VariableTracker]] = {}
 _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
-_builders_by_identity: dict[int, tuple[Any, Callable[..., VariableTracker]]] = {}
 
 
 def handles(function: Any, *kinds: type) -> Callable[[H], H]:
@@ -39,10 +43,28 @@ def handles(function: Any, *kinds: type) -> Callable[[H], H]:
 
 def method(kind: type, *names: str) -> Callable[[H], H]:
     """Register `handler(tx, self, *args, **kwargs)` for calls of these methods on trackers of `kind`."""
+    return _registering(_methods, kind, names)
 
+
+def getter(kind: type, *names: str) -> Callable[[H], H]:
+    """Register `handler(tx, self)` for reads of these attributes of trackers of `kind`.
+
+    A handler may return None: the object has no such attribute.
+    """
+    return _registering(_getters, kind, names)
+
+
+def setter(kind: type, *names: str) -> Callable[[H], H]:
+    """Register `handler(tx, self, value)` for writes of these attributes of trackers of `kind`.
+
+    `del obj.name` is a write of `DELETED`.
+    """
+    return _registering(_setters, kind, names)
+
+
+def _registering(table: dict[tuple[type, str], Any], kind: type, names: tuple[str, ...]) -> Callable[[H], H]:
     def register(handler: H) -> H:
-        for name in names:
-            _methods[kind, name] = handler
+        table.update(dict.fromkeys([(kind, name) for name in names], handler))
         return handler
 
     return register
@@ -55,12 +77,16 @@ def only_keeps(handler: H) -> H:
 
 
 def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
-    """Register `builder(build, value, source)` for values of exactly these types (or also their subclasses)."""
+    """Register `builder(build, value, source)` for values of exactly these types (or also their subclasses).
+
+    Those for subclasses are tried in the order in which they are registered, that of `object` at the end.
+    """
 
     def register(builder: H) -> H:
         for cls in types:
             if subclasses:
                 _builders_by_base.append((cls, builder))
+                _builders_by_base.sort(key=lambda entry: entry[0] is object)
             else:
                 _builders[cls] = builder
         return builder
@@ -96,14 +122,28 @@ def answered(tx: Tracing, function: Any, *args: VariableTracker) -> VariableTrac
 
 
 def method_for(kind: type, name: str) -> Handler | None:
+    return _inherited(_methods, kind, name)
+
+
+def getter_for(kind: type, name: str) -> Getter | None:
+    return _inherited(_getters, kind, name)
+
+
+def setter_for(kind: type, name: str) -> Setter | None:
+    return _inherited(_setters, kind, name)
+
+
+def _inherited(table: dict[tuple[type, str], F], kind: type, name: str) -> F | None:
+    """Find an entry for `name` as Python finds a method: by the class, then by its bases."""
     for cls in kind.__mro__:
-        handler = _methods.get((cls, name))
-        if handler is not None:
-            return handler
+        found = table.get((cls, name))
+        if found is not None:
+            return found
     return None
 
 
-def builder_for(value: Any) -> Callable[..., VariableTracker] | None:
+def builder_for(value: Any) -> Callable[..., VariableTracker]:
+    """The builder of the value's type, else the first for a class that it is of."""
     builder = _builders.get(type(value))
     if builder is not None:
         return builder
@@ -111,4 +151,4 @@ def builder_for(value: Any) -> Callable[..., VariableTracker] | None:
         # (An object may say that it is of another class, by code of the program's.)
         if issubclass(type(value), cls):
             return builder
-    return None
+    raise AssertionError("the builders are not loaded")

@@ -13,17 +13,15 @@ import warnings
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.side_effects import ReplayedCall
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import handles
+from tracer_core.variables.side_effects import ReplayedCall
 from tracer_core.variables.tensor import InGraphVariable, TensorVariable
-from tracer_core.variables.truth_and_length import truth
 
 
 @handles(builtins.print)
-def print_(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+def print_(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     if not wanted(tx) or not put_off(tx, print, list(args), kwargs):
         raise Unsupported("print")
     return NONE
@@ -34,15 +32,14 @@ def wanted(tx: Tracing) -> bool:
     return tx.output.frame.config.is_on("replay_prints")
 
 
-def put_off(tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:
+def put_off(tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:
     """Note the call for after the graph; False where that could be told from calling it now."""
     values = [value.realize() for value in (*args, *kwargs.values())]
     shown = [value for value in values if not isinstance(value, TensorVariable)]
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
         return False
-    line = tx.instruction.span.line if tx.instruction is not None and tx.instruction.span is not None else None
     moment = tx.output.fakes.operations.clock
-    tx.output.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_steps - 1, line))
+    tx.trace.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
     return True
 
 
@@ -50,7 +47,7 @@ _LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical
 
 
 def replay_skipped(
-    tx: Any, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker | None:
     """A call of a logger's method, of `logging`'s functions or of `warnings.warn`, put off; None for other calls.
     They show the caller's line, so they must stand in the root function."""
@@ -81,14 +78,14 @@ def is_not_logged(tx: Tracing, function: Any, args: list[VariableTracker]) -> bo
     logger = _real_logger(tx, args[0])
     if not isinstance(logger, logging.Logger) or type(logger).isEnabledFor is not logging.Logger.isEnabledFor:
         return False
-    return not truth(tx, tx.call(get_attr(tx, args[0], "isEnabledFor"), [ConstantVariable(level)]))
+    return not tx.truth(tx.call(tx.get_attr(args[0], "isEnabledFor"), [ConstantVariable(level)]))
 
 
 @handles(warnings.warn)
-def warn(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
+def warn(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
     return replay_skipped(tx, warnings.warn, list(args), kwargs)
 
 
-def _real_logger(tx: Any, tracker: VariableTracker) -> Any:
+def _real_logger(tx: Tracing, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
-    return tx.output.real_value(tracker) if tracker.source is not None else None
+    return tx.trace.real_value(tracker) if tracker.source is not None else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
+from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.indices import index_value
 from tracer_core.variables.listed import listed
-from tracer_core.variables.membership import equal_items
 from tracer_core.variables.registry import method, only_keeps
 from tracer_core.variables.sequences import (
     DequeVariable,
@@ -63,7 +63,7 @@ def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variab
         return _remove_from_deque(tx, self, item)
     at = _first_equal(tx, self.items, item, 0, None)
     if at is None:
-        return tx.raise_(ValueError, "list.remove(x): x not in list")  # type: ignore[no-any-return]
+        return tx.raise_(ValueError, "list.remove(x): x not in list")
     self.changes(tx, "an item is removed")
     # The comparison may have taken items out.
     del self.items[at : at + 1]
@@ -73,14 +73,14 @@ def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variab
 def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) -> VariableTracker:
     count = len(self.items)
     for i in range(count):
-        equal = equal_items(tx, self.items[i], item)
+        equal = tx.equal_items(self.items[i], item)
         if len(self.items) != count:
             tx.raise_(IndexError, "deque mutated during remove().")
         if equal:
             self.changes(tx, "an item is removed")
             del self.items[i]
             return NONE
-    return tx.raise_(ValueError, f"{_shown(tx, item)} is not in deque")  # type: ignore[no-any-return]
+    return tx.raise_(ValueError, f"{_shown(tx, item)} is not in deque")
 
 
 def _first_equal(
@@ -89,7 +89,7 @@ def _first_equal(
     """Where the first item equal to `item` is; comparing may change `items`, which are looked at as they are then."""
     i = start
     while i < (len(items) if stop is None else min(stop, len(items))):
-        if equal_items(tx, items[i], item):
+        if tx.equal_items(items[i], item):
             return i
         i += 1
     return None
@@ -180,9 +180,9 @@ def index(
     if at is not None:
         return ConstantVariable(at)
     if isinstance(self, (ListVariable, DequeVariable)):
-        return tx.raise_(ValueError, f"{_shown(tx, item)} is not in {self.kind}")  # type: ignore[no-any-return]
+        return tx.raise_(ValueError, f"{_shown(tx, item)} is not in {self.kind}")
     if type(self) is TupleVariable or isinstance(self, NamedTupleVariable):
-        return tx.raise_(ValueError, "tuple.index(x): x not in tuple")  # type: ignore[no-any-return]
+        return tx.raise_(ValueError, "tuple.index(x): x not in tuple")
     raise Unsupported("method", name="index", type=self.python_type_name())
 
 
@@ -195,18 +195,14 @@ def _shown(tx: Tracing, item: VariableTracker) -> str:
 
 @method(SizeVariable, "numel")
 def size_numel(tx: Tracing, self: SizeVariable) -> VariableTracker:
-    from tracer_core.variables.operators import binary
-
     result: VariableTracker = ConstantVariable(1)
     for item in self.items:
-        result = binary(tx, "*", result, item)
+        result = tx.binary("*", result, item)
     return result
 
 
 @method(NamedTupleVariable, "_asdict")
 def as_dict(tx: Tracing, self: NamedTupleVariable) -> VariableTracker:
-    from tracer_core.variables.dicts import DictVariable
-
     return DictVariable([(tx.constant(name), item) for name, item in zip(self.fields, self.items, strict=True)])
 
 

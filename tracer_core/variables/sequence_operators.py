@@ -5,14 +5,12 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from tracer_core.operator_table import ORDERINGS
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.indices import index_value, slice_value
-from tracer_core.variables.iteration import unpack
 from tracer_core.variables.listed import fast_sequence
-from tracer_core.variables.membership import all_equal, equal_items
-from tracer_core.variables.operators import compare, negation
+from tracer_core.variables.membership import all_equal
 from tracer_core.variables.registry import handles
 from tracer_core.variables.sequence_methods import list_extend
 from tracer_core.variables.sequences import (
@@ -27,6 +25,7 @@ from tracer_core.variables.sequences import (
 )
 from tracer_core.variables.special_methods import class_has
 from tracer_core.variables.tensor import SymNodeVariable
+from tracer_core.variables.tracing import ObservedException
 
 
 def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTracker:
@@ -63,7 +62,7 @@ def getitem(tx: Tracing, sequence: SequenceVariable, key: VariableTracker) -> Va
         return sequence.items[index]
     except IndexError:
         message = "deque index out of range" if name == "deque" else f"{name} index out of range"
-        return tx.raise_(IndexError, message)  # type: ignore[no-any-return]
+        return tx.raise_(IndexError, message)
 
 
 def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> VariableTracker:
@@ -74,7 +73,7 @@ def _range_item(tx: Tracing, sequence: RangeVariable, key: VariableTracker) -> V
     try:
         return ConstantVariable(whole[index])
     except IndexError:
-        return tx.raise_(IndexError, "range object index out of range")  # type: ignore[no-any-return]
+        return tx.raise_(IndexError, "range object index out of range")
 
 
 @handles(operator.setitem, ListVariable, VariableTracker)
@@ -215,7 +214,7 @@ def add_deques(tx: Tracing, a: DequeVariable, b: DequeVariable) -> VariableTrack
 
 @handles(operator.iadd, DequeVariable, VariableTracker)
 def extend_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableTracker:
-    more = unpack(tx, b)
+    more = tx.unpack(b)
     if more:
         a.changes(tx, f"{len(more)} items are appended")
     a.items = _last([*a.items, *more], a.maxlen)
@@ -277,7 +276,7 @@ def _first_difference(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> 
     """Where the first items that differ are, or where the shorter sequence ends. Comparing may change the sequences,
     which are looked at as they are then: the place may be none any more."""
     i = 0
-    while i < min(len(a.items), len(b.items)) and equal_items(tx, a.items[i], b.items[i]):
+    while i < min(len(a.items), len(b.items)) and tx.equal_items(a.items[i], b.items[i]):
         i += 1
     return i
 
@@ -285,7 +284,7 @@ def _first_difference(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> 
 @handles(operator.ne, SequenceVariable, SequenceVariable)
 def ne(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker | None:
     equal = eq(tx, a, b)
-    return None if equal is None else negation(tx, equal)
+    return None if equal is None else tx.negation(equal)
 
 
 def _order(symbol: str) -> Any:
@@ -294,14 +293,14 @@ def _order(symbol: str) -> Any:
             return None
         at = _first_difference(tx, a, b)
         if at < min(len(a.items), len(b.items)):
-            return compare(tx, symbol, a.items[at], b.items[at])
-        return compare(tx, symbol, ConstantVariable(len(a.items)), ConstantVariable(len(b.items)))
+            return tx.compare(symbol, a.items[at], b.items[at])
+        return tx.compare(symbol, ConstantVariable(len(a.items)), ConstantVariable(len(b.items)))
 
     return handler
 
 
-for _symbol, _function in (("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge)):
-    handles(_function, SequenceVariable, SequenceVariable)(_order(_symbol))
+for _symbol, _ordering in ORDERINGS.items():
+    handles(_ordering.function, SequenceVariable, SequenceVariable)(_order(_symbol))
 
 
 @handles(operator.contains, RangeVariable, ConstantVariable)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
-from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.keys import key_of
+from tracer_core.variables.tensor import SymNodeVariable
 
 # Sequences longer than this are left for Python to lay out.
 MAX_ITEMS = 1 << 20
@@ -72,7 +72,7 @@ class SequenceVariable(VariableTracker):
 
     def changes(self, tx: Tracing, how: str) -> None:
         """Note that its items are about to change."""
-        tx.output.side_effects.changes(self, self.kind, how)
+        tx.trace.side_effects.changes(self, self.kind, how)
 
 
 class TupleVariable(SequenceVariable):
@@ -213,8 +213,6 @@ class RangeVariable(SequenceVariable):
 
     def range(self, tx: Tracing) -> range:
         """The range with numbers; symbolic bounds become numbers (a guard)."""
-        from tracer_core.variables.tensor import SymNodeVariable
-
         bounds = []
         for item in self.items:
             item = item.realize()
@@ -233,19 +231,3 @@ class RangeVariable(SequenceVariable):
 
 def tuple_of(*items: VariableTracker) -> TupleVariable:
     return TupleVariable(list(items))
-
-
-def from_result(
-    tx: Tracing, value: tuple[Any, ...] | list[Any], wrap: Callable[[int, Any], VariableTracker]
-) -> VariableTracker:
-    """The tracker for a sequence that an operation returned."""
-    items = [wrap(i, item) for i, item in enumerate(value)]
-    if type(value) is torch.Size:
-        return SizeVariable(items)
-    if type(value) is tuple:
-        return TupleVariable(items)
-    if type(value) is list:
-        return ListVariable(items)
-    if NamedTupleVariable.is_named(type(value)):
-        return NamedTupleVariable(items, type(value))
-    raise NotConstant(f"a {type(value).__name__}")

@@ -6,10 +6,10 @@ import operator
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.operator_table import BINARY, IN_PLACE, ORDERINGS
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable, plain_values
-from tracer_core.variables.iteration import unpack
 from tracer_core.variables.keys import key_of, raise_key
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.registry import handles, method
@@ -31,16 +31,16 @@ def set_ne(tx: Tracing, a: SetVariable, b: SetVariable) -> VariableTracker:
     return ConstantVariable(a.by_key.keys() != b.by_key.keys())
 
 
-for _function in (operator.lt, operator.le, operator.gt, operator.ge):
+for _ordering in ORDERINGS.values():
 
-    @handles(_function, SetVariable, SetVariable)
-    def set_order(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function) -> VariableTracker:
+    @handles(_ordering.function, SetVariable, SetVariable)
+    def set_order(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _ordering.function) -> VariableTracker:
         return ConstantVariable(function(a.by_key.keys(), b.by_key.keys()))
 
 
 def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> SetVariable:
     """A new set of the kind of `a` with the items that `function` leaves of both."""
-    keys = _SET_OPERATORS[function](set(a.by_key), set(b.by_key))
+    keys = function(set(a.by_key), set(b.by_key))
     # Of equal items, an intersection keeps those of the set it goes over: the second one, unless it is larger.
     from_b = function is operator.and_ and len(b) <= len(a)
     known: dict[Any, VariableTracker] = {}
@@ -55,28 +55,21 @@ def _same_step(function: Any, a: SetVariable, b: SetVariable) -> set[Any] | None
     return None if a.real is None or b.real is None else function(a.real, b.real)
 
 
-_SET_OPERATORS: dict[Any, Any] = {
-    operator.and_: lambda a, b: a & b,
-    operator.or_: lambda a, b: a | b,
-    operator.sub: lambda a, b: a - b,
-    operator.xor: lambda a, b: a ^ b,
-}
-
-
-for _function in _SET_OPERATORS:
+for _symbol in ("&", "|", "-", "^"):
+    _function, _in_place = BINARY[_symbol].function, IN_PLACE[f"{_symbol}="].function
 
     @handles(_function, SetVariable, SetVariable)
     def set_operator(tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function) -> VariableTracker:
         return _combined(tx, function, a, b)
 
-    @handles(getattr(operator, "i" + _function.__name__.rstrip("_")), SetVariable, SetVariable)
+    @handles(_in_place, SetVariable, SetVariable)
     def set_operator_in_place(
-        tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function
+        tx: Tracing, a: SetVariable, b: SetVariable, function: Any = _function, in_place: Any = _in_place
     ) -> VariableTracker | None:
         if a.cls is not set:
             return None
         made = _combined(tx, function, a, b)
-        a.replace(tx, made.by_key, _same_step(getattr(operator, "i" + function.__name__.rstrip("_")), a, b))
+        a.replace(tx, made.by_key, _same_step(in_place, a, b))
         return a
 
 
@@ -107,7 +100,7 @@ def _given(tx: Tracing, other: VariableTracker) -> tuple[VariableTracker, Any]:
     if type(other) is DictVariable and other.cls is dict:
         values = plain_values(other.keys())
         return other, None if values is None else dict.fromkeys(values)
-    items = unpack(tx, other)
+    items = tx.unpack(other)
     return ListVariable(items), plain_values(items)
 
 
@@ -121,7 +114,7 @@ def as_set(tx: Tracing, iterable: VariableTracker) -> SetVariable:
         values = plain_values(iterable.keys())
         real = None if values is None else set(dict.fromkeys(values))
         return SetVariable().having({hashed: key for hashed, (key, _) in iterable.by_key.items()}, real=real)
-    return SetVariable.hashing(tx, unpack(tx, iterable))
+    return SetVariable.hashing(tx, tx.unpack(iterable))
 
 
 def _set_method(function: Any, name: str) -> Any:

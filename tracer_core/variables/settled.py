@@ -6,7 +6,7 @@ from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.folding import fold
-from tracer_core.variables.registry import handles, method
+from tracer_core.variables.registry import getter, handles
 from tracer_core.variables.tensor import SymNodeVariable, settled
 
 
@@ -21,16 +21,16 @@ for _function in (hash, complex, bytes, round):
     _of_the_number(_function)
 
 
-@method(SymNodeVariable, ".real", ".numerator")
+@getter(SymNodeVariable, "real", "numerator")
 def itself(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
     return self
 
 
-@method(SymNodeVariable, ".imag")
+@getter(SymNodeVariable, "imag")
 def imaginary(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
     return tx.constant(self.python_type()(0))
 
 
-@method(SymNodeVariable, ".denominator")
+@getter(SymNodeVariable, "denominator")
 def denominator(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
     return tx.constant(1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.operators import compare
-from tracer_core.variables.truth_and_length import truth
 
 
 class _Ordered:
@@ -19,7 +17,7 @@ class _Ordered:
         self.item = item
 
     def __lt__(self, other: _Ordered) -> bool:
-        return truth(self.tx, compare(self.tx, "<", self.key, other.key))
+        return self.tx.truth(self.tx.compare("<", self.key, other.key))
 
 
 def sort_in_place(tx: Tracing, items: list[VariableTracker], key: VariableTracker, reverse: VariableTracker) -> None:

@@ -46,7 +46,7 @@ class SourcelessBuilder:
         """
         if ConstantVariable.holds(value):
             return EnumMemberVariable(value) if isinstance(value, enum.Enum) else ConstantVariable(value)
-        placeholders = self.tx.output.placeholders
+        placeholders = self.tx.trace.placeholders
         if placeholders and id(value) in placeholders:
             return placeholders[id(value)][1]
         make = _SOURCELESS.get(type(value))

@@ -21,7 +21,6 @@ def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missi
     bound = None if owner is None or found is None else _bind_special(tx, obj, name, found, owner)
     if bound is None:
         tx.raise_(TypeError, missing)
-    assert bound is not None
     return tx.call(bound, args)
 
 

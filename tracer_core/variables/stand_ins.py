@@ -11,10 +11,12 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.operator import AttrGetter, ItemGetter
+from tracer_core.public_names import name_of
 from tracer_core.sources import ConstSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.functions import UserFunctionVariable, name_of
+from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable
@@ -72,7 +74,7 @@ def _raise_as_original(tx: Tracing, original: Any, count: int, kwargs: dict[str,
 
 
 @builds(operator.itemgetter, operator.attrgetter)
-def _getter(build: Any, value: Any, source: Source) -> VariableTracker:
+def _getter(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     names = value.__reduce__()[1]
     if not all(ConstantVariable.holds(name) for name in names):
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)

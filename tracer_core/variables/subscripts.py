@@ -10,7 +10,6 @@ import torch
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
@@ -55,7 +54,7 @@ def _class_item(tx: Tracing, cls: ClassVariable, key: VariableTracker) -> Variab
         return tx.call(tx.build(found, class_attribute_source(owner, "__getitem__")), [cls, key])
     found, owner = static_lookup(known, "__class_getitem__")
     if owner is not None and may_change(owner):
-        return tx.call(get_attr(tx, cls, "__class_getitem__"), [key])
+        return tx.call(tx.get_attr(cls, "__class_getitem__"), [key])
     folded = fold(tx, operator.getitem, [cls, key], {})
     if folded is None:
         raise Unsupported("method", name="__class_getitem__", type=known.__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import torch
@@ -23,6 +22,15 @@ def describe_fake(fake: torch.Tensor) -> str:
     """`f32[4, 8]`: dtype and sizes, symbols by name."""
     name = str(fake.dtype).removeprefix("torch.")
     return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
+
+
+def needs_data(tensor: TensorVariable, name: str) -> Unsupported:
+    """The reason that a call of the method `name` breaks the graph."""
+    called = _AS_WRITTEN.get(name) or (f"{name.strip('_')}()" if name.startswith("__") else name)
+    return Unsupported("tensor-data", name=called, what=tensor.describe())
+
+
+_AS_WRITTEN = {"__index__": "use as an index", "__contains__": "in", "__array__": "numpy.asarray()"}
 
 
 class InGraphVariable(VariableTracker):
@@ -107,7 +115,7 @@ class SymNodeVariable(InGraphVariable):
     def specialize(self, tx: Tracing, to: type) -> Any:
         """The number itself; from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
-            if tx.output.draws:
+            if tx.trace.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
             what = self.source.name if self.source is not None else "a number that the graph computes"
@@ -129,52 +137,13 @@ def unbacked(tx: Tracing) -> set[Any]:
     return set(env.var_to_range) - set(env.backed_var_to_val)
 
 
-def wrap(tx: Tracing, node: torch.fx.Node, fake: Any) -> VariableTracker:
-    """The tracker for a node's result, whatever it is made of.
-
-    Raises:
-        Unsupported: the result is nothing the graph can hold.
-    """
-    if isinstance(fake, torch.Tensor):
-        known = tx.output.tensors_by_fake.get(id(fake))
-        if known is not None:
-            return known
-        tracker = TensorVariable(node, fake)
-        tx.output.tensors_by_fake[id(fake)] = tracker
-        return tracker
-    if isinstance(fake, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return wrap_number(tx, fake, node)
-    if isinstance(fake, _PLAIN) and _is_answered_by_fakes(node.target):
-        return ConstantVariable(fake)
-    if isinstance(fake, (tuple, list)):
-        from tracer_core.variables.sequences import from_result
-
-        return from_result(tx, fake, lambda i, item: wrap(tx, _item_node(tx, node, i, item), item))
-    raise Unsupported("graph-result", what=str(node.target), type=type(fake).__name__)
-
-
-_PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))
-
-
-def _is_answered_by_fakes(target: Any) -> bool:
-    """Whether what `target` gives for a fake, where that is no tensor, is what it gives for the real one. Of the
-    methods of tensors, those are that torch has as operators: they answer from sizes, types and flags. What is bound
-    in Python alone (`const_data_ptr`, `storage_type`) reads memory, of which a fake has none."""
-    return not isinstance(target, str) or hasattr(torch.ops.aten, target)
-
-
-def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch.fx.Node:
-    if not isinstance(item, (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, tuple, list)):
-        return node
-    return tx.output.add_node("call_function", operator.getitem, (node, index), {}, item)
-
-
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
     """A number that may be symbolic: a constant where its symbols say exactly one value."""
     if node is not None and (
         _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
     ):
-        number = node.meta["example_value"] = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        number = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        tx.output.current.replace_number(node, number)
         return SymNodeVariable(node, number)
     if isinstance(number, (int, float)):
         return ConstantVariable(number)

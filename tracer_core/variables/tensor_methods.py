@@ -17,9 +17,9 @@ from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.indices import index_value
-from tracer_core.variables.registry import method
+from tracer_core.variables.registry import getter, method, setter
 from tracer_core.variables.sequences import SizeVariable, TupleVariable
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data, wrap_number
 
 
 def _answer(name: str) -> Any:
@@ -34,25 +34,25 @@ for _name in (
     "is_quantized",
     "is_mkldnn", "is_nested", "requires_grad", "itemsize", "is_sparse_csr",
 ):  # fmt: skip
-    method(TensorVariable, f".{_name}")(_answer(_name))
+    getter(TensorVariable, _name)(_answer(_name))
 
 
 def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
     """What the guard on a tensor does not look at: the real one's as the frame starts, under a guard of its own."""
     if self.source is None:
         return getattr(self.fake, name)
-    real = getattr(tx.output.real_value(self), name)
+    real = getattr(tx.trace.real_value(self), name)
     tx.build(real, AttrSource(self.source, name))
     return real
 
 
-@method(TensorVariable, ".is_leaf")
+@getter(TensorVariable, "is_leaf")
 def is_leaf(tx: Tracing, self: TensorVariable) -> VariableTracker:
     _real_answer(tx, self, "is_leaf")
     return ConstantVariable(self.fake.is_leaf)  # writes in the trace may have given it a history
 
 
-@method(TensorVariable, ".retains_grad")
+@getter(TensorVariable, "retains_grad")
 def retains_grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return ConstantVariable(_real_answer(tx, self, "retains_grad"))  # nothing that is traced changes it
 
@@ -62,7 +62,7 @@ def made_how(tx: Tracing, self: TensorVariable) -> VariableTracker:
     raise Unsupported("method", name="is_inference or _is_view", type="Tensor")
 
 
-@method(TensorVariable, ".shape")
+@getter(TensorVariable, "shape")
 def shape(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return SizeVariable([wrap_number(tx, n) for n in self.fake.shape])
 
@@ -155,9 +155,7 @@ def _type_name(fake: torch.Tensor) -> str:
 
 @method(TensorVariable, "__len__")
 def len_(tx: Tracing, self: TensorVariable) -> VariableTracker:
-    from tracer_core.variables.truth_and_length import length
-
-    return length(tx, self)
+    return tx.length(self)
 
 
 def _view_attribute(name: str) -> Any:
@@ -168,16 +166,16 @@ def _view_attribute(name: str) -> Any:
 
 
 for _name in ("T", "mT", "H", "mH", "real", "imag"):
-    method(TensorVariable, f".{_name}")(_view_attribute(_name))
+    getter(TensorVariable, _name)(_view_attribute(_name))
 
 
-@method(TensorVariable, ".data")
+@getter(TensorVariable, "data")
 def data(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return call_in_graph(tx, "call_function", torch._C._autograd._get_data_attr, [self], {})  # type: ignore[attr-defined]
 
 
-@method(TensorVariable, ".data=")
-def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> VariableTracker:
+@setter(TensorVariable, "data")
+def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
     """It looks at the memory of `value` from now on. The fake counts that as a change, which says that it is one."""
     if not isinstance(value, TensorVariable) or not _may_be_data(self.fake, value.fake):
         raise Unsupported("set-attribute", name="data", type=self.python_type_name())
@@ -189,7 +187,6 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> Varia
         call_in_graph(tx, "call_function", torch.Tensor.set_, [self, value], {})
     tx.output.add_node("call_function", switch, (enabled,), {}, None)
     tx.output.add_node("call_function", count_one_change_less, (self.node,), {}, None)
-    return NONE
 
 
 def _may_be_data(fake: torch.Tensor, value: torch.Tensor) -> bool:
@@ -200,29 +197,28 @@ def _may_be_data(fake: torch.Tensor, value: torch.Tensor) -> bool:
     return plain and described[0] == described[1] and fake.layout is torch.strided
 
 
-@method(TensorVariable, ".grad")
+@getter(TensorVariable, "grad")
 def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
     if self.new_grad is not None:
         return self.new_grad
     if self.source is None:
         if self.fake.grad is None:
             return NONE
-        raise Unsupported("attribute", name="grad", type="Tensor")
-    real = tx.output.real_value(self)
+        raise Unsupported("autograd-attribute", name="grad")
+    real = tx.trace.real_value(self)
     value = real.grad
     if not keeps_grad(real):  # each read gives a warning, unless it is ignored
-        raise Unsupported("attribute", name="grad", type="Tensor")
+        raise Unsupported("autograd-attribute", name="grad")
     return tx.build(value, GradSource(self.source))
 
 
-@method(TensorVariable, ".grad=")
-def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> VariableTracker:
+@setter(TensorVariable, "grad")
+def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
     """Done on the real tensor when the graph has run, where it is one that outlives the trace."""
     if self.source is None or not _may_be_grad(self, value):
         raise Unsupported("set-attribute", name="grad", type="Tensor")
-    tx.output.side_effects.changes(self, "attributes", "its gradient is set")
+    tx.trace.side_effects.changes(self, "attributes", "its gradient is set")
     self.new_grad = value
-    return NONE
 
 
 def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
@@ -236,14 +232,14 @@ def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
     return described[0] == described[1] and not symbolic
 
 
-@method(TensorVariable, ".grad_fn")
+@getter(TensorVariable, "grad_fn")
 def grad_fn(tx: Tracing, self: TensorVariable) -> VariableTracker:
     if not self.fake.requires_grad or (self.source is not None and self.fake.is_leaf):
         return NONE
-    raise Unsupported("attribute", name="grad_fn", type="Tensor")
+    raise Unsupported("autograd-attribute", name="grad_fn")
 
 
-@method(TensorVariable, ".__class__")
+@getter(TensorVariable, "__class__")
 def class_(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return tx.constant(self.python_type())
 
@@ -252,45 +248,69 @@ def _needs_data(name: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker:
-        raise Unsupported("tensor-data", name=name, what=self.describe())
+        raise needs_data(self, name)
 
     return handler
 
 
-for _name in ("tolist", "data_ptr", "__bool__", "__int__", "__float__", "__index__", "storage",
-              "untyped_storage", "__array__", "__repr__", "__str__", "__format__", "__hash__", "is_shared",
-              "__contains__",
-              "is_set_to", "is_pinned"):  # fmt: skip
+for _name in ("tolist", "__bool__", "__int__", "__float__", "__index__", "__array__", "__repr__", "__str__",
+              "__format__", "__hash__", "__contains__"):  # fmt: skip
     method(TensorVariable, _name)(_needs_data(_name))
+
+
+def _looks_at_memory(name: str) -> Any:
+    def handler(
+        tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
+    ) -> VariableTracker:
+        raise Unsupported("tensor-memory", name=name, what=self.describe())
+
+    return handler
+
+
+for _name in ("data_ptr", "storage", "untyped_storage", "is_shared", "is_set_to", "is_pinned"):
+    method(TensorVariable, _name)(_looks_at_memory(_name))
 
 
 def _changes_metadata(name: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker | None:
-        if self.source is None and name in _INPLACE_VIEWS:
+        if self.source is None and name not in _OTHER_MEMORY:
             return None
         raise Unsupported("tensor-metadata", name=name, what=self.describe())
 
     return handler
 
 
-_INPLACE_VIEWS = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapdims_", "swapaxes_", "as_strided_", "detach_")
-for _name in (*_INPLACE_VIEWS, "resize_", "resize_as_", "set_"):
+def _makes_another_view(name: str) -> bool:
+    """Whether torch says of the method that it changes how a tensor lies in memory."""
+    packet = getattr(torch.ops.aten, name, None)
+    overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else ()  # type: ignore[no-untyped-call]
+    return any(torch.Tag.inplace_view in getattr(packet, overload).tags for overload in overloads)
+
+
+# Those of them that may give it other memory.
+_OTHER_MEMORY = ("resize_", "resize_as_", "set_")
+for _name in filter(_makes_another_view, (each for each in dir(torch.Tensor) if not each.startswith("_"))):
     method(TensorVariable, _name)(_changes_metadata(_name))
 
 
-def _runs_autograd(name: str) -> Any:
+def _runs_autograd(name: str, reason_id: str, called: str) -> Any:
     def handler(
         tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
     ) -> VariableTracker:
-        raise Unsupported("autograd-call", name=f".{name}() of a tensor")
+        raise Unsupported(reason_id, name=called.format(name))
 
     return handler
 
 
-for _name in ("backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook", "requires_grad_"):
-    method(TensorVariable, _name)(_runs_autograd(_name))
+for _reason_id, _called, _names in (
+    ("autograd-call", "the method {} of a tensor", ("backward",)),
+    ("autograd-flag", "the method {}", ("retain_grad", "requires_grad_")),
+    ("hook-registered", "Tensor.{}", ("register_hook", "register_post_accumulate_grad_hook")),
+):
+    for _name in _names:
+        method(TensorVariable, _name)(_runs_autograd(_name, _reason_id, _called))
 
 
 @method(SymNodeVariable, "__index__", "__int__")

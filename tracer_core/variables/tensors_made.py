@@ -75,7 +75,7 @@ def _legacy(cls: Any) -> Any:
     """A handler for `torch.LongTensor([1, 2])` and its kin: of a sequence of numbers, or of sizes."""
 
     def handler(tx: Tracing, *args: VariableTracker) -> VariableTracker | None:
-        if tx.output.state.start and tx.output.state.changed("default_dtype"):
+        if tx.output.settings.start and tx.output.settings.changed("default_dtype"):
             return None
         args = tuple(arg.realize() for arg in args)
         if len(args) == 1 and isinstance(args[0], SizeVariable):

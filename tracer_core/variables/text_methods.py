@@ -12,19 +12,17 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.attributes import get_attr
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.builtin_text import text_of
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ObservedException, raise_real
+from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterable_type
 from tracer_core.variables.listed import fast_sequence
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.special_methods import call_special, class_has, has_special
-from tracer_core.variables.subscripts import get_item
-from tracer_core.variables.tensor import SymNodeVariable, settled
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data, settled
+from tracer_core.variables.tracing import ObservedException
 from tracer_core.variables.user_objects import UserObjectVariable, own_method, static_lookup
 
 EMPTY = ConstantVariable("")
@@ -58,7 +56,7 @@ class Shown:
         return self._tx.call(self._tx.constant(cls), [self._of]).value()
 
     def __getattr__(self, name: str) -> Any:
-        return shown(self._tx, get_attr(self._tx, self._of, name))
+        return shown(self._tx, self._tx.get_attr(self._of, name))
 
 
 class ShownContainer(Shown):
@@ -67,7 +65,7 @@ class ShownContainer(Shown):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        return shown(self._tx, get_item(self._tx, self._of, self._tx.constant(key)))
+        return shown(self._tx, self._tx.get_item(self._of, self._tx.constant(key)))
 
 
 def shown(tx: Tracing, tracker: VariableTracker) -> Any:
@@ -81,7 +79,7 @@ def shown(tx: Tracing, tracker: VariableTracker) -> Any:
 
 
 def _text(tx: Tracing, of: VariableTracker, special: str) -> str:
-    text = text_of(tx, of, special)
+    text = tx.text_of(of, special)
     if text is None:
         raise Unsupported("object-address", what=of.describe())
     return str(text.value())
@@ -94,7 +92,7 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
     except (ObservedException, Unsupported, NotConstant):
         raise
     except Exception as error:  # noqa: BLE001
-        return raise_real(tx, error)  # type: ignore[no-any-return]
+        return raise_real(tx, error)
 
 
 def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:
@@ -106,9 +104,11 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         part = getattr(value, "part", None)
         if part is not None and spec:  # (Without one, builtin types ask the subclass for its text.)
             return formatted(tx, part, spec)
+    if isinstance(value, TensorVariable):
+        raise needs_data(value, "__format__")
     value = settled(tx, value)
     if not spec:
-        text = text_of(tx, value, "__str__")
+        text = tx.text_of(value, "__str__")
         if text is not None:
             return text
     elif not isinstance(value, ConstantVariable) and owner is object:

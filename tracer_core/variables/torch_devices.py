@@ -1,19 +1,17 @@
 """The default device: `torch.set_default_device`, and devices as context managers.
 
 The graph runs under the default device that the frame started with; where the program has another one, calls in the
-graph name it (`tracer_core.graph.state.device_to_name`).
+graph name it (`tracer_core.graph.defaults.device_to_name`).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.state import Entered
+from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
-from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.registry import handles, method
@@ -22,10 +20,10 @@ _SETTINGS = ("default_device", "torch_function_modes")
 
 
 @handles(torch.set_default_device, VariableTracker)
-def set_default_device(tx: Any, device: VariableTracker) -> VariableTracker | None:
+def set_default_device(tx: Tracing, device: VariableTracker) -> VariableTracker | None:
     if not device.is_constant():
         return None
-    state = tx.output.state
+    state = tx.output.settings
     if state.entered:
         raise Unsupported("skipped-function", what="torch.set_default_device", why="a block of torch's is open")
     state.touch("device_context", *_SETTINGS)
@@ -38,23 +36,23 @@ def set_default_device(tx: Any, device: VariableTracker) -> VariableTracker | No
 
 
 @method(ConstantVariable, "__enter__")
-def enter(tx: Any, self: ConstantVariable) -> VariableTracker | None:
+def enter(tx: Tracing, self: ConstantVariable) -> VariableTracker | None:
     device = self.value()
     if not isinstance(device, torch.device):
         return None
-    tx.output.state.touch(*_SETTINGS)
+    tx.output.settings.touch(*_SETTINGS)
     device.__enter__()
     leave = lambda: device.__exit__(None, None, None)  # noqa: E731
-    tx.output.state.entered.append(Entered(self, leave, may_stay=False, root_step=tx.root_steps - 1))
+    tx.output.settings.entered.append(Entered(self, leave, may_stay=False, root_step=tx.root_step))
     return self
 
 
 @method(ConstantVariable, "__exit__")
-def leave(tx: Any, self: ConstantVariable, *exc: VariableTracker) -> VariableTracker | None:
+def leave(tx: Tracing, self: ConstantVariable, *exc: VariableTracker) -> VariableTracker | None:
     if not isinstance(self.value(), torch.device):
         return None
-    entered = tx.output.state.entered
+    entered = tx.output.settings.entered
     if not entered or entered[-1].manager is not self:
         raise Unsupported("left-elsewhere", type="device")
-    tx.output.state.leave(entered[-1])
+    tx.output.settings.leave(entered[-1])
     return NONE

@@ -8,12 +8,10 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.calling import call_method
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.in_graph import is_in_graph
 from tracer_core.variables.registry import handles
 from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
-from tracer_core.variables.truth_and_length import truth
 
 
 @handles(torch._C._log_api_usage_once)
@@ -31,7 +29,7 @@ for _name in ("is_floating_point", "is_complex", "is_signed", "numel", "is_conj"
 
     @handles(getattr(torch, _name), TensorVariable)
     def question(tx: Tracing, obj: TensorVariable, name: str = _name) -> VariableTracker:
-        return call_method(tx, obj, name, [], {})
+        return tx.call_method(obj, name, [], {})
 
 
 def _never_overridden(tx: Tracing, *args: VariableTracker) -> VariableTracker:
@@ -51,7 +49,7 @@ for _predicate in (
 
 @handles(torch._check, VariableTracker)
 def check(tx: Tracing, condition: VariableTracker, message: VariableTracker = NONE) -> VariableTracker | None:
-    if isinstance(condition, (ConstantVariable, SymNodeVariable)) and truth(tx, condition):
+    if isinstance(condition, (ConstantVariable, SymNodeVariable)) and tx.truth(condition):
         return NONE
     raise Unsupported("torch-check")
 
@@ -59,7 +57,7 @@ def check(tx: Tracing, condition: VariableTracker, message: VariableTracker = NO
 def _needs_data(name: str) -> Any:
     def handler(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
         if any(is_in_graph(arg) for arg in args):
-            raise Unsupported("tensor-data", name=name, what=args[0].describe())
+            raise Unsupported("tensor-data", name=f"torch.{name}", what=args[0].describe())
         return None
 
     return handler
@@ -91,7 +89,7 @@ for _name in ("equal", "allclose", "is_nonzero"):
 @handles(torch.typename, VariableTracker)
 def typename(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     if isinstance(obj, TensorVariable):
-        return call_method(tx, obj, "type", [], {})
+        return tx.call_method(obj, "type", [], {})
     return None
 
 
@@ -103,3 +101,9 @@ def manual_seed(tx: Tracing, seed: VariableTracker) -> VariableTracker:
 @handles(torch.nn.Parameter)
 def parameter(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     raise Unsupported("tensor-created", cls="Parameter")
+
+
+@handles(torch._C._push_on_torch_function_stack, VariableTracker)
+@handles(torch._C._push_on_torch_dispatch_stack, VariableTracker)
+def enter_mode(tx: Tracing, mode: VariableTracker) -> VariableTracker:
+    raise Unsupported("torch-mode", mode=mode.python_type().__qualname__)

@@ -1,8 +1,8 @@
 """Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does without.
 
 One entry in `GRAPH_MANAGERS` a class says how. What is entered is entered for real while the program is walked, and
-left again when the walk is over (`tracer_core.graph.state`). Managers that only change settings need no entry: their
-Python is walked, and the settings are nodes.
+left again when the walk is over (`tracer_core.graph.settings`). Managers that only change settings need no entry:
+their Python is walked, and the settings are nodes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import torch
 from torch.autograd.profiler import record_function
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.state import Entered
+from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
 from tracer_core.sources import Source
-from tracer_core.variables.attributes import find_attr
-from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.registry import builds, handles
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -99,12 +99,12 @@ GRAPH_MANAGERS: dict[Any, GraphManager] = {
 
 def _register(cls: Any, known: GraphManager) -> None:
     @handles(cls.__enter__, UserObjectVariable)
-    def enter(tx: Any, manager: UserObjectVariable) -> VariableTracker:
+    def enter(tx: Tracing, manager: UserObjectVariable) -> VariableTracker:
         _enter(tx, manager, known)
         return manager if known.gives_itself else NONE
 
     @handles(cls.__exit__, UserObjectVariable)
-    def leave(tx: Any, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
+    def leave(tx: Tracing, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
         _leave(tx, manager, known)
         return ConstantVariable(known.left)
 
@@ -112,10 +112,10 @@ def _register(cls: Any, known: GraphManager) -> None:
     leave.__qualname__ = f"{cls.__qualname__}.leave"
 
 
-def _enter(tx: Any, manager: UserObjectVariable, known: GraphManager) -> None:
+def _enter(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
     values = [_constant_attribute(tx, manager, name) for name in known.attributes]
     kept = {name: tx.constant(read(*values)) for name, read in known.keeps.items()}
-    state = tx.output.state
+    state = tx.output.settings
     state.touch(*known.settings)
     node: Any = None
     leave: Callable[[], object] = _nothing
@@ -123,22 +123,22 @@ def _enter(tx: Any, manager: UserObjectVariable, known: GraphManager) -> None:
         leave = partial(known.leave, known.enter(*values))
         if known.in_graph:
             node = tx.output.add_settings_node(known.settings, known.enter, tuple(values))
-    state.entered.append(Entered(manager, leave, known.may_stay, tx.root_steps - 1, node))
+    state.entered.append(Entered(manager, leave, known.may_stay, tx.root_step, node))
     for name, value in kept.items():
         manager.set_attribute(tx, name, value)
 
 
-def _leave(tx: Any, manager: UserObjectVariable, known: GraphManager) -> None:
-    entered = tx.output.state.entered
+def _leave(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
+    entered = tx.output.settings.entered
     if not entered or entered[-1].manager is not manager:
         raise Unsupported("left-elsewhere", type=manager.python_type_name())
     if known.leave is not None and known.in_graph:
         tx.output.add_settings_node(known.settings, known.leave, (entered[-1].node,))
-    tx.output.state.leave(entered[-1])
+    tx.output.settings.leave(entered[-1])
 
 
-def _constant_attribute(tx: Any, manager: UserObjectVariable, name: str) -> Any:
-    found = find_attr(tx, manager, name)
+def _constant_attribute(tx: Tracing, manager: UserObjectVariable, name: str) -> Any:
+    found = tx.find_attr(manager, name)
     if found is None:
         raise Unsupported("context-manager", type=manager.python_type_name())
     return found.realize().value()
@@ -153,21 +153,23 @@ for _cls, _known in GRAPH_MANAGERS.items():
 
 
 @builds(*_MADE_IN_C)
-def from_outside(build: Any, value: Any, source: Source) -> VariableTracker:
+def from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """There is nothing to it but its class, until it is entered."""
     build.tx.guard(make.type_is(source, type(value)))
-    return build.register(value, UserObjectVariable(type(value), value, source))  # type: ignore[no-any-return]
+    return build.register(value, UserObjectVariable(type(value), value, source))
 
 
 for _made_in_c in _MADE_IN_C:
 
     @handles(_made_in_c)
-    def bare(tx: Any, cls: Any = _made_in_c) -> VariableTracker:
+    def bare(tx: Tracing, cls: Any = _made_in_c) -> VariableTracker:
         return UserObjectVariable(cls)
 
 
 @handles(record_function.__init__, UserObjectVariable, VariableTracker)
-def label(tx: Any, self: UserObjectVariable, name: VariableTracker, args: VariableTracker = NONE) -> VariableTracker:
+def label(
+    tx: Tracing, self: UserObjectVariable, name: VariableTracker, args: VariableTracker = NONE
+) -> VariableTracker:
     attributes = {
         "name": name,
         "args": args,

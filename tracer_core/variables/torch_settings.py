@@ -1,7 +1,7 @@
 """Torch's settings in the traced program: asked for, they are constants; changed, they change in the graph as well.
 
 Both tables are in `tracer_core.global_state`. A change becomes a node and is made at once, so that what follows is
-traced under it; `tracer_core.graph.state` puts it back.
+traced under it; `tracer_core.graph.settings` puts it back.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tracer_core.global_state import COMMANDS, PROPERTIES, QUESTIONS
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.registry import builds, handles
@@ -28,7 +29,7 @@ def _question(function: Any, setting: str) -> None:
         if not all_constant(values):
             return None
         if not PROPERTIES[setting].always:
-            state = tx.output.state
+            state = tx.output.settings
             state.touch(setting)
             tx.guard(make.global_state_is(setting, state.start[setting]))
         try:
@@ -44,7 +45,7 @@ def _question(function: Any, setting: str) -> None:
 
 def change_setting(tx: Tracing, function: Any, setting: str, *args: Any, **kwargs: Any) -> None:
     """Call `function`, which changes `setting`, in the graph and in the trace. Raises what it raises."""
-    tx.output.state.touch(setting)
+    tx.output.settings.touch(setting)
     function(*args, **kwargs)
     tx.output.add_settings_node((setting,), function, args, kwargs)
 
@@ -76,7 +77,7 @@ _command(torch._C._set_deterministic_algorithms, "deterministic", torch.use_dete
 
 
 @builds(SDPBackend)
-def _sdp_backend(build: Any, value: Any, source: Source) -> VariableTracker:
+def _sdp_backend(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     build.tx.guard(make.identity(source, value))
     return ConstantVariable(value, source)
 
@@ -90,7 +91,7 @@ def sdpa_kernel(
     if items is None or not all_constant([*items, set_priority]):
         return None
     chosen = [item.realize().value() for item in items]
-    tx.output.state.touch("flash_sdp")
+    tx.output.settings.touch("flash_sdp")
     attention._sdpa_kernel(chosen, set_priority.value())
     add = tx.output.add_node
     nodes = [add("call_function", attention._backend_from_string, (each.name,), {}, None) for each in chosen]

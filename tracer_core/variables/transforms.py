@@ -6,24 +6,17 @@ import types
 from typing import Any
 
 import torch
-from torch._higher_order_ops.invoke_subgraph import invoke_subgraph_placeholder
-from torch._ops import HigherOrderOperator
-from torch.autograd.graph import saved_tensors_hooks
-from torch.utils.hooks import RemovableHandle
 
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order_table import higher_order, written
-from tracer_core.sources import Source
+from tracer_core.public_names import name_of
 from tracer_core.variables.base import Args, ByIdentity, Kwargs, Tracing, VariableTracker, all_constant
-from tracer_core.variables.build_callables import pin
-from tracer_core.variables.builder import VariableBuilder
-from tracer_core.variables.classes import BuiltinVariable, ClassVariable, KnownVariable
-from tracer_core.variables.functions import FunctionVariable, name_of
+from tracer_core.variables.classes import ClassVariable, KnownVariable
+from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.nn_module import NNModuleVariable
 from tracer_core.variables.partials import PartialVariable
-from tracer_core.variables.registry import builds, handles
-from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.registry import handles
 
 
 class TransformedFunctionVariable(VariableTracker):
@@ -62,7 +55,9 @@ class TransformedFunctionVariable(VariableTracker):
         raise Unsupported("attribute", name=name, type=f"function returned by {name_of(self.transform)}")
 
     def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
-        raise Unsupported("function-transform", name=self.describe())
+        entry = higher_order(self.transform)
+        assert entry is not None
+        raise Unsupported(entry.reason_id, name=self.describe())
 
 
 _TRANSFORMED = (
@@ -105,50 +100,3 @@ def _placeholder() -> None:
 
 for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize"):
     _register(getattr(torch.func, _name))
-
-
-@handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
-def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    raise Unsupported("autograd-function", name=f"{cls.known.__qualname__}.apply")
-
-
-@handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)
-@handles(torch.nn.Module._get_backward_pre_hooks, NNModuleVariable)
-def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
-    """A module's call asks for them where there are some."""
-    raise Unsupported("backward-hooks", cls=module.cls.__qualname__)
-
-
-@handles(RemovableHandle)
-def registered(tx: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    """Functions that register hooks return such a handle."""
-    raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
-
-
-@handles(invoke_subgraph_placeholder)
-def nested_compile_region(
-    tx: Tracing, func: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
-) -> VariableTracker:
-    """Without torch's compiler, it calls the function."""
-    return tx.call(func, list(args), kwargs)
-
-
-@handles(saved_tensors_hooks.__enter__, UserObjectVariable)
-def enter(tx: Tracing, manager: UserObjectVariable) -> VariableTracker:
-    raise Unsupported("saved-tensors-hooks", does="enters", name=_manager(manager))
-
-
-@handles(saved_tensors_hooks.__exit__, UserObjectVariable)
-def leave(tx: Tracing, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
-    raise Unsupported("saved-tensors-hooks", does="leaves", name=_manager(manager))
-
-
-def _manager(manager: UserObjectVariable) -> str:
-    ours = manager.cls.__module__ != saved_tensors_hooks.__module__
-    return manager.cls.__qualname__ if ours else f"torch.autograd.graph.{manager.cls.__qualname__}"
-
-
-@builds(HigherOrderOperator, subclasses=True)
-def _operator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    pin(build, value, source)
-    return BuiltinVariable(value, source)

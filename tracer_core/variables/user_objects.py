@@ -17,11 +17,11 @@ from tracer_core.variables import overlay
 from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ObservedException
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.kept_in_c import is_kept_in_c, is_slot, raise_not_there
 from tracer_core.variables.keys import AskedKey, key_of
-from tracer_core.variables.methods import MethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.tracing import ObservedException
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
@@ -124,8 +124,16 @@ class UserObjectVariable(VariableTracker):
         ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return AskedKey.of_object(tx, self)
+            return self._asked_key(tx)
         return ByIdentity(self)
+
+    def _asked_key(self, tx: Tracing | None) -> AskedKey:
+        """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+        if tx is not None:
+            self.asked_key = AskedKey(tx, self)
+        if self.asked_key is None:
+            raise Unsupported("hash-user-object", cls=self.python_type_name())
+        return self.asked_key
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -212,8 +220,6 @@ class UserObjectVariable(VariableTracker):
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
-            from tracer_core.variables.methods import BuiltinMethodVariable
-
             if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
                 return MethodVariable(self._class_function(tx, name, found, owner), self)
             return BuiltinMethodVariable(self, name)
@@ -227,7 +233,7 @@ class UserObjectVariable(VariableTracker):
             function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
             return tx.call(function, [descriptor, self, tx.build(self.cls, ConstSource.of_object(self.cls))])
         if getter_owner is not None and not isinstance(found, type):
-            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}", type=type(found).__name__)
+            raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return tx.build(found, class_attribute_source(owner, name))
 
     def _class_function(self, tx: Tracing, name: str, found: Any, owner: type | None = None) -> VariableTracker:
@@ -256,10 +262,11 @@ class UserObjectVariable(VariableTracker):
         if name == "__class__":
             return tx.build(self.python_type(), ConstSource.of_object(self.python_type()))
         if self.part is not None:
-            from tracer_core.variables.attributes import find_attr
-
-            return find_attr(tx, self.part, name)
-        raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}", type="getset_descriptor")
+            return tx.find_attr(self.part, name)
+        forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
+        if isinstance(forward, type):
+            raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)
+        raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}")
 
     # --- writing ------------------------------------------------------------------------------------------
 
@@ -316,7 +323,7 @@ class UserObjectVariable(VariableTracker):
         written = [name for name in self.attributes if not self._is_beside_dict(name)]
         if type(value) is not DictVariable or value.cls is not dict or self.dict_shown:
             return False
-        tx.output.side_effects.changes(self, "attributes", "its __dict__ is replaced")
+        tx.trace.side_effects.changes(self, "attributes", "its __dict__ is replaced")
         before = {name: self.attributes.pop(name) for name in written}
         if self.real is not None:
             self.left_behind.update(before)
@@ -346,7 +353,7 @@ class UserObjectVariable(VariableTracker):
             else:
                 self.given_dict.set(tx, key, value)
             return
-        tx.output.side_effects.changes(
+        tx.trace.side_effects.changes(
             self, "attributes", f"attribute {name} is {'deleted' if value is DELETED else 'set'}"
         )
         if value is not DELETED:

@@ -14,17 +14,17 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ObjectAttrSource, ReferentSource, Source
 from tracer_core.variables.base import ByParts, Tracing, VariableTracker, constant_or
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.functions import UserFunctionVariable
 from tracer_core.variables.keys import key_of
-from tracer_core.variables.operators import compare
 from tracer_core.variables.registry import builds, handles
 from tracer_core.variables.user_objects import UserObjectVariable
 
 _CONTAINERS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
 
 
-def refuse_after_changes(tx: Any) -> None:
+def refuse_after_changes(tx: Tracing) -> None:
     """To be called before a weak reference, or a container of them, is asked.
 
     Torch's own code (schedulers and hooks ask for the optimizer or module they belong to) holds what it asks after
@@ -33,14 +33,14 @@ def refuse_after_changes(tx: Any) -> None:
     Raises:
         Unsupported: the trace changed something else from outside, which may have held what is asked after.
     """
-    effects = tx.output.side_effects
-    if str(tx.frame.globals.get("__name__", "")).startswith("torch."):
+    effects = tx.trace.side_effects
+    if str(tx.frame.module).startswith("torch."):
         return
     if effects.globals_ or any(not _is_part_of_a_container(tx, tracker) for tracker in effects.changed):
         raise Unsupported("weak-reference-after-change")
 
 
-def _is_part_of_a_container(tx: Any, tracker: VariableTracker) -> bool:
+def _is_part_of_a_container(tx: Tracing, tracker: VariableTracker) -> bool:
     source = tracker.source
     if not isinstance(source, (AttrSource, ObjectAttrSource)):
         return False
@@ -80,7 +80,7 @@ class WeakReferenceVariable(VariableTracker):
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if self.cls is not weakref.KeyedRef or name != "key" or self.source is None:
             return None
-        return tx.build(tx.output.real_value(self).key, AttrSource(self.source, "key"))
+        return tx.build(tx.trace.real_value(self).key, AttrSource(self.source, "key"))
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
         if args or kwargs:
@@ -90,7 +90,7 @@ class WeakReferenceVariable(VariableTracker):
 
 
 @handles(weakref.ref, VariableTracker)
-def weak_reference(tx: Any, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
+def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
     if to.source is None or not isinstance(to, (UserObjectVariable, UserFunctionVariable)):
         raise Unsupported("weak-reference", what=to.describe())
     if callback is None or constant_or(callback, callback) is None:
@@ -102,7 +102,7 @@ def weak_reference(tx: Any, to: VariableTracker, callback: VariableTracker | Non
 
 
 @builds(weakref.ReferenceType, weakref.KeyedRef)
-def _weak_reference(build: Any, value: Any, source: Source) -> VariableTracker:
+def _weak_reference(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value() is None:
         build.tx.guard(make.is_none(ReferentSource(source)))
         build.tx.guard(make.type_is(source, type(value)))
@@ -113,4 +113,4 @@ def _weak_reference(build: Any, value: Any, source: Source) -> VariableTracker:
 
 @handles(operator.eq, WeakReferenceVariable, WeakReferenceVariable)
 def weak_reference_eq(tx: Tracing, a: WeakReferenceVariable, b: WeakReferenceVariable) -> VariableTracker:
-    return compare(tx, "==", a.to, b.to)
+    return tx.compare("==", a.to, b.to)

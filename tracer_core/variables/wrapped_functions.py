@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -11,14 +11,12 @@ from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.guards.kinds.containers import is_filled
+from tracer_core.public_names import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.build_callables import function_tracker, pin
-from tracer_core.variables.functions import name_of
+from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.registry import builds
-
-if TYPE_CHECKING:
-    from tracer_core.variables.builder import VariableBuilder
 
 
 class WrapperUserFunctionVariable(VariableTracker):
@@ -76,9 +74,9 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
     def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
         key = (tuple(map(_key, args)), tuple(sorted((name, _key(value)) for name, value in kwargs.items())))
         if key not in self.results:
-            changes = tx.output.side_effects.count
+            changes = tx.trace.side_effects.count
             result = super().call(tx, args, kwargs)
-            if tx.output.side_effects.count != changes:
+            if tx.trace.side_effects.count != changes:
                 raise Unsupported("cached-effect", name=name_of(self.wrapper))
             known = all_constant([*args, *kwargs.values()]) and not _has_nodes(result)
             self.results[key] = self._held(tx, args, kwargs) if known else result
@@ -100,13 +98,13 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
 
 def _reads_what_changed(tx: Tracing, function: Any) -> bool:
     """Whether the trace wrote one of the function's cells or globals, or changed what one of them holds."""
-    code, effects = getattr(function, "__code__", None), tx.output.side_effects
+    code, effects = getattr(function, "__code__", None), tx.trace.side_effects
     if code is None:
         return False
     cells = [cell for cell in function.__closure__ or () if is_filled(cell)]
     names = [name for name in code.co_names if name in function.__globals__]
     held = [*(cell.cell_contents for cell in cells), *(function.__globals__[name] for name in names)]
-    met = (tx.output.trackers_by_object.get(id(each)) for each in (*(function.__closure__ or ()), *held))
+    met = (tx.trace.trackers_by_object.get(id(each)) for each in (*(function.__closure__ or ()), *held))
     wrote = any((id(function.__globals__), name) in effects.globals_ for name in code.co_names)
     return wrote or any(tracker in effects.changed for tracker in met if tracker is not None)
 

@@ -258,6 +258,13 @@ describe("breaks", () => {
     expect([...brokenLines({ ...meta(), breaks, codes: [...codes, resume] }, resume.id)]).toEqual([2]);
   });
 
+  it("are one place for a line and a reason, whatever the message names", () => {
+    const [one] = meta().breaks;
+    if (!one) throw new Error();
+    const breaks = [{ ...one, id: 0, message: "f32[2]" }, { ...one, id: 1, message: "f64[2]" }, { ...one, id: 2, reason_id: "tensor-branch" }];
+    expect(breakPlaces(breaks, []).map(({ main, others }) => [main.id, others.map(({ id }) => id)])).toEqual([[0, [1]], [2, []]]);
+  });
+
   it("of a library's function count to the line of the program that leads there", () => {
     const [one] = meta().breaks;
     if (!one) throw new Error();

@@ -107,7 +107,7 @@ def functions(x):
     return np.square(np.abs(x)), np.maximum(x, 0), np.where(x > 0, x, -x), np.clip(x, -1, 1), np.floor(x), np.tril(x)
 
 
-@program("B6", lambda: [a(3)])
+@program("B6", lambda: [a(3)], differs="stricter", why="arrays of constants that leave are created outside the graph")
 def arrays_made_inside(x):
     return x + np.zeros(3), x * np.ones(3), np.arange(3) + x, np.full(3, 2.5) - x, np.eye(3) @ x, np.linspace(0, 1, 3)
 
@@ -176,7 +176,12 @@ def read_only_argument_is_changed(x):
     return y
 
 
-@program("B6", lambda: [a(2, 3).T, a(6)[::-1], a(6)[::2], a(2, 3)[:, ::-1]])
+@program(
+    "B6",
+    lambda: [a(2, 3).T, a(6)[::-1], a(6)[::2], a(2, 3)[:, ::-1]],
+    differs="fewer_breaks",
+    why="torch.compile leaves arrays with negative strides to Python",
+)
 def other_layouts(x):
     return x * 2, x.sum(axis=0)
 

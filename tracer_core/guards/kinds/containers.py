@@ -11,7 +11,7 @@ from tracer_core.guards.constants import constant_key, is_constant, same_constan
 from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
-from tracer_core.sources.parts import dict_keys
+from tracer_core.runtime.containers import dict_keys
 
 SHOWN_KEYS = 6
 

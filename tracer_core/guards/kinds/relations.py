@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracer_core.guards.guard import Const, Relation, kind
-from tracer_core.iterator_state import apart
+from tracer_core.runtime.upcoming import apart
 from tracer_core.sources import Source
 
 EXPRESSION_NAMES: dict[str, Any] = {"math": math}

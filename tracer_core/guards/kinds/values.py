@@ -8,7 +8,7 @@ from typing import Any
 from tracer_core.guards.constants import constant_key, same_constant
 from tracer_core.guards.describe import WRITTEN_BITS, describe
 from tracer_core.guards.guard import Const, Kind, kind
-from tracer_core.iterator_state import Upcoming
+from tracer_core.runtime.upcoming import Upcoming
 
 
 def _singleton(value: str, expected: Any, const: Const) -> str:

@@ -15,10 +15,11 @@ export function functionOf(codes: readonly Code[], id: number): number {
   return codes[id]?.resumes ?? id;
 }
 
-/** One place for each line of the program; a resume function counts as the function it goes on with. A break of a
- * library's function on its own counts to the first line of the program that leads there, if there is one. */
+/** One place for each line of the program and each reason; a resume function counts as the function it goes on with, and
+ * messages may name what differs from call to call. A break of a library's function on its own counts to the first line
+ * of the program that leads there, if there is one. */
 export function breakPlaces(breaks: readonly Break[], codes: readonly Code[]): BreakPlace[] {
-  const at = (found: Break, { code, line }: Place): string => `${found.reason_id} ${functionOf(codes, code)} ${line} ${found.message}`;
+  const at = (found: Break, { code, line }: Place): string => `${found.reason_id} ${functionOf(codes, code)} ${line}`;
   const above = new Map<string, string>();
   for (const found of breaks) {
     const below = found.library && at(found, found.library);

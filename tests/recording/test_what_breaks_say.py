@@ -1,0 +1,160 @@
+"""What people are told of a break: what they wrote, a reason that is true, and hints that fit."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.autograd import forward_ad
+
+import tracer_core
+from tests.conformance.texts import faults
+from tests.recording.test_names_for_people import recorded
+from tracer_core.interpreter import ops
+from tracer_core.reasons import REASONS
+from tracer_core.recording import Trace
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grads[0] * 2 + x * 0
+
+
+def total(x: torch.Tensor) -> torch.Tensor:
+    return (x * x).sum()
+
+
+def differentiated(x):
+    return Double.apply(x).sum().backward(), x.grad
+
+
+def in_a_dual_level(x):
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x.detach(), torch.ones(3))
+        print(end="")
+        return forward_ad.unpack_dual(dual * dual).tangent
+
+
+COMPILED = tracer_core.compile(torch.nn.Linear(3, 3), backend="eager")
+
+
+@tracer_core.compile(backend="eager")
+def compiled_on_its_own(x):
+    return x * 2
+
+
+SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
+    "grad": (lambda x: torch.func.grad(total)(x) + 1, ["The code calls torch.func.grad(total), which is not traced"]),
+    "sum of grads": (
+        lambda x: sum(g for g in (torch.func.grad(total)(x * i) for i in range(2))),
+        ["The code calls torch.func.grad(total), which is not traced yet."],
+    ),
+    "saved tensors": (differentiated, ["The code reads ctx.saved_tensors in Double, a torch.autograd.Function."]),
+    "dual level": (
+        in_a_dual_level,
+        ["The graph ends inside a block of torch.autograd.forward_ad.dual_level, which is not entered again"],
+    ),
+    "grad_fn": (lambda x: str(type((x * 2).grad_fn)), ["The code reads the attribute grad_fn of a tensor."]),
+    "hook": (lambda x: (x * 2).register_hook(abs), ["The code registers a hook (Tensor.register_hook)."]),
+    "leaf": (lambda x: x.detach().requires_grad_() * 2, ["The code calls the method requires_grad_ of a tensor."]),
+    "text": (lambda x: f"{x.sum():.1f}", ["The code reads the data of a tensor (format() on f32[])."]),
+    "int": (lambda x: x[: int(x.sum())], ["The code reads the data of a tensor (int() on f32[])."]),
+    "memory": (lambda x: x.data_ptr() > 0, ["The code calls data_ptr on a tensor (f32[3])."]),
+    "mask": (lambda x: x[x > 0] + 1, ["The result of indexing depends on the data"]),
+    "unique": (lambda x: torch.unique(x.detach()), ["The result of unique depends on the data"]),
+    "warning": (lambda x: (x + 1, warnings.warn("w", stacklevel=1)), ["The code calls warnings.warn, which is left"]),
+    "lock": (
+        lambda x: (x + 1, threading.Lock()),
+        ["The code calls threading.Lock, which is left to Python"],
+    ),
+    "pickle": (
+        lambda x: (x + 1, pickle.dumps(1)),
+        ["The code calls pickle.dumps, which is left to Python"],
+    ),
+    "buffer": (lambda x: (x + 1, io.BytesIO()), ["The code calls io.BytesIO, which is not traced."]),
+    "storage": (
+        lambda x: (x + 1).untyped_storage().nbytes(),
+        ["The code calls the method nbytes of an UntypedStorage, which is not traced with these arguments."],
+    ),
+    "script": (
+        lambda x: torch.jit.script(torch.nn.ReLU())(x),
+        ["The code uses ScriptMethod.__call__, whose code is in C and is not traced."],
+    ),
+    "compiled module": (
+        lambda x: COMPILED(x) + 1,
+        ["The code calls a compiled module, which is left to Python: it was compiled on its own."],
+    ),
+    "compiled function": (
+        lambda x: compiled_on_its_own(x) + 1,
+        ["compiled_on_its_own, which is left to Python: it was compiled on its own."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+@pytest.mark.filterwarnings("ignore")
+def test_sentences(name: str) -> None:
+    program, expected = SAID[name]
+    trace = recorded(program, (torch.ones(3, requires_grad=True),))
+    messages = [broken.message for broken in trace.breaks]
+    for sentence in expected:
+        assert any(sentence in message for message in messages), messages
+    assert faults(trace) == []
+
+
+def hints(trace: Trace) -> list[str]:
+    return [hint for broken in trace.breaks for hint in broken.hints]
+
+
+def test_hints_for_derivatives_and_for_vmap() -> None:
+    x = torch.ones(3)
+    of_grad = hints(recorded(lambda x: torch.func.grad(total)(x), (x,)))
+    assert of_grad and not any("batch" in hint for hint in of_grad)
+    of_vmap = hints(recorded(lambda x: torch.func.vmap(torch.sin)(x), (x,)))
+    assert any("batch" in hint for hint in of_vmap) and not any("grad" in hint for hint in of_vmap)
+    assert "batch" not in " ".join(REASONS["inside-derivative"].hints)
+
+
+def test_the_frames_of_a_transform_are_no_calls_of_the_program() -> None:
+    def program(x):
+        return torch.func.grad(total)(x) + 1
+
+    trace = recorded(program, (torch.ones(3),))
+    names = {trace.function_of(call.code).qualname for call in trace.calls}
+    assert names == {program.__qualname__}
+
+
+def test_the_recursion_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*_: Any) -> Any:
+        return endless()
+
+    def program(x):
+        return x + 1
+
+    monkeypatch.setitem(ops._handlers, "BINARY_OP", endless)
+    program = type(program)(program.__code__.replace(), globals())  # not decoded with another handler
+    trace = recorded(program, (torch.ones(2),))
+    (broken,) = trace.breaks
+    assert broken.reason_id == "recursion-limit"
+    name = program.__code__.co_qualname
+    assert broken.message == f"Python's recursion limit was reached while {name} was traced."
+
+
+def test_a_library_function_is_a_call_where_it_is_what_was_compiled() -> None:
+    trace = recorded(json.dumps, ({"a": 1},))
+    (call,) = trace.calls
+    assert (trace.codes[call.code].qualname, call.outcome) == ("dumps", "skipped")

@@ -1,0 +1,186 @@
+"""Side effects of each kind: traced without a break, made once, in order, on the objects themselves."""
+
+from __future__ import annotations
+
+import collections
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from tests.clean_engine import nothing_compiled
+from tests.side_by_side import agree
+
+__all__ = ["nothing_compiled"]
+
+COUNT = 0
+
+
+class Holder:
+    count = 0
+
+    def __init__(self) -> None:
+        self.list = [1]
+        self.other: Any = None
+
+
+def counted() -> Callable[[], int]:
+    n = 0
+
+    def count() -> int:
+        nonlocal n
+        n += 1
+        return n
+
+    return count
+
+
+def write_global(x, kept):
+    global COUNT
+    COUNT += 1
+    return x + COUNT
+
+
+def write_cell(x, kept):
+    return x * kept["count"]() + kept["count"]()
+
+
+def write_class(x, kept):
+    Holder.count += 1
+    return x + Holder.count
+
+
+def write_grad(x, kept):
+    kept["leaf"].grad = x * 2
+    return kept["leaf"].grad + 1
+
+
+def write_requires_grad(x, kept):
+    y = x * 2
+    y.requires_grad_()
+    return y
+
+
+def write_made(x, kept):
+    made = Holder()
+    made.list.append(x)
+    made.other = made
+    kept["dict"]["made"] = made
+    return made.list[1] + 1
+
+
+def write_alias(x, kept):
+    kept["dict"]["list"] = kept["list"]
+    kept["dict"]["list"].append(x + 1)
+    kept["list"].append(kept["dict"])
+    return kept["list"][-2] * 2
+
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "list": lambda x, kept: (kept["list"].append(x + 1), kept["list"].insert(0, 5), x * 2)[2],
+    "dict": lambda x, kept: (kept["dict"].update(b=x + 1), kept["dict"].pop("a"), x * 2)[2],
+    "set": lambda x, kept: (kept["set"].add(3), kept["set"].discard(1), x + len(kept["set"]))[2],
+    "deque": lambda x, kept: (kept["deque"].rotate(1), kept["deque"].append(x + 1), x * 2)[2],
+    "attribute": lambda x, kept: (setattr(kept["holder"], "other", x + 1), kept["holder"].other * 2)[1],
+    "attribute of an attribute": lambda x, kept: (kept["holder"].list.append(x + 1), x * 2)[1],
+    "cell": write_cell,
+    "global": write_global,
+    "class": write_class,
+    "in place on an input": lambda x, kept: x.add_(1).mul_(2),
+    "in place on a view of an input": lambda x, kept: (x[0].zero_(), x + 1)[1],
+    "gradient": write_grad,
+    "requires_grad_": write_requires_grad,
+    "an object made in the trace": write_made,
+    "one list in two places": write_alias,
+}
+
+
+def arguments() -> tuple[torch.Tensor, dict[str, Any]]:
+    """Fresh ones, and what is written outside of them as it was at first."""
+    global COUNT
+    COUNT = Holder.count = 0
+    kept = {
+        "list": [1, 2],
+        "dict": {"a": 1},
+        "set": {1, 2},
+        "deque": collections.deque([1, 2, 3]),
+        "holder": Holder(),
+        "count": counted(),
+        "leaf": torch.ones(2, requires_grad=True),
+    }
+    return torch.arange(2.0), kept
+
+
+@pytest.mark.row("O7")
+@pytest.mark.parametrize("name", KINDS)
+def test_written_once_and_without_a_break(name: str) -> None:
+    watch = agree(lambda x, kept: KINDS[name](x, kept), arguments, arguments)
+    assert len(watch.graphs) == 1
+    assert set(watch.breaks) <= {"autograd-flag"}, "only requires_grad_, as in torch.compile"
+
+
+@pytest.mark.row("O7", "O6")
+@pytest.mark.parametrize("name", KINDS)
+def test_written_before_what_a_break_shows(name: str) -> None:
+    """What runs between two graphs sees all that was written before it."""
+
+    def program(x, kept):
+        y = KINDS[name](x, kept)
+        print(sorted(map(str, kept["dict"])), len(kept["list"]), kept["set"], kept["holder"].list)
+        return y + 1
+
+    agree(program, arguments)
+
+
+@pytest.mark.row("O7", "I5")
+@pytest.mark.parametrize("name", KINDS)
+def test_written_before_an_exception_that_leaves(name: str) -> None:
+    def program(x, kept):
+        KINDS[name](x, kept)
+        raise ValueError("after")
+
+    agree(program, arguments)
+
+
+@pytest.mark.row("O7")
+def test_in_the_order_of_the_program() -> None:
+    """A property that writes elsewhere, a dict's order, and the last of several writes."""
+
+    class Log:
+        def __init__(self, log: list[str]) -> None:
+            self.log = log
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name != "log":
+                self.log.append(f"{name}={value}")
+            object.__setattr__(self, name, value)
+
+    def program(x, log, d):
+        noted = Log(log)
+        noted.b = 1
+        d["second"] = 1
+        noted.a = 2
+        d["first"] = 2
+        del d["second"]
+        d["second"] = 3
+        noted.b = 3
+        return x + noted.b, noted.__dict__
+
+    watch = agree(program, lambda: (torch.ones(2), [], {"zero": 0}))
+    assert watch.breaks == []
+
+
+@pytest.mark.row("O7")
+def test_nothing_is_written_twice_when_the_walk_starts_over() -> None:
+    def program(x, kept, box):
+        kept.append(1)
+        box.n += 1
+        print("here")
+        kept.append(2)
+        box.n += 1
+        print("there")
+        return x + box.n
+
+    agree(program, lambda: (torch.ones(2), [], types.SimpleNamespace(n=0)))

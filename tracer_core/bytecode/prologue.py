@@ -1,0 +1,46 @@
+"""How a code begins: making its cells, taking its free variables, being a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracer_core.bytecode.build import copy_program_with_map, make
+from tracer_core.bytecode.instruction import Instruction, Program
+from tracer_core.bytecode.version import cpython
+
+_MAKES_FRAME = frozenset({"MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"})
+
+
+def prologue(cells: Sequence[str] = (), free: Sequence[str] = (), *, generator: bool = False) -> list[Instruction]:
+    """The beginning of a code that has these cells and free variables."""
+    return [make(op, arg) for op, arg in cpython.prologue(cells, free, generator=generator)]
+
+
+def body_of(program: Program) -> tuple[Program, dict[Instruction, Instruction]]:
+    """A copy to jump into after another beginning, and where each instruction went: what its own beginning does is
+    left out."""
+    body, moved = copy_program_with_map(program)
+    for instruction in body.instructions:
+        if instruction.op in _MAKES_FRAME:
+            instruction.op, instruction.arg = "NOP", None
+    return body, moved
+
+
+def bind_methods(program: Program) -> None:
+    """Have each LOAD_METHOD push a bound method beside an empty slot, as it does on the stack of a trace. (As it
+    stands, it decides when it runs whether it keeps function and object apart, and leaves an empty slot or not.)"""
+    bound: list[Instruction] = []
+    for instruction in program.instructions:
+        bound.append(instruction)
+        if instruction.op == "LOAD_METHOD":
+            instruction.op = "LOAD_ATTR"
+            added = [make("PUSH_NULL")]
+            if cpython.NULL_BELOW_CALLABLE:
+                added.append(make("SWAP", 2))
+            bound.extend(added)
+    program.instructions = bound
+
+
+def is_delegating(instruction: Instruction) -> bool:
+    """Whether a generator that goes on at this instruction is inside a `yield from`."""
+    return instruction.op == "RESUME" and instruction.arg == cpython.DELEGATING

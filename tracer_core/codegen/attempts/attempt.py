@@ -1,0 +1,165 @@
+"""One attempt to trace a frame: a walk through it, and what comes of that."""
+
+from __future__ import annotations
+
+from tracer_core import observer as observers
+from tracer_core.codegen.attempts.distinct import history_that_spreads
+from tracer_core.codegen.attempts.ending import Ending, end_before, left_to_python
+from tracer_core.codegen.attempts.surroundings import collector_paused, without_traces
+from tracer_core.codegen.emit.emitter import CannotRebuild, ClassLeaves
+from tracer_core.codegen.graph_call.recovery import undo_of
+from tracer_core.codegen.rebuild.keys import MustAskAgain
+from tracer_core.codegen.resume.functions import starts_at
+from tracer_core.errors import TraceAgain, Unsupported
+from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
+from tracer_core.global_state import ALWAYS
+from tracer_core.guards import make
+from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
+from tracer_core.interpreter.ops.with_blocks import leave_blocks
+from tracer_core.variables import overlay
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.warned import Noticing
+
+
+class Attempt:
+    """One walk through the frame. `failure` is why the last one stopped, if there was one; `told_plainly` says that
+    the program is told, where it asks, that it is not being compiled."""
+
+    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, told_plainly: bool) -> None:
+        self.input = input
+        self.number = number
+        self.failure = failure
+        self.told_plainly = told_plainly
+        self.observer = observers.current()
+        self.settings = [make.global_state(setting) for setting in ALWAYS]
+
+    def let_go(self) -> None:
+        """Drop what the walk has seen. Its trackers and frames know each other in circles, and would hold the
+        program's objects until Python's collector comes by: longer than the program does."""
+        interpreter = self.interpreter
+        interpreter.output.shapes.close()
+        for each in (interpreter.trace, interpreter.output, interpreter.build_value, interpreter):
+            vars(each).clear()
+        if self.failure is not None:
+            without_traces(self.failure, self.failure.unsupported)
+
+    def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
+        outcome, message = "fault", "our own code failed"
+        self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
+        self.interpreter.trace.told_plainly = self.told_plainly
+        try:
+            if self.observer is not None:
+                self.observer.on_attempt_start(self.interpreter.root, self.number)
+            trace = self.interpreter.trace
+            with trace.libraries.noting(), overlay.active(trace.overlay, trace.placeholders):
+                result = self._walk()
+            if isinstance(result, MustRestart):
+                outcome, message = "restarted", self._why_restarted(result, trace.told)
+            elif isinstance(result, SkippedFrame):
+                outcome, message = "skipped", result.message
+            else:
+                outcome, message = "compiled", ""
+            return result
+        except Unsupported as error:
+            outcome, message = "skipped", error.message
+            raise
+        except BaseException as error:
+            if isinstance(error, TraceAgain):
+                outcome = "restarted"
+            message = observers.said(error)
+            raise
+        finally:
+            try:
+                self.interpreter.output.settings.restore()
+            finally:
+                self.interpreter.output.settings.restore()  # Ctrl-C may have come in the midst of that.
+                if self.observer is not None:
+                    self.observer.on_attempt_end(outcome, message)
+
+    def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
+        """Why the walk that ended with `failure` is not the last one, which it is told along with it."""
+        failure.position, failure.told = self.interpreter.root.pc, told
+        message = failure.unsupported.message
+        if told is None or self.failure is not None:
+            return message
+        return Unsupported("told-otherwise", question=told, failure=message).message
+
+    def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
+        """The whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which holds
+        only in the function as it is."""
+        instructions = self.interpreter.root.decoded.instructions
+        if unsupported.reason_id != "except-star" or self.input.config.fullgraph:
+            return None
+        if not any(instruction.op == "CHECK_EG_MATCH" for instruction in instructions):
+            return None
+        return left_to_python(unsupported)
+
+    def _walk(self) -> CompiledFrame | SkippedFrame | MustRestart:
+        interpreter = self.interpreter
+        root = interpreter.root
+        if self.observer is not None:
+            self.observer.on_frame_enter(root)
+        value: VariableTracker | None = None
+        try:
+            with collector_paused(), Noticing(str(self.input.globals.get("__name__", ""))):
+                value = interpreter.run(root)
+        except MustRestart as failure:
+            return self._left_to_python(failure.unsupported) or failure
+        except GraphEnds:
+            self._stopped()
+            leave_blocks(interpreter, root, root.pc)
+        finally:
+            if self.observer is not None:
+                self.observer.on_frame_exit(root, value)
+        output, trace = interpreter.output, interpreter.trace
+        stale = next((call for call in trace.side_effects.calls if trace.shows_other_data(call)), None)
+        if stale is not None:
+            # What it would show later is not what it shows now: end the graph there after all.
+            return end_before(stale.root_step, Unsupported("print"))
+        shared = history_that_spreads(output)
+        if shared is not None:
+            return left_to_python(shared)
+        settings = output.settings
+        left_open = next((entered for entered in settings.entered if not entered.may_stay), None)
+        if left_open is not None:
+            reason = Unsupported("left-open", type=left_open.name or left_open.manager.python_type_name())
+            return end_before(left_open.root_step, reason)
+        settings.finish()
+        unchecked = self._cannot_check()
+        if unchecked is not None:
+            return unchecked
+        try:
+            ending = Ending(interpreter, self.input, self.failure, self.settings)
+            return ending.at_break() if value is None else ending.at_return(value)
+        except ClassLeaves as leaves:
+            what = f"{leaves.made.cls.__qualname__}, which is used after the graph"
+            reason = Unsupported("class-created", what=what)
+            return end_before(leaves.made.root_step, reason)
+        except MustAskAgain as again:
+            return end_before(again.root_step, again.unsupported)
+        except CannotRebuild as error:
+            unsupported = Unsupported("cannot-rebuild", what=str(error))
+            if isinstance(error.tracker, GeneratorVariable) and error.tracker.made_at >= starts_at(root.code):
+                # Python can make it: end the graph before that. (A context manager's lives as long as its block;
+                # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
+                return end_before(error.tracker.made_at, unsupported)
+            interpreter.breaks(unsupported, root, root.pc if value is None else root.pc - 1)
+            return left_to_python(unsupported)
+
+    def _stopped(self) -> None:
+        """Tell the observer, while the root frame is there, that this walk ends for what an earlier one found."""
+        assert self.failure is not None
+        root = self.interpreter.root
+        if self.observer is not None:
+            self.observer.on_step_start(root, root.decoded.instructions[root.pc])
+        self.interpreter.breaks(self.failure.unsupported, root, root.pc)
+        if self.input.config.fullgraph:
+            raise self.failure.unsupported.placed()
+
+    def _cannot_check(self) -> MustRestart | None:
+        """What to do where a check on data could not be undone should it fail: end the graph before it."""
+        steps = self.interpreter.trace.check_steps
+        if not steps or undo_of(self.interpreter.output) is not None:
+            return None
+        return end_before(steps[0], Unsupported("tensor-branch", what="bool[]"))

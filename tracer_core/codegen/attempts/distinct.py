@@ -1,0 +1,62 @@
+"""Which objects that a trace met must be different ones again: what happens to one must not happen to another."""
+
+from __future__ import annotations
+
+from types import CellType
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.fakes import base_of
+from tracer_core.graph.output import OutputGraph
+from tracer_core.guards import make
+from tracer_core.sources import ById, ConvertedSource
+from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.outside_iterators import OutsideIterator
+from tracer_core.variables.trace_state import TraceState
+
+
+def guard_distinct(trace: TraceState) -> None:
+    """Objects that were changed, and others of their type, must be different ones again; so must those that were
+    looked up by identity."""
+    # (Cells cannot be guarded; a frame's own are different by how its code is made.)
+    changed = {tracker.python_type() for tracker in trace.side_effects.changed} - {CellType}
+    known = [t for t in dict.fromkeys(trace.trackers_by_object.values()) if t.mutable]
+    for cls in changed:
+        sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
+        if len(sources) > 1:
+            at = next(at for t, at in trace.side_effects.changed_at.items() if t.python_type() is cls)
+            trace.output.guard(make.not_duplicate(sources).asked_at(at))
+    for table, where in trace.identity_tables:
+        for sources in table.told_apart():
+            if len(sources) > 1:
+                trace.output.guard(make.not_duplicate(sources).asked_at(where))
+    moved = [t for t in trace.side_effects.changed if isinstance(t, OutsideIterator)]
+    for iterator in moved:
+        _guard_apart(trace, iterator)
+
+
+def _guard_apart(trace: TraceState, iterator: OutsideIterator) -> None:
+    """An iterator that moved must again share nothing with others, nor look into what was changed."""
+    others = []
+    for other in trace.side_effects.changed:
+        if other.source is None or other is iterator or isinstance(other, CellVariable):
+            continue
+        if isinstance(other, OutsideIterator):
+            others.append(other.source)
+        elif not iterator.looks_into(trace.real_value(other)):
+            others.append(other.source)
+    if others:
+        at = trace.side_effects.changed_at[iterator]
+        trace.output.guard(make.apart(iterator.at, others).asked_at(at))
+
+
+def history_that_spreads(output: OutputGraph) -> Unsupported | None:
+    """The reason to break where an input that gained a history by a write in place gives one to another input, of
+    which the trace would not know: both are views of one tensor. Where none are, that is guarded."""
+    inputs = [tracked for tracked in output.fakes.inputs.values() if not tracked.requires_grad]
+    if len(inputs) < 2 or not any(tracked.fake.requires_grad for tracked in inputs):
+        return None
+    sources = [tracked.source for tracked in inputs]
+    if len({id(base_of(output.value_at(source))) for source in sources}) < len(sources):
+        return Unsupported("shared-history")
+    output.guard(make.not_duplicate([ConvertedSource(each, ById(base_of), "the base of") for each in sources]))
+    return None

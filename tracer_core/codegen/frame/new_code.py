@@ -1,0 +1,105 @@
+"""The new code of a frame: calls the graph, rebuilds what is alive, replays side effects, returns or goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType
+
+from tracer_core.bytecode import Instruction, Program, assemble, bind_methods, body_of, is_terminal, prologue
+from tracer_core.codegen.emit.constants import with_hashable_constants
+from tracer_core.codegen.frame.end import FrameEnd
+from tracer_core.codegen.frame.going_on import call_resume, leaving_out_this_frame
+from tracer_core.codegen.graph_call.graph import GraphCall
+from tracer_core.codegen.resume.functions import Resume, resume_of
+from tracer_core.variables.frames import Frame
+
+
+@dataclass(slots=True)
+class NewCode:
+    """What codegen made: the code, the instructions it was written with, in which those copied from the original know
+    their origin, and the resume functions' codes that it may call."""
+
+    code: CodeType
+    written: Program
+    resumes: list[Resume] = field(default_factory=list)
+
+
+def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
+    """Code for a frame that was walked to its end."""
+    body, _ = _original(end.root)
+    recovery = end.call_graph(graph, body.instructions[0])
+    end.restore()
+    end.emitter.emit("RETURN_VALUE")
+    return _assemble(end, [*body.instructions, *recovery] if recovery else [], [])
+
+
+def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
+    """Code for a frame whose graph ends before the instruction at `position`: that instruction runs in a copy of the
+    original code, in its place, so that its exceptions go where they always went; after it, a resume function is
+    called.
+    """
+    root = end.root
+    body, moved = _original(root)
+    recovery = end.call_graph(graph, body.instructions[0])
+    end.restore()
+    broken = root.decoded.instructions[position]
+    _forget_our_names(end)
+    end.emitter.emit("JUMP", target=moved[broken])
+    resumes: list[Resume] = []
+    if not is_terminal(broken.op) or broken.op == "JUMP":
+        _go_on_after(end, body, moved, position, resumes)
+    return _assemble(end, [*body.instructions, *recovery], resumes)
+
+
+def _forget_our_names(end: FrameEnd) -> None:
+    """Nobody who looks at the frame from here on, as debuggers and tracebacks do, finds what is not the program's."""
+    end.emitter.drop_temporaries()
+    resumed = resume_of(end.root.code)
+    for name in (*end.kept, *(resumed.point.unseen() if resumed is not None else ())):
+        end.emitter.delete_local(name)
+
+
+def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
+    """A copy of the original code to jump into, and where each instruction went. The new code has made its cells.
+    Resume functions need to know which stack slots are empty."""
+    body, moved = body_of(root.program)
+    bind_methods(body)
+    return body, moved
+
+
+def _go_on_after(
+    end: FrameEnd, body: Program, moved: dict[Instruction, Instruction], position: int, resumes: list[Resume]
+) -> None:
+    instructions = end.root.decoded.instructions
+    broken = instructions[position]
+    copy = moved[broken]
+    leave_out = leaving_out_this_frame()
+    body.instructions.extend(leave_out)
+    if not is_terminal(broken.op):
+        stub, resume = call_resume(end, instructions[position + 1], broken, False, leave_out)
+        at = body.instructions.index(moved[instructions[position + 1]])
+        body.instructions[at:at] = stub
+        resumes.append(resume)
+    if broken.target is not None:
+        stub, resume = call_resume(end, broken.target, broken, True, leave_out)
+        body.instructions.extend(stub)
+        copy.target = stub[0]
+        resumes.append(resume)
+
+
+def _assemble(end: FrameEnd, body: list[Instruction], resumes: list[Resume]) -> NewCode:
+    program = end.root.program
+    span = next((i.span for i in program.instructions if i.span is not None), None)
+    end.emitter.forget_unused(body)
+    instructions = [*prologue(program.cellvars, program.freevars), *end.emitter.instructions]
+    for instruction in instructions:
+        if instruction.span is None:
+            instruction.span = span
+    made = Program(
+        program.template,
+        [*instructions, *body],
+        list(program.varnames),
+        list(program.cellvars),
+        list(program.freevars),
+    )
+    return NewCode(assemble(with_hashable_constants(made)), made, resumes)

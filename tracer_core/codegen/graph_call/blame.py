@@ -1,0 +1,104 @@
+"""Whose fault it is that a graph raised: the program's, or the back end's, which is said once.
+
+Plain Python runs in either case. If the fault is the program's, it raises the same at its place. If it is the back
+end's, it runs through, and nobody would ever know that the compiled function is of no use.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.fx
+from torch._C._dynamo.eval_frame import set_eval_frame
+
+from tracer_core import observer as observers
+from tracer_core.bytecode import first_line
+from tracer_core.errors import BackendWarning, Unsupported
+from tracer_core.graph.output import OutputGraph
+from tracer_core.graph.settings import TracedSettings
+from tracer_core.where import Where
+
+# In a history: the person was warned.
+_SAID = "the back end raises"
+
+
+class Blame:
+    """Runs a graph as it is, once what the back end compiled of it has raised and all is put back as it was.
+
+    Args:
+        output: the trace.
+        module: its finished graph.
+        function: what the frame's new code calls to run the graph.
+    """
+
+    def __init__(self, output: OutputGraph, module: torch.fx.GraphModule, function: Callable[..., Any]) -> None:
+        self._is_the_graph = False
+        self._told: weakref.ref[observers.Observer] | None = None
+        self._history = output.frame.history
+        # (A code is not garbage collected: it must not be in a circle.)
+        self._code = weakref.ref(output.frame.code)
+        self._name = output.frame.name
+        self._backend = getattr(output.frame.config.backend, "__name__", "")
+        self._forward = module.forward
+        self._function = function.__code__
+        self._settings = tuple(output.settings.start)
+        fakes = {id(tracked.fake) for tracked in output.fakes.inputs.values() if tracked.mutated}
+        self._changes = {place for place, each in enumerate(output.root.inputs) if id(each.fake) in fakes}
+
+    def compiled(self, function: Callable[..., Any]) -> None:
+        """What the back end made of the graph: where that is the graph itself, there is nothing to find out."""
+        self._is_the_graph = getattr(function, "__code__", None) is self._forward.__code__
+
+    def tell(self, error: BaseException) -> None:
+        """Warn, and tell the observer, if the graph as it is does not raise where the compiled one raised `error`.
+        The person is
+        warned once for a function, the observer told once for a graph."""
+        watching = observers.current()
+        new_watcher = watching is not None and (self._told is None or self._told() is not watching)
+        if self._is_the_graph or (_SAID in self._history and not new_watcher):
+            return
+        inputs = self._inputs(error)
+        if inputs is None or not self._runs(inputs):
+            return
+        said = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
+        notice = Unsupported("back-end-raises", backend=self._backend, function=self._name, error=said)
+        code = self._code()
+        assert code is not None  # its frame runs
+        line = first_line(code)
+        notice.where = Where.of(0, [(code, line)])
+        if watching is not None and new_watcher:
+            self._told = weakref.ref(watching)
+            watching.on_notice(notice)
+        if _SAID not in self._history:
+            self._history[_SAID] = True
+            warnings.warn_explicit(str(notice.placed()), BackendWarning, code.co_filename, line)
+
+    def _inputs(self, error: BaseException) -> tuple[Any, ...] | None:
+        """What the graph was called with, None where it was not: a draw before it raised."""
+        trace = None if error.__traceback__ is None else error.__traceback__.tb_next
+        if trace is None or trace.tb_frame.f_code is not self._function:
+            return None
+        inputs: tuple[Any, ...] = trace.tb_frame.f_locals["args"]
+        return inputs
+
+    def _runs(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether the graph as it is takes these inputs. Nothing is changed by it that the program could see."""
+        given = [each.detach().clone() if place in self._changes else each for place, each in enumerate(inputs)]
+        state = TracedSettings()
+        state.touch("grad_mode", *self._settings)
+        previous = set_eval_frame(None)
+        hidden = torch._C._autograd._saved_tensors_hooks_set_tracing(True)
+        try:
+            with torch.random.fork_rng(devices=[]):
+                self._forward(*given)
+        except Exception:  # noqa: BLE001
+            return False
+        finally:
+            torch._C._autograd._saved_tensors_hooks_set_tracing(hidden)
+            set_eval_frame(previous)
+            state.restore()
+        return True

@@ -1,0 +1,30 @@
+"""Where in the program an operation of a graph comes from: the traceback of what it raises points there."""
+
+from __future__ import annotations
+
+import torch.fx
+
+from tracer_core.bytecode import CodeBuilder, Instruction
+from tracer_core.graph.output import OutputGraph
+from tracer_core.runtime.graphs import Places
+
+
+def places_of(output: OutputGraph, module: torch.fx.GraphModule) -> Places:
+    """The places of the finished graph's operations."""
+    nodes = list(module.graph.nodes)
+    start, lines = module._prologue_start, module._lineno_map or {}
+    calls = {
+        line + start: output.root.places[nodes[index]]
+        for line, index in lines.items()
+        if index is not None and index < len(nodes) and nodes[index] in output.root.places
+    }
+    return Places(type(module).forward.__code__, calls)
+
+
+def pointing_code(places: Places) -> list[Instruction]:
+    """Where the exception of a graph goes that is not undone: out of the frame, from the line of the operation."""
+    code = CodeBuilder()
+    code.call_with_top(places.point)
+    code.pop()
+    code.emit("RERAISE", 0)
+    return code.instructions

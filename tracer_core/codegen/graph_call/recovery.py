@@ -1,0 +1,109 @@
+"""What happens when the compiled graph raises: plain Python runs from the start, if that shows no difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+import torch.fx
+
+from tracer_core.bytecode import CodeBuilder, Instruction, make
+from tracer_core.graph.fakes import TrackedFake
+from tracer_core.graph.output import OutputGraph
+from tracer_core.graph.root import GraphArg
+from tracer_core.runtime.graphs import is_of_the_graph
+
+KEPT_BYTES = 1 << 20
+"""Inputs are copied up to so many bytes in all: about what the call of a small graph takes."""
+
+
+@dataclass(slots=True)
+class Undo:
+    """What is kept before a graph runs, so that plain Python can run from the start should it raise: torch's
+    generator where it draws, and inputs that it changes."""
+
+    torch_stream: bool = False
+    inputs: list[GraphArg] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return self.torch_stream or bool(self.inputs)
+
+
+def undo_of(output: OutputGraph) -> Undo | None:
+    """What to keep; None where a graph that raises is not undone.
+
+    Copies of what it changes are made only where one of its operations may fail on its data, or find that NumPy would
+    warn: that happens in programs that work, and plain Python has to go on from where they stood.
+    """
+    drawing = [node for node in output.root.graph.nodes if may_draw(node)]
+    if any(_on_other_devices(node) for node in drawing):
+        return None
+    changed = [tracked for tracked in output.fakes.inputs.values() if tracked.mutated]
+    warns = any(getattr(node.target, "may_warn", False) for node in output.root.graph.nodes)
+    if changed and not warns and not _worth_undoing(output, changed):
+        return None
+    fakes = {id(tracked.fake) for tracked in changed}
+    return Undo(bool(drawing), [each for each in output.root.inputs if id(each.fake) in fakes])
+
+
+def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
+    """Whether an operation may fail on its data, and copies can undo what happened before, for little."""
+    if sum(_bytes(tracked.fake) for tracked in changed) > KEPT_BYTES:
+        return False
+    return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.root.graph.nodes))
+
+
+def _may_fail(node: torch.fx.Node) -> bool:
+    """Whether it may raise for what is in its arguments: one of its operations may, or it divides numbers."""
+    of_functions = isinstance(node.target, torch._ops.HigherOrderOperator)
+    return of_functions or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
+
+
+def _can_be_put_back(tracked: TrackedFake) -> bool:
+    """Whether writing the old values undoes all that was done to it."""
+    fake = tracked.fake
+    return fake.layout is torch.strided and not fake.is_inference() and not _has_new_history(tracked)
+
+
+def _has_new_history(tracked: TrackedFake) -> bool:
+    """Whether autograd may have noted the change: a leaf changes only past autograd."""
+    fake = tracked.fake
+    still_a_leaf = tracked.is_leaf and fake.is_leaf and fake._base is None
+    return fake.requires_grad and not still_a_leaf
+
+
+def _bytes(fake: torch.Tensor) -> float:
+    sizes = [size if isinstance(size, int) else size.node.hint or math.inf for size in fake.shape]
+    return math.prod(sizes) * fake.element_size()
+
+
+def may_draw(node: torch.fx.Node) -> bool:
+    """Whether running it may move a random generator of torch: one of its operations may."""
+    return bool(node.meta.get("draws")) or isinstance(node.target, torch._ops.HigherOrderOperator)
+
+
+def _on_other_devices(node: torch.fx.Node) -> bool:
+    fake = node.meta.get("example_value")
+    fakes = fake if isinstance(fake, (tuple, list)) else (fake,)
+    return any(isinstance(each, torch.Tensor) and each.device.type != "cpu" for each in fakes)
+
+
+def recovery_code(
+    otherwise: Instruction,
+    put_back: Callable[[CodeBuilder], None],
+    tell: Callable[[BaseException], None] | None,
+) -> list[Instruction]:
+    """Where the graph's exception goes: for an ordinary one, `put_back` writes what is done about what the graph has
+    changed, `tell` is called with it, and plain Python runs instead."""
+    code, again = CodeBuilder(), make("RERAISE", 0)
+    code.call_with_top(is_of_the_graph)
+    code.emit("POP_JUMP_IF_FALSE", target=again)
+    put_back(code)
+    if tell is not None:
+        code.call_with_top(tell)
+        code.pop()
+    code.pop()
+    code.emit("JUMP", target=otherwise)
+    return [*code.instructions, again]

@@ -1,0 +1,21 @@
+"""Building values again: what is still alive after the graph, pushed by generated code.
+
+In: a tracker. Out: code, written to an `Emitter`, that pushes its value (`rebuild`): loaded from its source, taken
+from the outputs of the graph, or built by a rule. Each kind of value has a rule under `@rebuilds`, in a module by
+subject; `needs` says which other trackers a rule loads.
+"""
+
+# The modules of rules fill the table when they are imported.
+from tracer_core.codegen.rebuild import (  # noqa: F401
+    arrays,
+    containers,
+    functions,
+    generators,
+    iterators,
+    managers,
+    objects,
+    streams,
+)
+from tracer_core.codegen.rebuild.value import rebuild
+
+__all__ = ["rebuild"]

@@ -1,0 +1,102 @@
+"""How functions, methods, partials and cells are made again."""
+
+from __future__ import annotations
+
+import functools
+import types
+
+from tracer_core.codegen.emit.emitter import Emitter
+from tracer_core.codegen.rebuild.registry import rebuilds
+from tracer_core.variables.cells import CellVariable
+from tracer_core.variables.classes import ClassVariable, SuperMethodVariable
+from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.nested_functions import NestedFunctionVariable
+from tracer_core.variables.partials import PartialVariable
+from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.transforms import TransformedFunctionVariable
+
+
+@rebuilds(CellVariable)
+def _cell(emitter: Emitter, tracker: CellVariable) -> None:
+    own = emitter.is_own_cell(tracker)
+    if own is not None:
+        emitter.emit("LOAD_CLOSURE", own)
+        return
+    emitter.call_const(types.CellType)
+    emitter.keep(tracker)
+    if tracker.contents is not None:
+        emitter.set_attributes_of(tracker, {"cell_contents": tracker.contents})
+
+
+@rebuilds(NestedFunctionVariable)
+def _nested_function(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+    emitter.call_const(
+        types.FunctionType,
+        lambda: emitter.const(tracker.code),
+        lambda: emitter.globals_of(tracker.globals),
+        lambda: emitter.const(tracker.code.co_name),
+        lambda: emitter.const(None),
+        lambda: _closure(emitter, tracker),
+    )
+    emitter.keep(tracker)
+    parts = {"__defaults__": tracker.defaults, "__kwdefaults__": tracker.kwdefaults}
+    parts.update(tracker.attributes)
+    emitter.set_attributes_of(tracker, {name: value for name, value in parts.items() if value is not None})
+    if tracker.annotations is not None:
+        _annotations(emitter, tracker)
+
+
+def _closure(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+    if not tracker.closure:
+        emitter.const(None)
+        return
+    emitter.tuple_of(emitter.loading(tracker.closure))
+
+
+def _annotations(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+    """The compiler gives annotations as a flat tuple of names and values."""
+    assert tracker.annotations is not None
+    flat = tracker.annotations.realize()
+    assert isinstance(flat, SequenceVariable)
+
+    def annotations() -> None:
+        for item in flat.items:
+            emitter.load(item)
+        emitter.emit("BUILD_MAP", len(flat.items) // 2)
+
+    emitter.set_attribute(lambda: emitter.load(tracker), "__annotations__", annotations)
+
+
+@rebuilds(MethodVariable)
+def _method(emitter: Emitter, tracker: MethodVariable) -> None:
+    emitter.call_const(types.MethodType, lambda: emitter.load(tracker.function), lambda: emitter.load(tracker.self_))
+
+
+@rebuilds(BuiltinMethodVariable)
+def _builtin_method(emitter: Emitter, tracker: BuiltinMethodVariable) -> None:
+    emitter.attribute(lambda: emitter.load(tracker.self_), tracker.name)
+
+
+@rebuilds(SuperMethodVariable)
+def _super_method(emitter: Emitter, tracker: SuperMethodVariable) -> None:
+    """As `super()` binds it."""
+    if isinstance(tracker.found, types.BuiltinFunctionType):
+        emitter.const(tracker.found)
+    elif isinstance(tracker.found, types.ClassMethodDescriptorType) and isinstance(tracker.self_, ClassVariable):
+        emitter.call_const(tracker.found.__get__, lambda: emitter.const(None), lambda: emitter.load(tracker.self_))
+    else:
+        emitter.call_const(tracker.found.__get__, lambda: emitter.load(tracker.self_))
+
+
+@rebuilds(TransformedFunctionVariable)
+def _transformed(emitter: Emitter, tracker: TransformedFunctionVariable) -> None:
+    arguments = emitter.loading((tracker.function, *tracker.args, *tracker.keywords.values()))
+    emitter.call(lambda: emitter.const(tracker.transform), arguments, tracker.keywords)
+
+
+@rebuilds(PartialVariable)
+def _partial(emitter: Emitter, tracker: PartialVariable) -> None:
+    arguments = emitter.loading((tracker.function, *tracker.args, *tracker.keywords.values()))
+    emitter.call(lambda: emitter.const(functools.partial), arguments, tracker.keywords)
+    emitter.keep(tracker)
+    emitter.set_attributes_of(tracker, tracker.attributes)

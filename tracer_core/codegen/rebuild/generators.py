@@ -1,0 +1,155 @@
+"""How a generator that the trace started is made again: as a real one that waits where the trace left it."""
+
+from __future__ import annotations
+
+import weakref
+from types import CodeType
+from typing import Any
+
+from tracer_core.bytecode import CodeBuilder, Decoded, Instruction, Program, assemble, body_of, decode, make, prologue
+from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
+from tracer_core.codegen.emit.names import stack_parameter
+from tracer_core.codegen.rebuild.registry import rebuilds
+from tracer_core.interpreter.ops.exceptions import HandledMark
+from tracer_core.runtime.generators import END, create_generator, exhausted_generator, start_generator
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import NONE, NULL
+from tracer_core.variables.frames import Frame
+from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.waiting_generators import CELLS, Waits, remember
+
+_CO_VARARGS_OR_KEYWORDS = 0x0C
+
+
+@rebuilds(GeneratorVariable)
+def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    frame: Frame = tracker.frame
+    if tracker.finished:
+        emitter.call_const(
+            exhausted_generator, lambda: emitter.const(frame.code), lambda: _load_names(emitter, tracker)
+        )
+        emitter.keep(tracker)
+        return
+    if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack):
+        raise CannotRebuild(tracker)
+    if tracker.started:
+        _waiting(emitter, tracker)
+    else:
+        _unstarted(emitter, tracker)
+    emitter.keep(tracker)
+
+
+def _unstarted(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    """Call its code with the arguments, all by position."""
+    frame: Frame = tracker.frame
+    code = frame.code
+    count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & _CO_VARARGS_OR_KEYWORDS).bit_count()
+    called = code.replace(
+        co_argcount=count,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~_CO_VARARGS_OR_KEYWORDS,
+    )
+    arguments = [frame.locals[name] for name in code.co_varnames[:count]]
+    _call(emitter, tracker, called, code.co_freevars, arguments, create_generator)
+
+
+def _waiting(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    """Start a generator that goes to a `yield` at once with the same stack, variables and cells."""
+    frame: Frame = tracker.frame
+    cells = (*frame.program.freevars, *frame.program.cellvars)
+    bound = tuple(name for name in frame.program.varnames if name in frame.locals and name not in cells)
+    passed = [(stack_parameter(d), item) for d, item in enumerate(frame.stack) if item is not NULL]
+    code = _going_on_known(frame, tuple(name for name, _ in passed), bound, cells)
+    arguments = [*(item for _, item in passed), *(frame.locals[name] for name in bound)]
+    _call(emitter, tracker, code, cells, arguments, start_generator)
+
+
+def _call(
+    emitter: Emitter,
+    tracker: GeneratorVariable,
+    code: CodeType,
+    cells: tuple[str, ...],
+    arguments: list[VariableTracker],
+    make_it: Any,
+) -> None:
+    frame: Frame = tracker.frame
+    emitter.call_const(
+        make_it,
+        lambda: emitter.const(code),
+        lambda: emitter.globals_of(frame.globals),
+        lambda: emitter.tuple_of(emitter.loading(frame.cells[name] for name in cells)),
+        lambda: emitter.tuple_of(emitter.loading(arguments)),
+        lambda: _load_names(emitter, tracker),
+    )
+
+
+def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
+    emitter.tuple_of(emitter.loading(name or NONE for name in tracker.names))
+
+
+# By decoded code: what was made for it, so that codes that go on the same way are the same object.
+_made_for: weakref.WeakKeyDictionary[Decoded, dict[Any, CodeType]] = weakref.WeakKeyDictionary()
+
+
+def _going_on_known(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
+    known = _made_for.setdefault(frame.decoded, {})
+    key = (frame.pc, len(frame.stack), stack, bound)
+    if key not in known:
+        known[key] = _going_on(frame, stack, bound, cells)
+    return known[key]
+
+
+def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
+    """The generator's code with another beginning, that puts the stack back, yields as the `yield` it waits at does,
+    in the same blocks, and goes on after that one."""
+    original, program = frame.code, frame.program
+    body, moved = body_of(program)
+    position = frame.pc - 1
+    parameters = [*stack, *bound, CELLS]
+    template = original.replace(
+        co_argcount=len(parameters),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=original.co_flags & ~_CO_VARARGS_OR_KEYWORDS,
+        co_varnames=tuple(parameters),
+        co_nlocals=len(parameters),
+        co_cellvars=(),
+        co_freevars=cells,
+    )
+    others = [name for name in program.varnames if name not in parameters and name not in cells]
+    waits, resumed = (moved[i] for i in frame.decoded.instructions[position : position + 2])
+    after = moved[frame.decoded.instructions[position + 2]]
+    ending = [*(make("POP_TOP") for _ in range(len(frame.stack) + 1)), make("LOAD_CONST", None), make("RETURN_VALUE")]
+    beginning = _beginning(frame, waits, resumed, cells)
+    choice = [make("POP_JUMP_IF_TRUE", target=ending[0]), make("JUMP", target=after)]
+    for instruction in choice:
+        instruction.span = waits.span
+    instructions = [*beginning, *choice, *body.instructions, *ending]
+    code = assemble(Program(template, instructions, [*parameters, *others], [], list(cells)))
+    places = tuple(None if item is NULL else stack_parameter(d) for d, item in enumerate(frame.stack))
+    remember(code, Waits(weakref.ref(original), position, places, bound, cells, _first_yield(code)))
+    return code
+
+
+def _first_yield(code: CodeType) -> int:
+    yields = next(each for each in decode(code).instructions if each.op == "YIELD_VALUE")
+    assert yields.origin is not None
+    return yields.origin.offset
+
+
+def _beginning(frame: Frame, waits: Instruction, resumed: Instruction, cells: tuple[str, ...]) -> list[Instruction]:
+    """Leaves whether the generator is to end at once on top of the stack."""
+    code = CodeBuilder()
+    for depth, item in enumerate(frame.stack):
+        code.null() if item is NULL else code.load_local(stack_parameter(depth))
+    code.const(None)
+    for copied in (waits, resumed):
+        code.emit(copied.op, copied.arg).handler = copied.handler
+    code.emit("COPY", 1)
+    code.const(END)
+    code.emit("IS_OP", "is")
+    made = [*prologue(free=cells, generator=True), *code.instructions]
+    for instruction in made:
+        instruction.span = waits.span
+    return made

@@ -1,0 +1,110 @@
+"""What rebuilding a tracker loads: the parts of each kind of value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tracer_core.variables.arrays import ArrayVariable
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.classes import KnownVariable
+from tracer_core.variables.constant import NULL, ConstantVariable
+from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.instance_dicts import InstanceDictVariable
+from tracer_core.variables.iterators import ComposedIterator, DictIterator
+from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.nested_functions import NestedFunctionVariable
+from tracer_core.variables.partials import PartialVariable
+from tracer_core.variables.parts import PARTS, DictPart
+from tracer_core.variables.stand_ins import StandInVariable
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+def needs(tracker: VariableTracker) -> list[VariableTracker]:
+    """The trackers that rebuilding this one loads."""
+    if isinstance(tracker, LazyVariable):
+        return [tracker.realized] if tracker.realized is not None else []
+    if tracker.source is not None or isinstance(tracker, (ConstantVariable, KnownVariable)):
+        return []
+    parts = _PARTS.get(type(tracker))
+    return parts(tracker) if parts is not None else [part for _, part in tracker.parts()]
+
+
+def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
+    """All trackers that rebuilding these loads, each once."""
+    seen: dict[VariableTracker, None] = {}
+    waiting = list(roots)[::-1]
+    while waiting:
+        tracker = waiting.pop()
+        if tracker in seen:
+            continue
+        seen[tracker] = None
+        waiting.extend(reversed(needs(tracker)))
+    return list(seen)
+
+
+def _nested_needs(tracker: NestedFunctionVariable) -> list[VariableTracker]:
+    optional = (tracker.defaults, tracker.kwdefaults, tracker.annotations)
+    return [*tracker.closure, *(part for part in optional if part is not None), *tracker.attributes.values()]
+
+
+def _object_needs(tracker: UserObjectVariable) -> list[VariableTracker]:
+    given = [] if tracker.given_dict is None else [tracker.given_dict]
+    return [*tracker.attributes.values(), *given, *_part_needs(tracker.part)]
+
+
+def _part_needs(part: VariableTracker | None) -> list[VariableTracker]:
+    if part is None:
+        return []
+    if isinstance(part, DictPart):
+        return _dict_needs(part)
+    return [item for _, item in part.parts()] if isinstance(part, PARTS) else [part]
+
+
+def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
+    factory = [] if tracker.default_factory is None else [tracker.default_factory]
+    return (
+        [part for entry in tracker.entries(None) for part in entry] + factory + [*(tracker.attributes or {}).values()]
+    )
+
+
+def _generator_needs(tracker: GeneratorVariable) -> list[VariableTracker]:
+    """What its frame holds, and its names."""
+    if tracker.finished:
+        return [name for name in tracker.names if name is not None]
+    frame = tracker.frame
+    names = [name for name in tracker.names if name is not None]
+    held = [*frame.cells.values(), *frame.locals.values(), *(item for item in frame.stack if item is not NULL)]
+    return [*names, *held]
+
+
+def _exception_needs(tracker: ExceptionVariable) -> list[VariableTracker]:
+    given = tracker.made_of if tracker.made_of is not None and tracker.made_of != tracker.args else []
+    return [*tracker.args, *given, *tracker.attributes.values()]
+
+
+def _array_needs(tracker: ArrayVariable) -> list[VariableTracker]:
+    owner = tracker.owner
+    if tracker.is_as_created():
+        return []
+    return [tracker.tensor] if owner is None else [tracker.tensor, owner, owner.tensor]
+
+
+_PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
+    ArrayVariable: _array_needs,
+    NestedFunctionVariable: _nested_needs,
+    UserObjectVariable: _object_needs,
+    ExceptionVariable: _exception_needs,
+    StandInVariable: _object_needs,
+    PartialVariable: lambda p: [p.function, *p.args, *p.keywords.values(), *p.attributes.values()],
+    **dict.fromkeys(PARTS, lambda part: [part.whole]),
+    DictVariable: _dict_needs,
+    DictViewVariable: lambda view: [view.of],
+    MappingProxyVariable: lambda proxy: [proxy.of],
+    GeneratorVariable: _generator_needs,
+    InstanceDictVariable: lambda view: [view.owner],
+    DictIterator: lambda iterator: [iterator.of],
+    ComposedIterator: lambda iterator: [*iterator.before, *iterator.iterators, *iterator.keywords().values()],
+}

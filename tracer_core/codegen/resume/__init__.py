@@ -1,0 +1,12 @@
+"""Resume functions: the rest of a function after an instruction in its middle.
+
+In: a code, taken apart, and the `Point` where to go on, with what. Out: the code of a resume function
+(`functions.make_resume`), the same for the same point, and what each such code goes on with. `alive` says what a
+frame still needs there, `stack_after` what lies on its stack, `boxes` what must not be held on to; `blocks` enters
+and leaves the blocks around; `raising` has code raise where it would have gone on.
+"""
+
+from tracer_core.codegen.resume.functions import forget, name_of, origin_of, resume_of, starts_at
+from tracer_core.codegen.resume.raising import raising, raising_at_start
+
+__all__ = ["forget", "name_of", "origin_of", "raising", "raising_at_start", "resume_of", "starts_at"]

@@ -1,0 +1,81 @@
+"""Which variables and stack slots of a frame are still looked at, and which of them differ from what they were."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType, CodeType, FunctionType
+from typing import Any
+
+from tracer_core.bytecode import Instruction, pops
+from tracer_core.codegen.resume.functions import asks_first_argument, looks_at_namespace
+from tracer_core.sources import LocalSource
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.constant import NULL, ConstantVariable
+from tracer_core.variables.frames import Frame
+
+
+def as_it_came(name: str, value: VariableTracker) -> bool:
+    """Whether a variable of the frame still holds the argument of its name."""
+    return isinstance(value.source, LocalSource) and value.source.local == name
+
+
+def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
+    """The stack as it must stand before the broken instruction. Empty slots below what it uses become None: nothing
+    looks at them any more, and only there can they be handed on."""
+    used = len(root.stack) - pops(root.decoded.instructions[position])
+    return [ConstantVariable(None) if item is NULL and d < used else item for d, item in enumerate(root.stack)]
+
+
+def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTracker]:
+    """The locals that differ from what they were when the frame started."""
+    return {name: value for name, value in root.locals.items() if name in alive and not as_it_came(name, value)}
+
+
+def alive_at(root: Frame, position: int) -> frozenset[str]:
+    """The locals that may still be read from the instruction at `position` on."""
+    alive = alive_before(root, root.decoded.instructions[position])
+    return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
+
+
+_LOOKS_AT_STACK = frozenset({"_getframe", "currentframe", "extract_stack", "getouterframes", "stacklevel"})
+
+
+def looks_at_stack(code: CodeType) -> bool:
+    """Whether the code may count the frames above its own."""
+    keywords = (names for names in code.co_consts if type(names) is tuple)
+    return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
+
+
+# (What a memory view looks at cannot be resized while the view is there.)
+_WATCHES_LIFETIMES = frozenset(
+    {"weakref", "__subclasses__", "getrefcount", "get_objects", "get_referrers", "get_referents", "memoryview"}
+)
+
+
+def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
+    """Whether the code may see when an object goes: it names what makes weak references or counts what is there.
+
+    Only what stands in the code itself is looked at: what it calls has frames of its own, which drop what they hold
+    when they return. Where the graph breaks inside the library's weak containers, that tells it, too.
+    """
+    if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
+        return True
+    if any(watches_lifetimes(inner, globals_) for inner in code.co_consts if isinstance(inner, CodeType)):
+        return True
+    named = (globals_.get(name) for name in code.co_names)
+    return any(_module_of(value) in ("weakref", "_weakref") for value in named)
+
+
+def _module_of(value: Any) -> Any:
+    """Where a function, a class or the class of an object is from, without asking code of the program's."""
+    if type(value) in (FunctionType, BuiltinFunctionType):
+        return value.__module__
+    cls = value if issubclass(type(value), type) else type(value)
+    return type.__getattribute__(cls, "__module__")
+
+
+def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
+    """The locals that may still be read when `instruction` is about to run: all, where the code looks at its
+    namespace as a whole."""
+    if looks_at_namespace(root.code):
+        return frozenset(root.program.varnames)
+    return root.decoded.live.get(instruction, frozenset())

@@ -1,0 +1,36 @@
+"""Code that enters and leaves `with` and `except` blocks where a function is left and gone on with."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tracer_core.bytecode import CodeBuilder, Handler
+
+
+def enter_block(code: CodeBuilder, manager: str) -> None:
+    """Enter the manager in a variable and push its exit."""
+    code.load_local(manager)
+    code.emit("BEFORE_WITH")
+    code.pop()
+
+
+def make_and_enter_block(code: CodeBuilder, maker: str) -> None:
+    """Enter what the function in a variable makes, and push its exit."""
+    code.call(lambda: code.load_local(maker))
+    code.emit("BEFORE_WITH")
+    code.pop()
+
+
+def leave_block(code: CodeBuilder, exit_: str, manager: str) -> None:
+    """Leave a block by its exit in the variable `exit_`, and put what enters it another time there instead."""
+    code.call(lambda: code.load_local(exit_), [partial(code.const, None)] * 3)
+    code.pop()
+    code.load_local(manager)
+    code.store_local(exit_)
+
+
+def raise_and_catch(code: CodeBuilder, depth: int) -> None:
+    """Put Python in the state of handling the exception on top of `depth` items, and leave its mark in its place."""
+    raising = code.emit("RAISE_VARARGS", 1)
+    raising.handler = Handler(code.emit("PUSH_EXC_INFO"), depth, False)
+    code.pop()

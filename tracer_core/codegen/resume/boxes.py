@@ -1,0 +1,86 @@
+"""What a resume function is handed in boxes (see `tracer_core.variables.dropping`), and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import CodeType
+
+import torch
+
+from tracer_core.codegen.rebuild.needs import reachable
+from tracer_core.sources import LocalSource
+from tracer_core.sources.parts import instance_dict
+from tracer_core.variables.base import VariableTracker
+from tracer_core.variables.dropping import BOX, box_of, dropping_shows
+from tracer_core.variables.frames import Frame
+from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.iterators import IteratorVariable
+from tracer_core.variables.trace_state import TraceState
+from tracer_core.variables.user_objects import UserObjectVariable
+
+
+def boxed(tracker: VariableTracker | None) -> bool:
+    """Whether it is, or holds, something whose dropping shows."""
+    return tracker is not None and any(map(dropping_shows, reachable([tracker])))
+
+
+def boxed_locals(root: Frame) -> frozenset[str]:
+    """The locals to be handed on in boxes; those that are not looked at any more, too, as they hold on to it."""
+    if not any(map(dropping_shows, reachable(root.locals.values()))):
+        return frozenset()
+    return frozenset(name for name, value in root.locals.items() if boxed(value))
+
+
+def boxes_of(code: CodeType) -> set[str]:
+    """The parameters of a resume function's code that are boxes."""
+    return {name for name in code.co_varnames[: code.co_argcount] if name.startswith(BOX)}
+
+
+def leave_boxes(trace: TraceState) -> None:
+    """Leave what the frame was handed where it is, as the frame returns: it goes when the boxes go."""
+    changed = trace.side_effects.changed
+    for tracker in [tracker for tracker in changed if _is_box(tracker)]:
+        del changed[tracker]
+
+
+def _is_box(tracker: VariableTracker) -> bool:
+    return isinstance(tracker.source, LocalSource) and tracker.source.local.startswith(BOX)
+
+
+def let_go(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
+    """The box whose content the frame was handed and may have let go of in the trace, unseen; None if there is none.
+    `alive` are the values that live on."""
+    boxes = boxes_of(root.code)
+    if not boxes:
+        return None
+    emptied = next((box for box in map(_emptied, trace.side_effects.changed) if box is not None), None)
+    if emptied is not None:
+        return emptied
+    held = {box_of(tracker) for tracker in (*alive, *reachable([*root.locals.values(), *root.stack]))}
+    return next((name for name in sorted(boxes - held) if not _spent(trace, name)), None)
+
+
+# Nothing of the user's runs when one of these is dropped.
+_PLAIN = (torch.Tensor, int, float, str, bytes, type(None))
+
+
+def _emptied(changed: VariableTracker) -> str | None:
+    """The box in which the frame was handed a container, if the trace may have dropped what the container held."""
+    box = None if _is_box(changed) else box_of(changed)
+    if box is None or isinstance(changed, IteratorVariable):
+        return None
+    if isinstance(changed, UserObjectVariable):
+        before = instance_dict(changed.real) or {}
+        if all(isinstance(before.get(name), _PLAIN) for name in (*changed.attributes, *changed.deleted)):
+            return None
+    return box
+
+
+def _spent(trace: TraceState, box: str) -> bool:
+    """Whether all generators in the box that the trace has met have come to their end."""
+    met = [
+        tracker
+        for tracker in trace.trackers_by_object.values()
+        if isinstance(tracker, IteratorVariable) and box_of(tracker) == box
+    ]
+    return bool(met) and all(isinstance(tracker, GeneratorVariable) and tracker.finished for tracker in met)

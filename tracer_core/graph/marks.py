@@ -1,0 +1,108 @@
+"""Marks of what a trace has learnt, and the way back to them: an inner graph that is given up leaves nothing behind.
+
+Most tables only grow, so their lengths are all that a mark needs. torch's shape environment has no marks, so its
+tables are copied.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, ValueRangesSLoc
+
+from tracer_core.graph.fakes import Fakes, SymbolBinding
+from tracer_core.graph.operations import OperationsMark
+
+Table = list[Any] | dict[Any, Any]
+"""One that only grows: nothing in it is replaced or taken out."""
+
+Lengths = tuple[int, ...]
+
+
+def lengths_of(tables: tuple[Table, ...]) -> Lengths:
+    return tuple(map(len, tables))
+
+
+def cut_back(tables: tuple[Table, ...], lengths: Lengths) -> None:
+    """Take what was added to the tables since they had these lengths."""
+    for table, length in zip(tables, lengths, strict=True):
+        if isinstance(table, list):
+            del table[length:]
+        else:
+            while len(table) > length:
+                table.popitem()
+
+
+@dataclass(frozen=True, slots=True)
+class FakesMark:
+    """What the fakes and symbols of an attempt were like. (What its `history` learnt of the code's arguments stays:
+    it is true whatever is done with them.)"""
+
+    bindings: list[SymbolBinding]
+    idle: list[list[int]]
+    unknowns: frozenset[Any]
+    needs_all_strides: bool
+    operations: OperationsMark
+    environment: Mapping[str, Any]
+    guards: int
+
+
+def mark_fakes(fakes: Fakes) -> FakesMark:
+    env = fakes.shape_env
+    return FakesMark(
+        [dataclasses.replace(each, sources=list(each.sources)) for each in fakes.symbols.values()],
+        [tracked.idle for tracked in fakes.inputs.values()],
+        frozenset(fakes.unknowns),
+        fakes.needs_all_strides,
+        fakes.operations.mark(),
+        {name: _copy(value) for name, value in vars(env).items() if name not in _KEPT},
+        len(env.guards),
+    )
+
+
+def roll_back_fakes(fakes: Fakes, mark: FakesMark) -> None:
+    cut_back((fakes.symbols, fakes.inputs), (len(mark.bindings), len(mark.idle)))
+    for binding, before in zip(fakes.symbols.values(), mark.bindings, strict=True):
+        for field in dataclasses.fields(before):
+            setattr(binding, field.name, _copy(getattr(before, field.name)))
+    for tracked, idle in zip(fakes.inputs.values(), mark.idle, strict=True):
+        tracked.idle = idle
+    fakes.unknowns = set(mark.unknowns)
+    fakes.needs_all_strides = mark.needs_all_strides
+    fakes.operations.roll_back(mark.operations)
+    _roll_back_environment(fakes.shape_env, mark)
+
+
+_KEPT = frozenset({"guards", "_version_counter", "_replacements_version_counter"})
+"""Of an environment, the list that is watched, and the counters by which caches notice that something has changed."""
+
+
+def _roll_back_environment(env: ShapeEnv, mark: FakesMark) -> None:
+    del env.guards[mark.guards :]
+    for name, value in mark.environment.items():
+        setattr(env, name, _copy(value))
+    env._version_counter += 1
+    env._replacements_version_counter += 1
+    # Some answers are cached for good, though giving them adds guards.
+    for method in vars(ShapeEnv).values():
+        if hasattr(method, "cache_clear"):
+            method.cache_clear()
+
+
+_CHANGED_IN_PLACE = (list, set, dict, ValueRangesSLoc)
+
+
+def _copy(value: Any) -> Any:
+    """A copy of a table, and of what is changed in place in it."""
+    if not isinstance(value, (list, set, dict)):
+        return value
+    table = copy(value)
+    if isinstance(table, dict):
+        for key, item in table.items():
+            if isinstance(item, _CHANGED_IN_PLACE):
+                table[key] = copy(item)
+    return table

@@ -1,0 +1,115 @@
+"""Torch's settings as one attempt changes them.
+
+While a program is walked its switches are thrown for real, so that fakes come out as the real values will; `finish`
+says what the program left changed and puts everything back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracer_core.global_state import ON_DEMAND, PROPERTIES
+
+
+@dataclass(slots=True, eq=False)
+class Entered:
+    """A context manager the program is in.
+
+    Args:
+        manager: what stands for it.
+        leave: leaves it for real, in the trace.
+        may_stay: whether a graph that leaves it open, and settings put back, are all there is to being in it.
+        root_step: the number of the root frame's instruction that entered it.
+        node: the graph's node that enters it, if there is one.
+        name: what people call it, where that is not its manager's type.
+    """
+
+    manager: Any
+    leave: Callable[[], object]
+    may_stay: bool
+    root_step: int
+    node: Any = None
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Change:
+    """A setting that the program leaves at another value than it found."""
+
+    setting: str
+    value: Any
+
+    @property
+    def write(self) -> Callable[[Any], object]:
+        write = PROPERTIES[self.setting].write
+        assert write is not None
+        return write
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsMark:
+    """The settings touched so far, as they are, and the managers that the program is in."""
+
+    values: dict[str, Any]
+    entered: list[Entered]
+
+
+@dataclass(slots=True)
+class TracedSettings:
+    """`start` has the settings touched so far, as they were when the frame started; `entered` what the program is in,
+    the innermost last; `left` what it leaves changed, once that is known."""
+
+    start: dict[str, Any] = field(default_factory=dict)
+    entered: list[Entered] = field(default_factory=list)
+    left: list[Change] = field(default_factory=list)
+
+    def touch(self, *settings: str) -> None:
+        """The program is about to change these. (Those that are read on demand hang together: all are noted.)"""
+        names: Iterable[str] = settings
+        if any(not PROPERTIES[name].always for name in settings):
+            names = (*settings, *ON_DEMAND)
+        for name in names:
+            if name not in self.start:
+                self.start[name] = PROPERTIES[name].read()
+
+    def differing(self) -> dict[str, Any]:
+        """The settings that are not as they were at the start, with their values now."""
+        now = {name: PROPERTIES[name].read() for name in self.start}
+        return {name: value for name, value in now.items() if value != self.start[name]}
+
+    def changed(self, setting: str) -> bool:
+        """Whether a setting is not as it was at the start."""
+        return setting in self.start and PROPERTIES[setting].read() != self.start[setting]
+
+    def leave(self, entered: Entered) -> None:
+        self.entered.remove(entered)
+        entered.leave()
+
+    def finish(self) -> None:
+        """The walk is over: note what it leaves changed, of what is put back by setting it, and put all back."""
+        self.left = [
+            Change(name, value) for name, value in self.differing().items() if PROPERTIES[name].write is not None
+        ]
+        self.restore()
+
+    def restore(self) -> None:
+        """Put everything back as it was when the frame started."""
+        self.roll_back(SettingsMark(dict(self.start), []))
+
+    def mark(self) -> SettingsMark:
+        return SettingsMark({name: PROPERTIES[name].read() for name in self.start}, list(self.entered))
+
+    def roll_back(self, mark: SettingsMark) -> None:
+        """Put everything back as it was at the mark."""
+        while len(self.entered) > len(mark.entered):
+            self.entered.pop().leave()
+        wanted = {**self.start, **mark.values}
+        # Some settings change others: twice is enough for those there are.
+        for _ in range(2):
+            for name, value in wanted.items():
+                write = PROPERTIES[name].write
+                if write is not None and PROPERTIES[name].read() != value:
+                    write(value)
+        self.start = {name: self.start[name] for name in mark.values}

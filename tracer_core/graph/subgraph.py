@@ -1,0 +1,306 @@
+"""`SubgraphTracer`: builds one graph, which may stand inside another one that is being built.
+
+A value of an outer graph is *lifted* where an inner one uses it: it becomes a placeholder of the inner graph, and of
+each graph between the two. A graph's placeholders are, in this order:
+
+1. its arguments, in the order in which they were added: what the operator that runs the graph passes by itself;
+2. what was lifted, in the order of first use, each value once. Symbols that say how a tensor lies in memory come
+   before the first tensor that needs them.
+
+`lifted` keeps for each of the latter which node of the graph around it stands for, so that whoever emits the call
+passes these nodes (`operands`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import torch
+import torch.fx
+from torch.fx import Node, map_arg
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.fakes import Fakes
+from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
+from tracer_core.graph.memory import symbols_of
+from tracer_core.graph.number_errors import may_raise
+from tracer_core.observer import Observer
+from tracer_core.sources import Source
+
+SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
+NUMBERS = (*SYMBOLIC, bool, int, float)
+
+Calls = tuple[tuple[CodeType, int], ...]
+"""Calls of the program that are running, each as its code and line, the innermost first."""
+
+
+@dataclass(slots=True)
+class GraphContext:
+    """What the graphs of one attempt share. `calls` says what calls of the program are running; `noted` is how
+    many of the operations that may draw, and that may raise for what is in their arguments, belong to nodes already;
+    `nested` whether there was ever an inner graph."""
+
+    fakes: Fakes
+    observer: Observer | None
+    calls: Callable[[], Calls]
+    noted: tuple[int, int] = (0, 0)
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TracerMark:
+    """How much there was of a graph's tables, and how often each name was given."""
+
+    lengths: Lengths
+    name_counts: dict[str, int]
+
+
+class SubgraphTracer:
+    """Builds one graph.
+
+    Args:
+        parent: builds the graph around it, if there is one.
+    """
+
+    def __init__(self, context: GraphContext, parent: SubgraphTracer | None = None) -> None:
+        self.context = context
+        self.parent = parent
+        self.graph = torch.fx.Graph()
+        self.grad_mode_at_start = torch.is_grad_enabled()
+        self.arguments: list[Node] = []
+        # The placeholder of each node of the parent's graph that was lifted.
+        self.lifted: dict[Node, Node] = {}
+        # The node of each symbol. A symbol stands for what was there when the frame started, or what the node gave
+        # that is bound to it, whatever the trace has changed since: one node serves every read.
+        self.symbols: dict[str, Node] = {}
+        # What `get_attr` nodes find: by its name, the value and its node.
+        self.attributes: dict[str, tuple[Any, Node]] = {}
+        # Where in the program each operation comes from.
+        self.places: dict[Node, Calls] = {}
+        self._created: list[Node] = []
+
+    # --- inputs -------------------------------------------------------------------------------------------
+
+    def add_argument(self, name: str, fake: Any) -> Node:
+        """A placeholder for what the operator that runs this graph passes to it. It comes before all that is
+        lifted; the symbols of its sizes are lifted."""
+        self._lift_symbols(fake)
+        node = self._placeholder(name, fake, self.arguments[-1] if self.arguments else None)
+        self.arguments.append(node)
+        self._bind(node, fake)
+        return node
+
+    def lift(self, node: Node) -> Node:
+        """The node of this graph that stands for `node`, which is of this graph or one around it.
+
+        Raises:
+            ValueError: `node` is of another graph.
+        """
+        if node.graph is self.graph:
+            return node
+        if self.parent is None:
+            raise ValueError(f"the node {node} belongs to none of the graphs that are being built")
+        outer = self.parent.lift(node)
+        known = self.lifted.get(outer)
+        return self._lift(outer) if known is None else known
+
+    def _lift(self, outer: Node) -> Node:
+        assert self.parent is not None
+        fake = outer.meta["example_value"]
+        if outer.op == "get_attr" and not isinstance(fake, torch.Tensor):
+            # No operator takes a module for an input: the inner graph has it as an attribute of its own.
+            return self.add_attribute(outer.name, self.parent.attributes[str(outer.target)][0], fake)
+        symbol = _plain_symbol(fake)
+        if symbol in self.symbols and isinstance(fake, torch.SymInt):
+            return self.symbols[symbol]
+        self._lift_symbols(fake)
+        node = self._placeholder(outer.name, fake, self._last_placeholder(), outer.meta.get("source"))
+        self.lifted[outer] = node
+        self._bind(node, fake)
+        return node
+
+    @property
+    def operands(self) -> list[Node]:
+        """The nodes of the parent's graph to call this graph with, after its arguments."""
+        return list(self.lifted)
+
+    def symbol(self, name: str) -> Node:
+        """The node of this graph for a plain symbol."""
+        node = self.symbols.get(name)
+        if node is None:
+            node = self.symbols[name] = self._find_symbol(name)
+        return node
+
+    def _find_symbol(self, name: str) -> Node:
+        assert self.parent is not None
+        return self.lift(self.parent.symbol(name))
+
+    def _lift_symbols(self, fake: Any) -> None:
+        """Symbols that say how a tensor lies in memory are inputs wherever the tensor is."""
+        if isinstance(fake, torch.Tensor):
+            for name in symbols_of(fake):
+                self.symbol(name)
+
+    def _bind(self, node: Node, fake: Any) -> None:
+        """`node` gives the value of a symbol that no input of the frame has."""
+        name = _plain_symbol(fake)
+        if name is not None and (self.parent is not None or name not in self.context.fakes.symbols):
+            self.symbols.setdefault(name, node)
+
+    def _last_placeholder(self) -> Node | None:
+        """The placeholder after which the next lifted value stands."""
+        if self.lifted:
+            return next(reversed(self.lifted.values()))
+        return self.arguments[-1] if self.arguments else None
+
+    def _placeholder(self, name: str, fake: Any, after: Node | None, source: Source | None = None) -> Node:
+        with self._inserting(after):
+            node = self.graph.placeholder(name)
+        # The graph's function calls its parameters by their targets.
+        node.target = node.name
+        if source is not None:
+            node.meta["source"] = source
+        return self._note(node, fake)
+
+    def inputs_to_spare(self) -> list[Node]:
+        """The placeholders that may go if nobody reads them."""
+        return list(self.lifted.values())
+
+    def drop_inputs(self, unread: Collection[Node]) -> None:
+        """Erase placeholders that nobody reads."""
+        self.lifted = {outer: inner for outer, inner in self.lifted.items() if inner not in unread}
+        for node in unread:
+            self.graph.erase_node(node)
+
+    # --- nodes --------------------------------------------------------------------------------------------
+
+    def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> Node:
+        """A node whose result has the fake value `fake`. Arguments that are of graphs around this one are lifted."""
+        if self.context.nested:
+            args, kwargs = map_arg(args, self.lift), map_arg(kwargs, self.lift)
+        if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
+            # A graph writes `operator.pow` as `**`, and a number's sign before it comes last.
+            target = pow
+        node = self.graph.create_node(op, target, args, kwargs)
+        node.meta["example_value"] = fake
+        context, operations = self.context, self.context.fakes.operations
+        drawn, raising = context.noted
+        if operations.draws != drawn:
+            node.meta["draws"] = True
+        if operations.may_raise != raising:
+            node.meta["may_raise_on_data"] = True
+        context.noted = operations.draws, operations.may_raise
+        self.places[node] = context.calls()
+        if isinstance(fake, NUMBERS):
+            if may_raise(node, context.fakes.unknowns):
+                node.meta["may_raise"] = True
+            self._bind(node, fake)
+        return self._note(node, fake)
+
+    def add_attribute(self, name: str, value: Any, fake: Any = None) -> Node:
+        """The node that gives `value`, which the graph's module holds as an attribute, called `name` if it can be."""
+        for known, node in self.attributes.values():
+            if known is value:
+                return node
+        # Inputs, then attributes: both are there wherever the graph uses them.
+        last = next(reversed(self.attributes.values()))[1] if self.attributes else self._last_placeholder()
+        with self._inserting(last):
+            node = self.graph.create_node("get_attr", name, name=name)
+        node.target = node.name
+        self.attributes[node.name] = value, node
+        return self._note(node, fake)
+
+    def replace_number(self, node: Node, number: Any) -> None:
+        """`node` gives this symbolic number rather than the one that its operation gave for symbols."""
+        node.meta["example_value"] = number
+        self._bind(node, number)
+
+    def number(self, expr: Any) -> Any:
+        """A number from symbols: the node of a plain symbol, an int, or its arithmetic as nodes of this graph."""
+        if expr.is_Symbol:
+            return self.symbol(str(expr))
+        if expr.is_Integer:
+            return int(expr)
+        parts = [self.number(arg) for arg in expr.args]
+        function = _EXPRESSION_OPS.get(type(expr).__name__)
+        if function is None:
+            raise Unsupported("needs-constant", what=f"the size expression {expr}")
+        result = parts[0]
+        for i, part in enumerate(parts[1:], 2):
+            partial = expr if i == len(parts) else expr.func(*expr.args[:i])
+            number = _number_of(partial, self.context.fakes.shape_env)
+            result = self.add_node("call_function", function, (result, part), {}, number)
+        return result
+
+    def _inserting(self, after: Node | None) -> contextlib.AbstractContextManager[Any]:
+        """Inside the block, nodes go after that one, or to the beginning."""
+        return self.graph.inserting_before() if after is None else self.graph.inserting_after(after)
+
+    def _note(self, node: Node, fake: Any) -> Node:
+        node.meta["example_value"] = fake
+        self._created.append(node)
+        if self.context.observer is not None:
+            self.context.observer.on_node(node, fake)
+        return node
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def close(self, results: Sequence[Any]) -> None:
+        """Give the graph its output: nodes of this graph or of graphs around it, constants, or nests of these."""
+        self._created.append(self.graph.output(map_arg(tuple(results), self.lift)))
+
+    def module(self) -> torch.fx.GraphModule:
+        """The closed graph as a module that holds the attributes it uses."""
+        return torch.fx.GraphModule({name: value for name, (value, _) in self.attributes.items()}, self.graph)
+
+    # --- marks --------------------------------------------------------------------------------------------
+
+    def _tables(self) -> tuple[Table, ...]:
+        return self._created, self.arguments, self.lifted, self.symbols, self.attributes
+
+    def mark(self) -> TracerMark:
+        return TracerMark(lengths_of(self._tables()), dict(self.graph._graph_namespace._base_count))
+
+    def roll_back(self, mark: TracerMark) -> None:
+        """Take out what was added to the graph since; its names are free again."""
+        names = self.graph._graph_namespace
+        for node in reversed(self._created[mark.lengths[0] :]):
+            self.places.pop(node, None)
+            if not node._erased:
+                self.graph.erase_node(node)
+            names._used_names.discard(node.name)
+            names._obj_to_name.pop(node, None)
+        names._base_count = dict(mark.name_counts)
+        cut_back(self._tables(), mark.lengths)
+
+
+def _plain_symbol(fake: Any) -> str | None:
+    """The symbol that a symbolic int or float is, if it is nothing but one."""
+    if isinstance(fake, (torch.SymInt, torch.SymFloat)) and fake.node.expr.is_Symbol:
+        return str(fake.node.expr)
+    return None
+
+
+def _number_of(expr: Any, env: ShapeEnv) -> Any:
+    """The symbolic int that `expr` says, with what it is in this call."""
+    hint = expr.xreplace(env.backed_var_to_val)
+    return env.create_symintnode(expr, hint=int(hint) if hint.is_Integer else None)
+
+
+_EXPRESSION_OPS: dict[str, Callable[..., Any]] = {
+    "Add": operator.add,
+    "Mul": operator.mul,
+    "Pow": operator.pow,
+    "FloorDiv": operator.floordiv,
+    "CleanDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "PythonMod": operator.mod,
+    "Max": torch.sym_max,
+    "Min": torch.sym_min,
+}

@@ -1,0 +1,26 @@
+"""A table of objects by identity. A trace handles each of its functions as one step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class IdentityTable:
+    """Holds the objects that it knows something of, so that their addresses stay theirs."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, tuple[Any, Any]] = {}
+
+
+def new_table() -> IdentityTable:
+    return IdentityTable()
+
+
+def found_in(table: IdentityTable, obj: Any) -> tuple[Any, ...]:
+    """What was noted for `obj`, alone in a tuple, or an empty tuple."""
+    entry = table.entries.get(id(obj))
+    return () if entry is None else entry[1:]
+
+
+def note_in(table: IdentityTable, obj: Any, what: Any) -> None:
+    table.entries[id(obj)] = obj, what

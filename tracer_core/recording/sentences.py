@@ -1,0 +1,60 @@
+"""A step in one sentence: the instruction, what it took, what it added to the graph, what it left.
+
+Nodes, guards, breaks and exceptions are told alike for all operations, between the verbs of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracer_core.recording import sayings  # noqa: F401  fills SAYINGS
+from tracer_core.recording.words import SAYINGS, closed, listed, node_text, some, took_and_pushed
+from tracer_core.symbol_names import said, symbols_in
+
+if TYPE_CHECKING:
+    from tracer_core.recording.steps import Step
+
+
+def sentence(step: Step) -> str:
+    """What the step did, for people."""
+    text = _without_symbols(step)
+    meanings = step._index.symbol_meanings(step.index)
+    names = [
+        name for name in symbols_in(text, meanings) if f"{name} = " not in text and f"symbol {name} " not in text
+    ]
+    return f"{text} Here {said(names, meanings)}." if names else text
+
+
+def _without_symbols(step: Step) -> str:
+    """The same, without what symbols stand for."""
+    instruction = step.instruction
+    saying = SAYINGS.get(instruction.op, took_and_pushed)(step)
+    name = f"{instruction.opname} {instruction.arg}".strip()
+    verbs = [verb for verb in (saying.first, saying.second, *_graph_verbs(step)) if verb]
+    raised, broken = step.raised, step.break_
+    if step.ended:
+        verbs += [saying.last] if saying.last else []
+        if broken is not None:
+            return f"{name} {listed(verbs)}. The graph ends after this: {closed(broken.message)}"
+    elif broken is not None:
+        return f"{name} {listed(verbs) or 'was reached'}. The graph breaks here: {closed(broken.message)}"
+    elif raised is not None:
+        verbs.append(f"raised {raised.text}")
+    elif any(lost.attempt == step.attempt.id for lost in step._index.data.lost):
+        verbs.append("was not recorded to its end")
+    else:
+        verbs.append("did not end, because the walk stopped here")
+    return f"{name} {listed(verbs) or 'did its work'}."
+
+
+def _graph_verbs(step: Step) -> list[str]:
+    verbs = []
+    if step.nodes:
+        verbs.append(f"added {some('node', [f'`{node_text(node)}`' for node in step.nodes])}")
+    if step.symbols:
+        verbs.append(f"made {some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}")
+    if step.guards:
+        verbs.append(f"asked for {some('guard', [f'`{guard.text}`' for guard in step.guards])}")
+    if step.side_effects:
+        verbs.append(f"noted {some('side effect', [effect.message for effect in step.side_effects])}")
+    return verbs

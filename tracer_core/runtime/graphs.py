@@ -1,0 +1,145 @@
+"""The call of a compiled graph, and what becomes of an exception that it raises."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from types import CodeType, TracebackType
+from typing import Any
+
+import torch
+from torch._C._dynamo.eval_frame import set_eval_frame
+
+from tracer_core.errors import BackendError
+from tracer_core.global_state import PROPERTIES
+from tracer_core.runtime.tracebacks import Entry, traceback_of
+from tracer_core.signals import clear_frames, code_of, handlers_part, is_from_outside
+from tracer_core.torch_state import autocast_depth, undo_autocast
+
+
+def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
+    """`compiled`, but the graph as it is in calls where inputs share memory: a back end that saw separate inputs
+    may put off or reorder changes to one that the others then would not see."""
+    forward = module.forward
+    if getattr(compiled, "__code__", None) is forward.__code__ or len(module.graph.find_nodes(op="placeholder")) < 2:
+        return compiled
+
+    def call(*args: Any) -> Any:
+        return forward(*args) if _share_memory(args) else compiled(*args)
+
+    return call
+
+
+def _share_memory(values: tuple[Any, ...]) -> bool:
+    """Whether two tensors look at memory of one storage, or of one array (where each has a storage of its own)."""
+    storages = [value.untyped_storage() for value in values if isinstance(value, torch.Tensor)]
+    ranges = sorted((storage.data_ptr(), storage.nbytes()) for storage in storages if storage.nbytes())
+    return any(start + size > after for (start, size), (after, _) in itertools.pairwise(ranges))
+
+
+def untraced(
+    name: str, settings: Mapping[str, Any], checked: Callable[[Any], Any]
+) -> tuple[Callable[..., Any], Callable[[Callable[..., Any]], None]]:
+    """The function with the frame hook off, and how to say which one that is. Results of another number than at the
+    last call, or of another type, go through `checked`."""
+    function: Callable[..., Any]
+    kind: Any = None
+    count = 0
+
+    def be(compiled: Callable[..., Any]) -> None:
+        nonlocal function
+        function = compiled
+
+    def call(*args: Any) -> Any:
+        nonlocal kind, count
+        results: Any
+        previous = set_eval_frame(None)
+        try:
+            results = function(*args)
+        finally:
+            set_eval_frame(previous)
+        if type(results) is not kind or len(results) != count:
+            results = checked(results)
+            kind, count = type(results), len(results)
+        return results
+
+    made = _putting_back(call, settings) if settings else call
+    made.__name__ = made.__qualname__ = name
+    made._tracewalk_disable = True  # type: ignore[attr-defined]
+    return made, be
+
+
+def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> Callable[..., Any]:
+    kept = [
+        (PROPERTIES[name].read, write, value)
+        for name, value in settings.items()
+        if (write := PROPERTIES[name].write) is not None
+    ]
+
+    def call(*args: Any) -> Any:
+        nested = autocast_depth()
+        try:
+            return function(*args)
+        except BaseException as error:
+            # Inference mode lasts as long as the object that the graph's frame holds.
+            clear_frames(error)
+            for read, write, value in kept:
+                if read() != value:  # (what torch takes for unset cannot always be written)
+                    write(value)
+            undo_autocast(nested)
+            raise
+
+    return call
+
+
+# --- exceptions of a graph ----------------------------------------------------------------------------------
+
+
+def is_of_the_graph(error: BaseException) -> bool:
+    """Whether the graph is to blame for what was raised while it ran. What is not its own leaves the frame without a
+    word of the graph."""
+    if isinstance(error, BackendError):
+        return False
+    part = _hooks_part(error)
+    if part is None and not is_from_outside(error):
+        return True
+    if error.__traceback__ is not None:
+        error.__traceback__.tb_next = part or handlers_part(error)
+    return False
+
+
+def _hooks_part(error: BaseException) -> TracebackType | None:
+    """The part of the traceback of `error` that begins in the hook for tensors that autograd saves, None where none
+    does. So ends what checkpointing computes again, once it has all that it needs."""
+    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
+    pack = None if hooks is None else code_of(hooks[0])
+    trace = error.__traceback__ if pack is not None else None
+    while trace is not None and trace.tb_frame.f_code is not pack:
+        trace = trace.tb_next
+    return trace
+
+
+class Places:
+    """For each line of a graph's own code, the calls of the program that it comes from, the innermost first."""
+
+    def __init__(self, code: CodeType, calls: Mapping[int, tuple[Entry, ...]]) -> None:
+        self._code = code
+        self._calls = calls
+
+    def point(self, error: BaseException) -> None:
+        """Have the traceback of `error`, which the graph raised in the calling frame, end where plain Python's would.
+        A back end's own code says nothing of where it comes from: then the traceback stays."""
+        outermost = error.__traceback__
+        if outermost is None:
+            return
+        if is_from_outside(error):
+            outermost.tb_next = handlers_part(error)
+            return
+        calls = self._calls_of(outermost.tb_next)
+        if calls:
+            error.__traceback__ = traceback_of(calls, outermost.tb_frame)
+
+    def _calls_of(self, trace: TracebackType | None) -> tuple[Entry, ...]:
+        while trace is not None and trace.tb_frame.f_code is not self._code:
+            trace = trace.tb_next
+        return () if trace is None else self._calls.get(trace.tb_lineno, ())

@@ -1,0 +1,23 @@
+"""Attributes past what classes do at them, and the globals of a code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def delete_class_attribute(cls: type, name: str) -> None:
+    """Delete it if it is there (the trace may have made and deleted it)."""
+    if name in vars(cls):
+        type.__delattr__(cls, name)
+
+
+def empty_slot(obj: Any, name: str) -> None:
+    """Delete what a slot holds, if anything."""
+    object.__setattr__(obj, name, None)
+    object.__delattr__(obj, name)
+
+
+def globals_of_caller() -> dict[str, Any]:
+    """The globals of the code that calls it."""
+    return sys._getframe(1).f_globals

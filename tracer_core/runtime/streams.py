@@ -1,0 +1,68 @@
+"""Draws of random numbers, and putting back how generators, and inputs that a graph changes, stood before it."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+States = list[tuple[Callable[[Any], Any], Any]]
+
+
+def states_of(*streams: Any) -> States:
+    """For each generator or tensor, what puts it back and the state to put it back to."""
+    return [_state_of(stream) for stream in streams]
+
+
+def _state_of(stream: Any) -> tuple[Callable[[Any], Any], Any]:
+    if isinstance(stream, np.random.RandomState):
+        return stream.set_state, stream.get_state(legacy=False)
+    if isinstance(stream, np.random.Generator):
+        return functools.partial(setattr, stream.bit_generator, "state"), stream.bit_generator.state
+    if isinstance(stream, torch.Generator):
+        return stream.set_state, stream.get_state()
+    if isinstance(stream, torch.Tensor):
+        # `.data` has a version counter of its own: nobody can tell that the tensor was changed and put back.
+        return functools.partial(_put_back, stream, stream.data), stream.detach().clone()
+    return stream.setstate, stream.getstate()
+
+
+def _put_back(tensor: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> None:
+    """Have `tensor` look at its old memory again, with the old values in it."""
+    tensor.data = memory
+    memory.copy_(values)
+
+
+def give_back(states: States) -> None:
+    """Put all back, so that plain Python draws the same numbers."""
+    for put_back, state in states:
+        put_back(state)
+
+
+def stream_at(cls: type[random.Random], state: Any) -> random.Random:
+    """A generator in this state."""
+    stream = cls(0)
+    stream.setstate(state)
+    return stream
+
+
+def shuffled(stream: random.Random, items: list[Any]) -> list[Any]:
+    """`items`, a new list, in the order into which `stream` shuffles them."""
+    stream.shuffle(items)
+    return items
+
+
+def seed_legacy(stream: Any, value: Any) -> None:
+    """Seed the generator behind `numpy.random`, as its own function does."""
+    np.random.seed(value)
+
+
+def shuffled_array(stream: Any, array: Any) -> Any:
+    """A copy of `array` in the order into which `stream` shuffles it."""
+    array = array.copy()
+    stream.shuffle(array)
+    return array

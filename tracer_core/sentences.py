@@ -1,0 +1,42 @@
+"""English for what sentences are filled with: articles, commas, numbers in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+
+def filled(sentence: str, details: Mapping[str, Any]) -> str:
+    """The format string filled with the details, with the articles and commas that these call for."""
+
+    def with_article(match: re.Match[str]) -> str:
+        article = f"{match[1]}n" if _begins_with_vowel(str(details[match[2]])) else match[1]
+        return f"{article} {{{match[2]}}}"
+
+    return _AFTER_LINE.sub(r"\1,", _ARTICLE.sub(with_article, sentence).format(**details))
+
+
+_ARTICLE = re.compile(r"\b([Aa]) \{(\w+)\}")
+_AFTER_LINE = re.compile(r"(?<=[`)])(, line \d+)(?= (?:is|was|has|takes|gives|cannot)\b)")
+"""Where a value named by its text and line is the subject: `y.grad_fn`, line 3, is ..."""
+
+
+def _begins_with_vowel(text: str) -> bool:
+    return bool(_VOWEL.match(text) or _SPELT.match(text))
+
+
+_VOWEL = re.compile(r"[aeiAEI]|[oO](?!ne\b|ne[A-Z_-]|nce)|[uU](?!int|n[iI]|se|sa|su|uid|UID|tf|func|fun|til)")
+_SPELT = re.compile(r"[FHLMNRSX](?![a-z])")
+"""Letters whose names begin with a vowel, at the beginning of an abbreviation: an RNN, an SGD."""
+
+
+def ordinal(number: int) -> str:
+    """`second`, `third`, ..., `11th`."""
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
