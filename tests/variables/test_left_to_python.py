@@ -22,6 +22,7 @@ pytestmark = pytest.mark.row("O7")
 
 class Bare:
     __slots__ = ("a",)
+    kept = 1
 
 
 class Hinted:
@@ -49,10 +50,21 @@ def called_until(x: torch.Tensor) -> Any:
 
 def written_past_slots(x: torch.Tensor) -> Any:
     try:
-        Bare().b = 1  # type: ignore[attr-defined]
+        Bare().kept = 1  # type: ignore[misc]
     except AttributeError as error:
         return x, str(error)
     return x
+
+
+def told_that_nothing_is_there(x: torch.Tensor) -> Any:
+    said = []
+    for change in (lambda o: setattr(o, "b", 1), lambda o: delattr(o, "a"), lambda o: delattr(o, "b")):
+        for obj in (Bare(), Hinted(), ValueError(), lambda: 1):
+            try:
+                change(obj)
+            except AttributeError as error:
+                said.append(str(error))
+    return x + 1, said
 
 
 def noted(x: torch.Tensor) -> Any:
@@ -146,3 +158,10 @@ def test_half_used_ones_leave_the_frame_to_python(make: Callable[[Any], Any]) ->
     found = tracer_core.compile(program, backend="eager", options={"raise_internal_faults": True})(torch.ones(2))
     expected = program(torch.ones(2))
     assert torch.equal(found[0], expected[0]) and found[1] == expected[1]
+
+
+def test_what_is_said_of_attributes_that_are_not_there() -> None:
+    tracer_core.reset()
+    x = torch.ones(2)
+    found = tracer_core.compile(told_that_nothing_is_there, backend="eager", fullgraph=True)(x)
+    assert found[1] == told_that_nothing_is_there(x)[1]

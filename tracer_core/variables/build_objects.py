@@ -116,7 +116,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     base = base_of(cls)
     if base is not None:
         return _object_with_part(build, value, source, base)
-    if is_in_c(cls) and not hasattr(value, "__dict__"):  # It tells nothing of its state.
+    if is_in_c(cls) and not cls.__dictoffset__:  # It tells nothing of its state.
         if callable(value) and rules.is_graph_function(value):
             return TorchFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)

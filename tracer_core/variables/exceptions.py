@@ -128,7 +128,7 @@ class ExceptionVariable(VariableTracker):
             if value is DELETED or not issubclass(value.realize().python_type(), _WRITABLE.get(name, ())):
                 return False
         elif value is DELETED and self.stored(tx, name) is None:
-            raise_not_there(tx, name)
+            raise_not_there(tx, self, name)
         if isinstance(value, TracebackVariable) and value.of is not self and value.source is None:
             return False
         if name == "args":

@@ -142,7 +142,7 @@ class UserFunctionVariable(FunctionVariable):
         if name.startswith("__"):
             return False
         if value is DELETED and self.stored(tx, name) is None:
-            raise_not_there(tx, name)
+            raise_not_there(tx, self, name)
         self.dict_store(tx, name, value)
         return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from tracer_core.variables.base import Tracing
+from tracer_core.variables.base import Tracing, VariableTracker
 
 _IN_C = (types.GetSetDescriptorType, types.MemberDescriptorType)
 
@@ -20,6 +20,7 @@ def is_kept_in_c(found: Any, owner: type) -> bool:
     return isinstance(found, _IN_C) and not is_slot(found, owner)
 
 
-def raise_not_there(tx: Tracing, name: str) -> None:
-    """Raise what Python says of `del obj.name` where the object has no such attribute."""
-    tx.raise_(AttributeError, name)
+def raise_not_there(tx: Tracing, obj: VariableTracker, name: str) -> None:
+    """Raise what Python says of `del obj.name` where there is no such attribute, and of `obj.name = ...` where there
+    is no place for it."""
+    tx.raise_(AttributeError, f"{obj.type_name_in_errors()!r} object has no attribute {name!r}")

@@ -108,7 +108,7 @@ class NestedFunctionVariable(FunctionVariable):
             if value is DELETED or taken is None or not issubclass(value.realize().python_type(), taken):
                 return False
         elif value is DELETED and name not in self.attributes:
-            raise_not_there(tx, name)
+            raise_not_there(tx, self, name)
         tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             del self.attributes[name]

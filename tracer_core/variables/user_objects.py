@@ -303,11 +303,16 @@ class UserObjectVariable(VariableTracker):
             tx.raise_(AttributeError, setter_name)
         if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
-        nowhere = not self._is_slot(name) and not self._has_dict()
+        in_slot = self._is_slot(name)
+        nowhere = not in_slot and not self._has_dict()
+        if nowhere and owner is None and static_lookup(self.cls, "__setattr__")[1] is object:
+            raise_not_there(tx, self, name)
         if nowhere or (owner is not None and is_kept_in_c(found, owner)):
             raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
         if value is DELETED and self._current(tx, name) is None:
-            raise_not_there(tx, name)
+            if in_slot:
+                tx.raise_(AttributeError, name)
+            raise_not_there(tx, self, name)
         self.dict_store(tx, name, value)
         return True
 
