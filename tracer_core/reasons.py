@@ -543,7 +543,7 @@ _reason(
 _reason(
     "set-special-attribute",
     "The code sets {name} of a {cls} object.",
-    "That changes what the object is.",
+    "Code in C keeps it, or the object has no place for it; what it takes is for Python to say.",
     "Set it outside the compiled function.",
 )
 _reason(

@@ -20,7 +20,7 @@ from tracer_core import observer as observers
 from tracer_core.compiling import is_compiling
 from tracer_core.frame_eval import lookup, threads
 from tracer_core.global_state import PROPERTIES
-from tracer_core.graph import libraries
+from tracer_core.guards.kinds import libraries
 from tracer_core.signals import waiting
 from tracer_core.variables import overlay
 

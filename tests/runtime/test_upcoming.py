@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import collections
 import itertools
 import random
@@ -28,7 +27,6 @@ LEAVES: list[Callable[[list[int]], Iterator[Any]]] = [
     lambda items: iter("é" * len(items)),
     lambda items: iter(bytes(items)),
     lambda items: iter(bytearray(items)),
-    lambda items: iter(array.array("i", items)),
     lambda items: iter(range(len(items))),
     lambda items: iter(range(2**70, 2**70 + len(items))),
     lambda items: iter(dict.fromkeys(items, 7)),
@@ -44,9 +42,6 @@ LEAVES: list[Callable[[list[int]], Iterator[Any]]] = [
     lambda items: itertools.count(0.1, len(items)),
     lambda items: itertools.repeat(items, len(items)),
     lambda items: itertools.product(items, "ab"),
-    lambda items: itertools.permutations(items, 2),
-    lambda items: itertools.combinations(items, 2),
-    lambda items: itertools.combinations_with_replacement(items, 2),
 ]
 
 #: Functions that make an iterator over two others.
@@ -58,7 +53,6 @@ COMPOSED: list[Callable[[Any, Any], Iterator[Any]]] = [
     lambda a, b: itertools.chain.from_iterable([b, {9: 1}.items()]),
     lambda a, b: itertools.islice(a, 1, None, 2),
     lambda a, b: itertools.islice(a, 3),
-    lambda a, b: itertools.zip_longest(a, itertools.islice(b, 4)),
     lambda a, b: itertools.cycle(itertools.islice(a, 3)),
 ]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tracer_core.bytecode import Span
 from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild.buffers import write_buffer
-from tracer_core.codegen.rebuild.containers import dict_of, items_of_set, list_of
+from tracer_core.codegen.rebuild.containers import dict_of, list_of
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.objects import set_attributes, write_exception
-from tracer_core.runtime.containers import refill_dict, refill_set, set_items
+from tracer_core.runtime.containers import set_items
 from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
 from tracer_core.runtime.objects import delete_class_attribute
@@ -24,7 +22,7 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.outside_iterators import IndexIterator, OutsideIterator
+from tracer_core.variables.outside_iterators import OutsideIterator
 from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
 from tracer_core.variables.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.user_objects import UserObjectVariable
@@ -64,8 +62,6 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
         return tracker.keys()
     if isinstance(tracker, CellVariable):
         return [] if tracker.contents is None else [tracker.contents]
-    if isinstance(tracker, IndexIterator):
-        return [tracker.index]
     attributes = getattr(tracker, "attributes", {})
     if isinstance(tracker, ExceptionVariable) and tracker.args_set:
         return [*tracker.args, *attributes.values()]
@@ -146,41 +142,24 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
 @writes_back("dict")
 def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
-    if not check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
-        if tracker.reshaped:
-            _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
-            return
-        # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
-        emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
+    check_keys(tracker.by_key)
+    if tracker.reshaped:
+        _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
         return
-    emitter.run_const(
-        refill_dict,
-        lambda: emitter.load(tracker),
-        lambda: emitter.const(base),
-        lambda: dict_of(emitter, tracker),
-    )
+    # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
+    emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
 
 
 @writes_back("set")
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
-    if not check_keys(tracker.by_key, ordered=False):
-        _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
-        return
-    emitter.run_const(refill_set, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
-
-
-writes_back("buffer")(write_buffer)
+    check_keys(tracker.by_key)
+    _refill(emitter, tracker, set, "update", lambda: list_of(emitter, tracker.keys()))
 
 
 @writes_back("iterator")
 def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
     taken, ended = (functools.partial(emitter.const, value) for value in (tracker.taken, tracker.ended))
     emitter.run_const(advance, lambda: emitter.load(tracker), taken, ended)
-
-
-@writes_back("index iterator")
-def _index_iterator(emitter: Emitter, tracker: IndexIterator) -> None:
-    emitter.run_method(lambda: emitter.load(tracker), "__setstate__", lambda: emitter.load(tracker.index))
 
 
 @writes_back("cell")

@@ -9,16 +9,13 @@ from tracer_core.guards import kinds, make
 from tracer_core.guards.compiled import CompiledGuards, Failure, compile_guards
 from tracer_core.guards.constants import constant_key, is_constant, same_constant
 from tracer_core.guards.guard import KINDS, Guard, Kind, Relation, kind
-from tracer_core.guards.kinds.libraries import ABSENT, OfType, names_of
 
 __all__ = [
-    "ABSENT",
     "KINDS",
     "CompiledGuards",
     "Failure",
     "Guard",
     "Kind",
-    "OfType",
     "Relation",
     "compile_guards",
     "constant_key",
@@ -26,6 +23,5 @@ __all__ = [
     "kind",
     "kinds",
     "make",
-    "names_of",
     "same_constant",
 ]

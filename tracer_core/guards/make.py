@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -15,10 +15,9 @@ from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Guard
 from tracer_core.guards.held import Held
 from tracer_core.guards.kinds.containers import hold_key
-from tracer_core.guards.kinds.libraries import Derived
+from tracer_core.guards.kinds.libraries import Libraries
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
-from tracer_core.guards.kinds.values import Contents
 from tracer_core.runtime.containers import dict_keys
 from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
 
@@ -54,11 +53,6 @@ def is_not_none(source: Source) -> Guard:
     return Guard(source, "NOT_NONE")
 
 
-def contents(source: Source, value: Any) -> Guard:
-    """A bytearray, array or memoryview has the type, element type and bytes that `value` has now."""
-    return Guard(source, "CONTENTS", Contents.of(value))
-
-
 def length(source: Source, value: int) -> Guard:
     """`len(...)` is `value`."""
     return Guard(source, "LENGTH", value)
@@ -67,11 +61,6 @@ def length(source: Source, value: int) -> Guard:
 def filled(source: Source, count: int) -> Guard:
     """An `lru_cache` still has `count` results or more."""
     return Guard(source, "FILLED", count)
-
-
-def remaining(source: Source, value: int) -> Guard:
-    """An iterator has `value` items left."""
-    return Guard(source, "REMAINING", value)
 
 
 def upcoming(source: Source, count: int, more: bool) -> Guard:
@@ -113,11 +102,6 @@ def cell_filled(source: Source) -> Guard:
 
 def cell_empty(source: Source) -> Guard:
     return Guard(source, "CELL", False)
-
-
-def weakref_alive(source: Source, alive: bool) -> Guard:
-    """The value is a weak reference whose object lives (or is dead)."""
-    return Guard(source, "WEAKREF_ALIVE", alive)
 
 
 def function_code(source: Source, function: FunctionType) -> Guard:
@@ -176,24 +160,6 @@ def global_state_is(setting: str, value: Any) -> Guard:
     return Guard(GlobalStateSource(setting), "GLOBAL_STATE", (setting, value))
 
 
-def names(owner: Any, label: str, expected: dict[str, Any]) -> Guard:
-    """A module, class or dict of globals called `label` holds these objects (or `ABSENT`) under these names."""
-    return Guard(ConstSource.of_object(owner, label), "NAMES", expected)
-
-
-def bases(cls: type) -> Guard:
-    """A class searches the bases that it searches now."""
-    mro = tuple(Held(each, class_text(each)) for each in cls.__mro__)
-    return Guard(ConstSource.of_object(cls, class_text(cls)), "BASES", mro)
-
-
-def derives(cls: type, base: type, answer: bool) -> Guard:
-    """`issubclass(cls, base)` is `answer`."""
-    source = ConstSource.of_object(base, class_text(base))
-    return Guard(source, "SUBCLASS", Derived(Held(cls, class_text(cls)), answer))
-
-
-def library_codes(codes: dict[FunctionType, CodeType]) -> Guard:
-    """Functions of libraries have the code that they had."""
-    source = ConstSource.of_object(tuple(codes), "functions of libraries")
-    return Guard(source, "LIBRARY_CODES", tuple(codes.values()))
+def libraries(read: Libraries) -> Guard:
+    """What a trace read of libraries and classes is as it was."""
+    return Guard(ConstSource.of_object(read, "libraries"), "LIBRARIES", read)

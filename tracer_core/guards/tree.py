@@ -17,8 +17,6 @@ from typing import Any
 from tracer_core.guards.batch import IN_STATE_GUARD, batchable, state_check, tensor_check
 from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
-from tracer_core.guards.unchanged import KINDS as OF_LIBRARIES
-from tracer_core.guards.unchanged import conditions as conditions_of_libraries
 from tracer_core.signals import is_from_outside
 from tracer_core.sources import Source
 
@@ -112,12 +110,6 @@ class _Walk:
         together = state_check(guards)
         self.conditions.append(each if together is None else f"({self.tree.const(together)}() or {each})")
 
-    def check_libraries(self, guards: list[Guard]) -> None:
-        """What libraries are like changes hardly ever: it comes last."""
-        const = self.tree.const
-        self.ordered += guards
-        self.conditions += conditions_of_libraries(guards, const, const.namespace)
-
     def visit(self, node: _Node) -> None:
         for guard in sorted(node.guards, key=lambda guard: guard.rule.rank):
             self.ordered.append(guard)
@@ -200,7 +192,6 @@ def generate(guards: list[Guard]) -> Generated:
     tree = _Tree()
     relations: list[Guard] = []
     settings: list[Guard] = []
-    libraries: list[Guard] = []
     for guard in guards:
         if isinstance(guard.rule, Relation):
             relations.append(guard)
@@ -208,8 +199,6 @@ def generate(guards: list[Guard]) -> Generated:
                 tree.node(source)
         elif guard.kind == "GLOBAL_STATE" and guard.expected[0] in IN_STATE_GUARD:
             settings.append(guard)
-        elif guard.kind in OF_LIBRARIES:
-            libraries.append(guard)
         else:
             tree.node(guard.source).take(guard)
     walk = _Walk(tree)
@@ -218,7 +207,6 @@ def generate(guards: list[Guard]) -> Generated:
         walk.visit(root)
     walk.check_batch()
     walk.check_relations(relations)
-    walk.check_libraries(libraries)
     conditions = list(_expand(walk.conditions, tree.numbered()))
     text = _TEMPLATE.format("\n            and ".join(conditions) or "True")
     reads_globals = any(root.source.of_frame_globals for root in tree.roots)

@@ -7,15 +7,13 @@ module they stand in for.
 
 from __future__ import annotations
 
-from tracer_core.polyfills.protocols import CallIterator, IteratesByIndex, Ongoing, iterator_by_index, parts_by_index
+from tracer_core.polyfills.protocols import IteratesByIndex, Ongoing, iterator_by_index
 from tracer_core.polyfills.registry import polyfills, stand_in_for
 
 __all__ = [
-    "CallIterator",
     "IteratesByIndex",
     "Ongoing",
     "iterator_by_index",
-    "parts_by_index",
     "polyfills",
     "stand_in_for",
 ]

@@ -45,36 +45,6 @@ def update_wrapper(
     return wrapper
 
 
-class _Key:
-    """What `cmp_to_key` wraps an item in."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, compare: Callable[[Any, Any], Any], obj: Any) -> None:
-        self.compare = compare
-        self.obj = obj
-
-    def __lt__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) < 0
-
-    def __gt__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) > 0
-
-    def __le__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) <= 0
-
-    def __ge__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) >= 0
-
-    def __eq__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) == 0
-
-
-@polyfills(functools.cmp_to_key)
-def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Any:
-    return functools.partial(_Key, mycmp)
-
-
 @polyfills(functools.cached_property.__get__)
 def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
     if instance is None:

@@ -1,4 +1,5 @@
-"""`itertools` in Python. State is kept so that `real()` can make the C iterator that goes on from there."""
+"""`itertools` in Python. Those that loops go over keep their state so that `real()` can make the C iterator that goes
+on from there; a frame that breaks with one of the others alive is left to Python."""
 
 from __future__ import annotations
 
@@ -187,11 +188,6 @@ class TakeWhile(_Iterator):
         self.stopped = True
         raise StopIteration
 
-    def real(self) -> Iterator[Any]:
-        made = itertools.takewhile(self.predicate, Ongoing(self.iterator))
-        made.__setstate__(self.stopped)  # type: ignore[attr-defined]
-        return made
-
 
 @polyfills(itertools.dropwhile)
 class DropWhile(_Iterator):
@@ -209,11 +205,6 @@ class DropWhile(_Iterator):
             item = next(self.iterator)
         return item
 
-    def real(self) -> Iterator[Any]:
-        made = itertools.dropwhile(self.predicate, Ongoing(self.iterator))
-        made.__setstate__(self.started)  # type: ignore[attr-defined]
-        return made
-
 
 @polyfills(itertools.filterfalse)
 class FilterFalse(_Iterator):
@@ -228,9 +219,6 @@ class FilterFalse(_Iterator):
             if not (item if predicate is None or predicate is bool else predicate(item)):
                 return item
 
-    def real(self) -> Iterator[Any]:
-        return itertools.filterfalse(self.predicate, Ongoing(self.iterator))
-
 
 @polyfills(itertools.starmap)
 class StarMap(_Iterator):
@@ -240,9 +228,6 @@ class StarMap(_Iterator):
 
     def __next__(self) -> Any:
         return self.function(*tuple(next(self.iterator)))
-
-    def real(self) -> Iterator[Any]:
-        return itertools.starmap(self.function, Ongoing(self.iterator))
 
 
 @polyfills(itertools.accumulate)
@@ -284,9 +269,6 @@ class Compress(_Iterator):
             item = next(self.data)
             if next(self.selectors):
                 return item
-
-    def real(self) -> Iterator[Any]:
-        return itertools.compress(Ongoing(self.data), Ongoing(self.selectors))
 
 
 @polyfills(itertools.pairwise)

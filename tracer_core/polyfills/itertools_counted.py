@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -13,140 +12,73 @@ from tracer_core.polyfills.itertools import _Iterator
 from tracer_core.polyfills.registry import polyfills
 
 
-def permutation(count: int, length: int, index: int) -> tuple[int, ...] | None:
-    """Row `index` of `permutations(range(count), length)`; None after the last."""
-    if not 0 <= index < math.perm(count, length):
-        return None
-    left, row = list(range(count)), []
-    for chosen in range(length):
-        position, index = divmod(index, math.perm(count - chosen - 1, length - chosen - 1))
-        row.append(left.pop(position))
-    return tuple(row)
+def row(arrange: str, index: int, *args: Any) -> tuple[int, ...] | None:
+    """Row `index` of what this function of `itertools` gives; None after the last."""
+    return next(itertools.islice(getattr(itertools, arrange)(*args), index, None), None)
 
 
-def combination(count: int, length: int, index: int) -> tuple[int, ...] | None:
-    """Row `index` of `combinations(range(count), length)`; None after the last."""
-    if not 0 <= index < math.comb(count, length):
-        return None
-    row: list[int] = []
-    item = 0
-    while len(row) < length:
-        starting = math.comb(count - item - 1, length - len(row) - 1)
-        if index < starting:
-            row.append(item)
-        else:
-            index -= starting
-        item += 1
-    return tuple(row)
-
-
-def combination_with_replacement(count: int, length: int, index: int) -> tuple[int, ...] | None:
-    """Row `index` of `combinations_with_replacement(range(count), length)`; None after the last.
-
-    They are the combinations of a wider range, each item shifted back by its place.
-    """
-    if count == 0:
-        return () if length == index == 0 else None
-    row = combination(count + length - 1, length, index)
-    return None if row is None else tuple([item - place for place, item in enumerate(row)])
-
-
-def choice(counts: tuple[int, ...], index: int) -> tuple[int, ...] | None:
-    """Row `index` of `product(*map(range, counts))`; None after the last."""
-    if not 0 <= index < math.prod(counts):
-        return None
-    row = []
-    for count in reversed(counts):
-        index, item = divmod(index, count)
-        row.append(item)
-    return tuple(row[::-1])
-
-
-for _function in (permutation, combination, combination_with_replacement, choice):
-    rules.fold(_function)
+rules.fold(row)
 
 
 class _Arranged(_Iterator):
-    """Gives rows by number. What the rows hold is found by arithmetic on positions, whatever the items are."""
+    """Gives rows by number: `itertools` says where the items of each come from in the pools, whatever they are."""
 
-    index: int
+    arrange: str
 
-    def __next__(self) -> Any:
-        row = self.row(self.index)
-        if row is None:
-            raise StopIteration
-        self.index += 1
-        return row
-
-    def row(self, index: int) -> tuple[Any, ...] | None:
-        raise NotImplementedError
-
-    def _advance(self, iterator: Iterator[Any]) -> Iterator[Any]:
-        for _ in range(self.index):
-            next(iterator)
-        return iterator
-
-
-class _OfOnePool(_Arranged):
-    def __init__(self, iterable: Iterable[Any], r: int) -> None:
-        self.pool = tuple(iterable)
-        self.length = operator.index(r)
-        if self.length < 0:
-            raise ValueError("r must be non-negative")
+    def start(self, pools: tuple[tuple[Any, ...], ...], *length: int) -> None:
+        self.pools = pools
+        self.places = (*[range(len(pool)) for pool in pools], *length)
+        self.length = length
         self.index = 0
 
-    def items(self, row: tuple[int, ...] | None) -> tuple[Any, ...] | None:
-        return None if row is None else tuple([self.pool[position] for position in row])
+    def __next__(self) -> Any:
+        places = row(self.arrange, self.index, *self.places)
+        if places is None:
+            raise StopIteration
+        self.index += 1
+        pools = self.pools if self.arrange == "product" else self.pools * len(places)
+        return tuple([pool[place] for pool, place in zip(pools, places, strict=True)])
+
+    def real(self) -> Iterator[Any]:
+        made = getattr(itertools, self.arrange)(*self.pools, *self.length)
+        for _ in range(self.index):
+            next(made)
+        return made  # type: ignore[no-any-return]
+
+
+@polyfills(itertools.combinations)
+class Combinations(_Arranged):
+    arrange = "combinations"
+
+    def __init__(self, iterable: Iterable[Any], r: int) -> None:
+        pool, length = tuple(iterable), operator.index(r)
+        if length < 0:
+            raise ValueError("r must be non-negative")
+        self.start((pool,), length)
+
+
+@polyfills(itertools.combinations_with_replacement)
+class CombinationsWithReplacement(Combinations):
+    arrange = "combinations_with_replacement"
 
 
 @polyfills(itertools.permutations)
-class Permutations(_OfOnePool):
+class Permutations(Combinations):
+    arrange = "permutations"
+
     def __init__(self, iterable: Iterable[Any], r: int | None = None) -> None:
         pool = tuple(iterable)
         super().__init__(pool, len(pool) if r is None else r)
 
-    def row(self, index: int) -> tuple[Any, ...] | None:
-        return self.items(permutation(len(self.pool), self.length, index))
-
-    def real(self) -> Iterator[Any]:
-        return self._advance(itertools.permutations(self.pool, self.length))
-
-
-@polyfills(itertools.combinations)
-class Combinations(_OfOnePool):
-    def row(self, index: int) -> tuple[Any, ...] | None:
-        return self.items(combination(len(self.pool), self.length, index))
-
-    def real(self) -> Iterator[Any]:
-        return self._advance(itertools.combinations(self.pool, self.length))
-
-
-@polyfills(itertools.combinations_with_replacement)
-class CombinationsWithReplacement(_OfOnePool):
-    def row(self, index: int) -> tuple[Any, ...] | None:
-        return self.items(combination_with_replacement(len(self.pool), self.length, index))
-
-    def real(self) -> Iterator[Any]:
-        return self._advance(itertools.combinations_with_replacement(self.pool, self.length))
-
 
 @polyfills(itertools.product)
 class Product(_Arranged):
+    arrange = "product"
+
     def __init__(self, *iterables: Iterable[Any], repeat: int = 1) -> None:
         if repeat < 0:
             raise ValueError("repeat argument cannot be negative")
-        self.pools = tuple([tuple(iterable) for iterable in iterables] * repeat)
-        self.counts = tuple([len(pool) for pool in self.pools])
-        self.index = 0
-
-    def row(self, index: int) -> tuple[Any, ...] | None:
-        places = choice(self.counts, index)
-        if places is None:
-            return None
-        return tuple([pool[place] for pool, place in zip(self.pools, places, strict=True)])
-
-    def real(self) -> Iterator[Any]:
-        return self._advance(itertools.product(*self.pools))
+        self.start(tuple([tuple(iterable) for iterable in iterables] * repeat))
 
 
 @polyfills(itertools.groupby)

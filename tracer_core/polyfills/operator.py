@@ -69,39 +69,3 @@ class MethodCaller:
 
     def real(self) -> Any:
         return operator.methodcaller(self.name, *self.args, **self.kwargs)
-
-
-@polyfills(operator.length_hint)
-def length_hint(obj: Any, default: int = 0, /) -> Any:
-    if not isinstance(default, int):
-        raise TypeError(f"'{type(default).__name__}' object cannot be interpreted as an integer")
-    if hasattr(type(obj), "__len__"):
-        return len(obj)
-    hint = getattr(type(obj), "__length_hint__", None)
-    if hint is None:
-        return default
-    found = hint(obj)
-    return default if found is NotImplemented else found
-
-
-def _searched(a: Any) -> Any:
-    if not hasattr(type(a), "__iter__") and not hasattr(type(a), "__getitem__"):
-        raise TypeError(f"argument of type {type(a).__name__!r} is not iterable")
-    return a
-
-
-@polyfills(operator.countOf)
-def count_of(a: Any, b: Any, /) -> int:
-    count = 0
-    for item in _searched(a):
-        if item is b or item == b:
-            count += 1
-    return count
-
-
-@polyfills(operator.indexOf)
-def index_of(a: Any, b: Any, /) -> int:
-    for index, item in enumerate(_searched(a)):
-        if item is b or item == b:
-            return index
-    raise ValueError("sequence.index(x): x not in sequence")

@@ -1,8 +1,8 @@
-"""What the interpreter itself does in Python code: iteration by index, by calling until a sentinel comes, and on."""
+"""What the interpreter itself does in Python code: iteration by index, and on from where an iterator is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -55,12 +55,6 @@ class IteratesByIndex:
         return made  # type: ignore[no-any-return]
 
 
-def parts_by_index(iterator: Any) -> tuple[Any, ...]:
-    """The sequence that such an iterator goes over and the index it has come to; nothing once it is used up."""
-    made_of = iterator.__reduce__()
-    return (*made_of[1], made_of[2]) if len(made_of) > 2 else ()
-
-
 #: The type of these iterators in Python.
 iterator_by_index: type = type(iter(_Nothing()))
 
@@ -91,33 +85,3 @@ class ReversedByIndex:
         if self.index >= 0:
             made.__setstate__(self.index)
         return iter(made)
-
-
-class CallIterator:
-    """`iter(function, sentinel)`."""
-
-    def __init__(self, function: Callable[[], Any], sentinel: Any) -> None:
-        self.function: Callable[[], Any] | None = function
-        self.sentinel = sentinel
-
-    def __iter__(self) -> CallIterator:
-        return self
-
-    def __next__(self) -> Any:
-        function = self.function
-        if function is None:
-            raise StopIteration
-        try:
-            value = function()
-        except StopIteration:
-            self.function = None
-            raise
-        if value is self.sentinel or value == self.sentinel:
-            self.function = None
-            raise StopIteration
-        return value
-
-    def real(self) -> Iterator[Any]:
-        if self.function is None:
-            return iter(int, 0)
-        return iter(self.function, self.sentinel)

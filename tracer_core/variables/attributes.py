@@ -6,8 +6,8 @@ import types
 
 import torch
 
+from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
@@ -16,7 +16,6 @@ from tracer_core.variables.classes import ClassVariable, ModuleVariable
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.exceptions import ExceptionVariable
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.refused_writes import has_dict, is_kept_in_c, refuse_write
 from tracer_core.variables.registry import getter_for, setter_for
 from tracer_core.variables.tensor import TensorVariable
 from tracer_core.variables.tracing import ObservedException
@@ -136,9 +135,6 @@ def set_attr(tx: Tracing, obj: VariableTracker, name: str, value: VariableTracke
     elif isinstance(obj, ClassVariable):
         write(tx, obj.known, name, value)
     elif not obj.set_attribute(tx, name, value):
-        found, owner = static_lookup(obj.python_type(), name)
-        if not has_dict(obj.python_type()) or (owner is not None and is_kept_in_c(found, owner)):
-            refuse_write(tx, obj, name, value)
         raise Unsupported("set-attribute", name=name, type=obj.python_type_name())
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from tracer_core import rules
-from tracer_core.graph.libraries import module_of
 from tracer_core.guards import make
 from tracer_core.sources import (
     AttrSource,
@@ -68,9 +67,9 @@ def _note_read(build: VariableBuilder, source: Source) -> None:
     if isinstance(source, AttrSource) and isinstance(source.of, ConstSource):
         owner = source.of.value.value
         if isinstance(owner, types.ModuleType):
-            build.tx.trace.libraries.name(owner, source.attr)
+            build.tx.trace.libraries.name(vars(owner), source.attr)
     elif isinstance(source, GlobalSource) and source.module is not None:
-        build.tx.trace.libraries.name(module_of(source.module.value), source.variable)
+        build.tx.trace.libraries.name(source.module.value, source.variable)
 
 
 _STDLIB = frozenset(

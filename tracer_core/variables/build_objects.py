@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from tracer_core import rules
+from tracer_core.class_origins import is_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.runtime.containers import dict_keys, dict_values
@@ -115,7 +116,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     base = base_of(cls)
     if base is not None:
         return _object_with_part(build, value, source, base)
-    if not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: a class made in C tells nothing of its state
+    if is_in_c(cls) and not cls.__dictoffset__:  # It tells nothing of its state.
         if callable(value) and rules.is_graph_function(value):
             return TorchFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)

@@ -34,6 +34,7 @@ for _function, _reason in {
     builtins.breakpoint: "breakpoint",
     builtins.exec: "exec",
     builtins.compile: "exec",
+    builtins.eval: "exec",
     builtins.id: "object-id",
     builtins.locals: "frame-namespace",
     builtins.globals: "frame-namespace",

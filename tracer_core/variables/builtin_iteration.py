@@ -7,9 +7,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.polyfills import CallIterator
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.calling import callable_type
 from tracer_core.variables.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.generators import GeneratorVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -20,18 +18,13 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.sequences import ListVariable, RangeVariable, TupleVariable
 from tracer_core.variables.sorting import sort_in_place
 from tracer_core.variables.special_methods import call_special
-from tracer_core.variables.stand_ins import call_stand_in
 from tracer_core.variables.tensor import SymNodeVariable
 from tracer_core.variables.user_objects import UserObjectVariable
 
 
 @handles(iter, VariableTracker)
-def iter_(tx: Tracing, obj: VariableTracker, sentinel: VariableTracker | None = None) -> VariableTracker | None:
-    if sentinel is None:
-        return tx.iterate(obj)
-    if not callable_type(obj):
-        tx.raise_(TypeError, "iter(v, w): v must be callable")
-    return call_stand_in(tx, type(iter(int, 0)), CallIterator, [obj, sentinel], {})
+def iter_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
+    return tx.iterate(obj)
 
 
 @handles(next, VariableTracker)

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from tracer_core import rules
+from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import class_in_c
 from tracer_core.higher_order_table import higher_order, written
 from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
@@ -320,6 +320,8 @@ def _method_by_folding(
 ) -> VariableTracker | None:
     if obj.mutable or not obj.is_constant() or not all_constant([*args, *kwargs.values()]):
         return None
+    if any(isinstance(arg, FunctionVariable) for arg in (*args, *kwargs.values())):
+        return None  # It would run here, and again when Python calls the method.
     method = getattr(obj.value(), name)
     if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
         raise Unsupported("method", name=name, type=name_of(obj.known))

@@ -6,9 +6,9 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import note_special_methods
 from tracer_core.guards import make
 from tracer_core.guards.describe import module_name
+from tracer_core.guards.kinds.libraries import note_special_methods
 from tracer_core.public_names import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables import overlay
@@ -84,7 +84,7 @@ class ModuleVariable(KnownVariable):
                 found = getattr(self.known, name)
             except Exception as error:  # noqa: BLE001 - of the module's own __getattr__
                 tx.guard(make.lacks(AttrSource(self._place(), "__dict__"), name))
-                tx.trace.libraries.name(self.known, "__getattr__")
+                tx.trace.libraries.name(self.known.__dict__, "__getattr__")
                 raise_real(tx, error)
         return tx.build(found, AttrSource(self._place(), name))
 

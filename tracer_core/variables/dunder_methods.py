@@ -11,7 +11,6 @@ from tracer_core.variables.constant import NONE, ConstantVariable
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.iteration import iterate
-from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator, SequenceIterator
 from tracer_core.variables.operators import by_table
 from tracer_core.variables.parts import part_of
 from tracer_core.variables.sequences import SequenceVariable
@@ -99,20 +98,6 @@ def _reversed(tx: Tracing, obj: VariableTracker) -> VariableTracker:
     return tx.call(tx.constant(reversed), [obj])
 
 
-def _length_hint(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    """How many items an iterator over a container has left; None for other iterators."""
-    if isinstance(obj, BackwardsIterator):
-        return ConstantVariable(0 if obj.of is None else min(obj.index + 1, len(obj.over())))
-    if isinstance(obj, SequenceIterator):
-        return ConstantVariable(len(obj.remaining()))
-    if isinstance(obj, DequeIterator):
-        return ConstantVariable(len(obj.of.items) - obj.index)
-    if isinstance(obj, DictIterator):
-        stale = obj.index < 0 or len(obj.of) != obj.size
-        return ConstantVariable(0 if stale else len(obj.items) - obj.index)
-    return None
-
-
 _ACTIONS: dict[str, tuple[int, Any]] = {
     **{each.method: (1, _binary(each, False)) for each in BINARY.values()},
     **{each.reflected: (1, _binary(each, True)) for each in BINARY.values()},
@@ -128,7 +113,6 @@ _ACTIONS: dict[str, tuple[int, Any]] = {
     "__iter__": (0, iterate),
     "__reversed__": (0, _reversed),
     "__next__": (0, _next),
-    "__length_hint__": (0, _length_hint),
     "__hash__": (0, lambda tx, a: tx.call(tx.constant(hash), [a])),
     "__repr__": (0, _text("__repr__")),
     "__str__": (0, _text("__str__")),

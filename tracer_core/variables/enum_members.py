@@ -7,8 +7,9 @@ import operator
 import types
 from collections.abc import Iterable
 
-from tracer_core.graph.libraries import may_change, note_special_methods
+from tracer_core.class_origins import may_change
 from tracer_core.guards import is_constant, make
+from tracer_core.guards.kinds.libraries import note_special_methods
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable

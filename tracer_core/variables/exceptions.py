@@ -5,15 +5,25 @@ from __future__ import annotations
 import types
 from typing import Any, NoReturn
 
+from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
 from tracer_core.guards import make
+from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.refused_writes import refuse_write
+from tracer_core.variables.kept_in_c import raise_not_there
 from tracer_core.variables.sequences import TupleVariable
+
+#: What exceptions keep in C that a program may set here, and to what.
+_WRITABLE: dict[str, Any] = {
+    "args": object,
+    "__cause__": (BaseException, types.NoneType),
+    "__context__": (BaseException, types.NoneType),
+    "__suppress_context__": bool,
+    "__traceback__": (types.TracebackType, types.NoneType),
+}
 
 
 class ExceptionVariable(VariableTracker):
@@ -70,8 +80,6 @@ class ExceptionVariable(VariableTracker):
             return self._of_real(tx, self.source, name)
         if issubclass(self.cls, StopIteration) and name == "value":
             return self.made_of[0] if self.made_of else tx.constant(None)
-        if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
-            return self._of_group(tx, name)
         return self._computed(tx, name)
 
     def _traceback(self, tx: Tracing) -> VariableTracker:
@@ -100,13 +108,6 @@ class ExceptionVariable(VariableTracker):
         tx.guard(make.lacks_attr(source, name))
         return None
 
-    def _of_group(self, tx: Tracing, name: str) -> VariableTracker | None:
-        if len(self.args) != 2:
-            return None
-        return (
-            self.args[0] if name == "message" else TupleVariable(list(self.args[1].realize().items_or_none(tx) or []))
-        )
-
     def _computed(self, tx: Tracing, name: str) -> VariableTracker | None:
         """What exceptions in C make of their arguments: `errno`, `start`, `code`, ..."""
         owner: Any = next((cls for cls in self.cls.__mro__ if name in vars(cls)), None)
@@ -123,9 +124,11 @@ class ExceptionVariable(VariableTracker):
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if self._class_says_how(name) or name in ("__class__", "__dict__"):
             return False
-        if self._in_a_slot(name) or (value is DELETED and self.stored(tx, name) is None):
-            if not refuse_write(tx, self, name, value) or value is DELETED:
+        if self._in_a_slot(name):
+            if value is DELETED or not issubclass(value.realize().python_type(), _WRITABLE.get(name, ())):
                 return False
+        elif value is DELETED and self.stored(tx, name) is None:
+            raise_not_there(tx, self, name)
         if isinstance(value, TracebackVariable) and value.of is not self and value.source is None:
             return False
         if name == "args":

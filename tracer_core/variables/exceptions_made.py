@@ -20,7 +20,9 @@ def make_exception(tx: Tracing, cls_tracker: ClassVariable, args: Args, kwargs: 
     """`cls(*args, **kwargs)` for a class of exceptions."""
     cls = cls_tracker.known
     init, owner = static_lookup(cls, "__init__")
-    if isinstance(static_lookup(cls, "__new__")[0], (types.FunctionType, staticmethod)):
+    if isinstance(static_lookup(cls, "__new__")[0], (types.FunctionType, staticmethod)) or issubclass(
+        cls, BaseExceptionGroup
+    ):
         raise Unsupported("call", what=f"class {cls.__qualname__}")
     made = ExceptionVariable(cls, list(args))
     if not isinstance(init, types.FunctionType):
@@ -41,10 +43,6 @@ def init_in_c(tx: Tracing, made: ExceptionVariable, args: Args, kwargs: Kwargs) 
     made.args = list(args)
     if issubclass(made.cls, OSError):
         _init_os_error(made)
-    elif made.cls is BaseExceptionGroup and len(args) == 2:
-        held = [each.realize().python_type() for each in args[1].realize().items_or_none(tx) or ()]
-        if held and all(issubclass(cls, Exception) for cls in held):
-            made.cls = ExceptionGroup
     made.made_of = list(made.args)
     made.attributes.update(kwargs)
 

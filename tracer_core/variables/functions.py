@@ -27,9 +27,9 @@ from tracer_core.variables.cells import CellVariable, cell_from_outside
 from tracer_core.variables.constant import DELETED, ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
+from tracer_core.variables.kept_in_c import raise_not_there
 from tracer_core.variables.methods import BuiltinMethodVariable
 from tracer_core.variables.optimizers import is_unheeded
-from tracer_core.variables.refused_writes import refuse_write
 from tracer_core.variables.replayed import is_not_logged, replay_skipped
 
 
@@ -94,7 +94,7 @@ class UserFunctionVariable(FunctionVariable):
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
-        tx.trace.libraries.walked(function)
+        tx.trace.libraries.inlined(function)
         # By their places from the end, as Python takes them: others may come to stand before them.
         held = function.__defaults__ or ()
         defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
@@ -142,7 +142,7 @@ class UserFunctionVariable(FunctionVariable):
         if name.startswith("__"):
             return False
         if value is DELETED and self.stored(tx, name) is None:
-            refuse_write(tx, self, name, value)
+            raise_not_there(tx, self, name)
         self.dict_store(tx, name, value)
         return True
 

@@ -13,7 +13,6 @@ from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable
 from tracer_core.variables.keys import raise_key
 from tracer_core.variables.registry import handles, method
-from tracer_core.variables.sequences import ListVariable, TupleVariable
 
 
 def _key_text(tx: Tracing, key: VariableTracker) -> str:
@@ -88,16 +87,6 @@ def pop(
     return found
 
 
-@method(InstanceDictVariable, "popitem")
-def popitem(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-    entries = self.of.dict_entries(tx)
-    if not entries:
-        tx.raise_(KeyError, "popitem(): dictionary is empty")
-    name, value = list(entries.items())[-1]
-    self.of.dict_store(tx, name, DELETED)
-    return TupleVariable([tx.constant(name), value])
-
-
 @method(InstanceDictVariable, "clear")
 def clear(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
     for name in self.of.dict_entries(tx):
@@ -116,29 +105,10 @@ def update(
     return NONE
 
 
-@handles(operator.ior, InstanceDictVariable, VariableTracker)
-def inplace_or(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
-    update(tx, self, other)
-    return self
-
-
-@handles(operator.or_, InstanceDictVariable, VariableTracker)
-def or_(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
-    made = _as_dict(tx, self)
-    tx.call_method(made, "update", [other], {})
-    return made
-
-
 @handles(operator.eq, InstanceDictVariable, VariableTracker)
 def equal(tx: Tracing, self: InstanceDictVariable, other: VariableTracker) -> VariableTracker:
     right = _as_dict(tx, other) if isinstance(other, InstanceDictVariable) else other
     return tx.compare("==", _as_dict(tx, self), right)
-
-
-@handles(reversed, InstanceDictVariable)
-def reversed_(tx: Tracing, self: InstanceDictVariable) -> VariableTracker:
-    keys = [tx.constant(name) for name in reversed(self.of.dict_entries(tx))]
-    return tx.iterate(ListVariable(keys))
 
 
 def _snapshot(name: str) -> Any:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import enum
 import operator
-from functools import partial
 
 import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import IteratesByIndex, iterator_by_index
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
@@ -44,8 +42,6 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         if items is not None:
             known = items
             return SequenceIterator(tracker, lambda: known)
-    elif isinstance(tracker, BufferVariable):
-        return SequenceIterator(tracker, partial(tracker.items_or_none, tx))
     elif isinstance(tracker, DequeVariable):
         return DequeIterator(tracker, backwards=False)
     elif isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):

@@ -8,7 +8,6 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.buffers import BufferVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
@@ -46,8 +45,6 @@ class SequenceIterator(IteratorVariable):
         """A sequence whose iterators are of the same type."""
         if isinstance(self.whole, ConstantVariable):
             return self.whole.value()
-        if isinstance(self.whole, BufferVariable):
-            return self.whole.held
         return next((base() for base in self.whole.python_type().__mro__ if base in _SEQUENCES), ())
 
     def python_type(self) -> type:

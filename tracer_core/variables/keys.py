@@ -7,7 +7,7 @@ import itertools
 from typing import Any, NoReturn
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import note_lookup
+from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.variables.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.tracing import ObservedException
 

@@ -21,14 +21,13 @@ from tracer_core.variables.builder import VariableBuilder
 from tracer_core.variables.calling import callable_type
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
-from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
+from tracer_core.variables.exceptions import TracebackVariable
 from tracer_core.variables.functions import FunctionVariable
 from tracer_core.variables.iterators import BackwardsIterator, DequeIterator, DictIterator
 from tracer_core.variables.methods import MethodVariable
 from tracer_core.variables.registry import builds, handles, method
 from tracer_core.variables.sequences import (
     DequeVariable,
-    ListVariable,
     RangeVariable,
     SequenceVariable,
     SliceVariable,
@@ -158,23 +157,6 @@ def exc_info(tx: Tracing) -> VariableTracker:
             raise Unsupported("skipped-function", what="sys.exc_info", why="a caller may be handling an exception")
         return tuple_of(*[ConstantVariable(None)] * 3)
     return tuple_of(tx.constant(handled.python_type()), handled, TracebackVariable(handled))
-
-
-# --- exceptions -----------------------------------------------------------------------------------------------
-
-
-@method(ExceptionVariable, "add_note")
-def add_note(tx: Tracing, self: ExceptionVariable, note: VariableTracker) -> VariableTracker:
-    if note.python_type() is not str:
-        tx.raise_(TypeError, f"note must be a str, not '{note.type_name_in_errors()}'")
-    notes = self.attributes.get("__notes__")
-    if notes is not None and not issubclass(notes.realize().python_type(), list):
-        tx.raise_(TypeError, "Cannot add note: __notes__ is not a list")
-    if notes is None:
-        self.set_attribute(tx, "__notes__", ListVariable([note]))
-    else:
-        tx.call_method(notes.realize(), "append", [note], {})
-    return ConstantVariable(None)
 
 
 rules.fold(os.fspath)

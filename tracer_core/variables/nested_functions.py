@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, NoneType
 from typing import Any
 
 from tracer_core.variables.base import Tracing, VariableTracker
@@ -11,12 +11,22 @@ from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.functions import FunctionVariable, InlineTarget
 from tracer_core.variables.instance_dicts import InstanceDictVariable
+from tracer_core.variables.kept_in_c import raise_not_there
 from tracer_core.variables.methods import BuiltinMethodVariable
-from tracer_core.variables.refused_writes import refuse_write
 
-# What a function keeps beside its `__dict__`.
-_FIXED_ATTRIBUTES = ("__annotations__", "__doc__", "__module__", "__name__", "__qualname__")
-_WRITABLE = (*_FIXED_ATTRIBUTES, "__defaults__", "__kwdefaults__")
+# What a function keeps beside its `__dict__`, and what of these it takes.
+_FIXED_ATTRIBUTES = {
+    "__annotations__": dict,
+    "__doc__": object,
+    "__module__": object,
+    "__name__": str,
+    "__qualname__": str,
+}
+_WRITABLE: dict[str, Any] = {
+    **_FIXED_ATTRIBUTES,
+    "__defaults__": (tuple, NoneType),
+    "__kwdefaults__": (dict, NoneType),
+}
 
 
 class NestedFunctionVariable(FunctionVariable):
@@ -94,13 +104,11 @@ class NestedFunctionVariable(FunctionVariable):
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
         if name in vars(FunctionType) or name == "__class__":
-            if value is DELETED or name not in _WRITABLE:
+            taken = _WRITABLE.get(name)
+            if value is DELETED or taken is None or not issubclass(value.realize().python_type(), taken):
                 return False
-            known = refuse_write(tx, self, name, value)
-            if not known or (name == "__annotations__" and not isinstance(value.realize(), DictVariable)):
-                return False  # None stands for a new dict
         elif value is DELETED and name not in self.attributes:
-            refuse_write(tx, self, name, value)
+            raise_not_there(tx, self, name)
         tx.trace.side_effects.changes(self, "attributes", f"attribute {name} is set")
         if value is DELETED:
             del self.attributes[name]

@@ -1,30 +1,25 @@
 """Iterators that were started outside the trace.
 
 What such an iterator gives next is read without taking it, where that runs no code but Python's own; the code made
-takes as many items from the real one, after the graph. Guards ask for the items, not for the iterator's position. An
-iterator that calls a function and keeps nothing itself (`map`) is walked by its parts. Others are left to Python.
+takes as many items from the real one, after the graph. Guards ask for the items, not for the iterator's position.
+Others are left to Python.
 """
 
 from __future__ import annotations
 
 import collections
 import itertools
-import operator
 from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.polyfills import Ongoing, iterator_by_index, parts_by_index
-from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming, parts_of, says_strict
-from tracer_core.sources import ById, ConstSource, ConvertedSource, Source, UpcomingSource
+from tracer_core.polyfills import iterator_by_index
+from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming
+from tracer_core.sources import Source, UpcomingSource
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.builder import VariableBuilder
-from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.iterators import IteratorVariable
 from tracer_core.variables.registry import builds
-from tracer_core.variables.sequences import TupleVariable
-from tracer_core.variables.special_methods import call_special
-from tracer_core.variables.tracing import ObservedException
 
 
 class OpaqueIterator(IteratorVariable):
@@ -97,77 +92,20 @@ class OutsideIterator(OpaqueIterator):
         return id(table) in self.upcoming.copy.tables
 
 
-class IndexIterator(OpaqueIterator):
-    """Goes over what has `__getitem__` alone. Coming to its end is left to Python: nothing else can end it."""
-
-    __slots__ = ("index", "sequence")
-
-    def __init__(self, sequence: VariableTracker, index: VariableTracker, source: Source) -> None:
-        super().__init__(iterator_by_index, source)
-        self.sequence = sequence
-        self.index = index
-
-    def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [("sequence", self.sequence), ("index", self.index)]
-
-    def next(self, tx: Tracing) -> VariableTracker | None:
-        try:
-            item = call_special(tx, self.sequence.realize(), "__getitem__", [self.index], "")
-        except ObservedException as raised:
-            if issubclass(raised.tracker.cls, (IndexError, StopIteration)):
-                return super().next(tx)
-            raise
-        tx.trace.side_effects.changes(self, "index iterator", "moved on")
-        self.index = tx.call(tx.constant(operator.add), [self.index, ConstantVariable(1)])
-        return item
-
-
-@builds(iterator_by_index)
-def _by_index(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    build.tx.guard(make.type_is(source, type(value)))
-    parts = build(parts_by_index(value), ConvertedSource(source, ById(parts_by_index), "parts"))
-    assert isinstance(parts, TupleVariable)
-    if not parts.items:
-        return _opaque(build, value, source)
-    sequence, index = parts.items
-    return build.register(value, IndexIterator(sequence, index, source))
-
-
 @builds(*TOLD)
 def _told(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     try:
         upcoming = Upcoming(value)
     except (CannotTell, RuntimeError):
-        return _of_parts(build, value, source) if type(value) is zip else _opaque(build, value, source)
+        return _opaque(build, value, source)
     build.tx.guard(make.type_is(source, type(value)))
     return build.register(value, OutsideIterator(upcoming, type(value), source))
 
 
-@builds(map, filter, itertools.starmap, itertools.filterfalse, itertools.compress)
-def _of_parts(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """It keeps nothing that its parts do not: the same made of them again, known to be this one."""
-    build.tx.guard(make.type_is(source, type(value)))
-    parts = build(parts_of(value), ConvertedSource(source, ById(parts_of), "parts"))
-    assert isinstance(parts, TupleVariable)
-    kwargs: dict[str, VariableTracker] = {}
-    if type(value) is zip:
-        strict = says_strict(value)
-        build.tx.guard(make.constant(ConvertedSource(source, ById(says_strict), "strict"), strict))
-        kwargs["strict"] = ConstantVariable(strict)
-    cls, ongoing = (build(each, ConstSource.of_object(each)) for each in (type(value), Ongoing))
-    args = [part.realize() for part in parts.items]
-    for place in range(0 if type(value) in _OF_ITERATORS_ALONE else 1, len(args)):
-        if not isinstance(args[place], IteratorVariable):
-            args[place] = build.tx.call(ongoing, [args[place]])
-    made = build.tx.call(cls, args, kwargs)
-    made.source = source
-    return build.register(value, made)
-
-
-_OF_ITERATORS_ALONE: tuple[type, ...] = (zip, itertools.compress)
-"""Those whose first part is no function."""
-
 _KEEPS_MORE: tuple[Any, ...] = (
+    map, filter, iterator_by_index, itertools.starmap, itertools.filterfalse, itertools.compress,
+    itertools.zip_longest, itertools.permutations,
+    itertools.combinations, itertools.combinations_with_replacement,
     itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.groupby, itertools.pairwise,
     type(next(itertools.groupby("a"))[1]), type(itertools.tee(())[0]), type(iter(int, 0)),
     type(iter(memoryview(b""))), type(iter(collections.deque())), type(reversed(collections.deque())),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.as_found import put_back_attributes
-from tracer_core.graph.libraries import class_in_c
+from tracer_core.class_origins import class_in_c
 from tracer_core.variables.base import Tracing
 
 Overlay = dict[type, dict[str, Any]]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tracer_core.graph.libraries import LibraryMark, LibraryReads, module_of
 from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.output import OutputGraph, OutputMark
 from tracer_core.guards import make
+from tracer_core.guards.kinds.libraries import LibraryReads
 from tracer_core.sources import ConstSource, DrawnSource, FrameGlobalsSource, Source
 from tracer_core.variables.side_effects import ReplayedCall, SideEffects
 
@@ -27,7 +27,6 @@ class TraceMark:
     """What a `TraceState` and its graphs were like."""
 
     output: OutputMark
-    libraries: LibraryMark
     lengths: Lengths
     looked_at: int
     told: str | None
@@ -58,7 +57,7 @@ class TraceState:
         self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
-        self.libraries = LibraryReads(output.where)
+        self.libraries = LibraryReads()
         # Tables by identity that the trace created, each with where.
         self.identity_tables: list[tuple[Any, Where]] = []
         # Generators that the trace started.
@@ -85,7 +84,7 @@ class TraceState:
         """There is no global of that name, which would hide a builtin."""
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
-            self.libraries.name(module_of(globals_), name)
+            self.libraries.name(globals_, name)
         elif not module.startswith("tracer_core."):
             own = globals_ is self.output.frame.globals
             label = f"globals of {module}"
@@ -118,12 +117,13 @@ class TraceState:
             self.generators,
             self.draws,
             self.check_steps,
+            *self.libraries.tables,
         )
 
     def mark(self) -> TraceMark:
         """What to roll back to should what comes next be given up."""
         lengths = lengths_of(self._tables())
-        return TraceMark(self.output.mark(), self.libraries.mark(), lengths, len(self.looked_at), self.told)
+        return TraceMark(self.output.mark(), lengths, len(self.looked_at), self.told)
 
     def roll_back(self, mark: TraceMark) -> None:
         """Be as at the mark. What was looked at since was not looked at."""
@@ -131,6 +131,5 @@ class TraceState:
             lazy.realized = None
         del self.looked_at[mark.looked_at :]
         cut_back(self._tables(), mark.lengths)
-        self.libraries.roll_back(mark.libraries)
         self.told = mark.told
         self.output.roll_back(mark.output)

@@ -7,9 +7,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import HEAP_TYPE, note_lookup
 from tracer_core.guards import make
+from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables import overlay
@@ -17,9 +18,9 @@ from tracer_core.variables.base import ByIdentity, NotConstant, Tracing, Variabl
 from tracer_core.variables.constant import DELETED
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
+from tracer_core.variables.kept_in_c import is_kept_in_c, is_slot, raise_not_there
 from tracer_core.variables.keys import AskedKey, key_of
 from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.refused_writes import is_kept_in_c, is_slot, refuse_write
 from tracer_core.variables.tracing import ObservedException
 
 
@@ -302,14 +303,16 @@ class UserObjectVariable(VariableTracker):
             tx.raise_(AttributeError, setter_name)
         if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
-        kept_in_c = owner is not None and is_kept_in_c(found, owner)
-        nowhere = not self._is_slot(name) and not self._has_dict()
-        if kept_in_c or nowhere or (value is DELETED and self._current(tx, name) is None):
-            taken = refuse_write(tx, self, name, value)
-            # (Who reads it asks the real object, after a break.)
-            unread = isinstance(found, types.GetSetDescriptorType) and name not in ("__class__", "__dict__")
-            if not (taken and unread and self.part is None) or value is DELETED:
-                raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
+        in_slot = self._is_slot(name)
+        nowhere = not in_slot and not self._has_dict()
+        if nowhere and owner is None and static_lookup(self.cls, "__setattr__")[1] is object:
+            raise_not_there(tx, self, name)
+        if nowhere or (owner is not None and is_kept_in_c(found, owner)):
+            raise Unsupported("set-special-attribute", name=name, cls=self.cls.__name__)
+        if value is DELETED and self._current(tx, name) is None:
+            if in_slot:
+                tx.raise_(AttributeError, name)
+            raise_not_there(tx, self, name)
         self.dict_store(tx, name, value)
         return True
 

@@ -128,7 +128,7 @@ def contexts_in_a_circle(x):
         return x + 1, repr(error.__context__), repr(error.__context__.__context__)
 
 
-@program("I5")
+@program("I5", differs="stricter", why="it is left to Python on purpose: no torch program does it")
 def group_reraised_in_parts(x):
     y = x + 1
     try:

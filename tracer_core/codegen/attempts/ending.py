@@ -24,7 +24,7 @@ from tracer_core.codegen.resume.functions import resume_of, starts_at
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.graph.cleanup import is_empty
-from tracer_core.guards import Guard
+from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.machine import Interpreter, MustRestart
 from tracer_core.symbol_names import explained
@@ -177,7 +177,7 @@ class Ending:
         found = list(end.output.guards.values())
         settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
-        libraries = end.trace.libraries.guards()
+        libraries = [make.libraries(end.trace.libraries.as_read()).asked_at(self.interpreter.start)]
         if self.observer is not None:
             for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)

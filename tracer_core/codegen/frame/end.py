@@ -8,7 +8,7 @@ import torch
 
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction
 from tracer_core.codegen import effects
-from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter, refuse_classes_made
+from tracer_core.codegen.emit.emitter import Emitter, refuse_classes_made
 from tracer_core.codegen.emit.names import OUTPUTS, manager_of
 from tracer_core.codegen.graph_call.draws import draw_all, giving_back, keep_states, temporaries
 from tracer_core.codegen.graph_call.graph import GraphCall
@@ -24,7 +24,6 @@ from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.sources import LocalSource
 from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.buffers import shares_memory
 from tracer_core.variables.cells import CellVariable
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dropping import found_through_box
@@ -70,9 +69,6 @@ class FrameEnd:
         # The variables that say how things stood before the graph, and what was drawn.
         self.kept: list[str] = []
         refuse_classes_made(alive)
-        shared = shares_memory(trace)
-        if shared is not None:
-            raise CannotRebuild(shared)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
         for tracker in outputs:

@@ -8,7 +8,6 @@ subject; `needs` says which other trackers a rule loads.
 # The modules of rules fill the table when they are imported.
 from tracer_core.codegen.rebuild import (  # noqa: F401
     arrays,
-    buffers,
     containers,
     functions,
     generators,

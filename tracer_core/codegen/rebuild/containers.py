@@ -9,11 +9,11 @@ import types
 import torch
 
 from tracer_core.codegen.emit.emitter import Emitter
-from tracer_core.codegen.rebuild.keys import check_keys, fill_dict
+from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.variables.base import VariableTracker
 from tracer_core.variables.classes import KnownVariable
-from tracer_core.variables.constant import NONE, ConstantVariable, NullVariable
+from tracer_core.variables.constant import ConstantVariable, NullVariable
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.functions import SkippedFunctionVariable, UserFunctionVariable
 from tracer_core.variables.sequences import (
@@ -113,38 +113,19 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
         emitter.call_const(tracker.cls)
     emitter.keep(tracker)
     emitter.set_attributes_of(tracker, tracker.attributes or {})
-    if check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
-        fill_dict(emitter, tracker.by_key, lambda: emitter.load(tracker))
-        return
+    check_keys(tracker.by_key)
     for key, value in tracker.entries(None):
         emitter.set_item(*emitter.loading((tracker, key, value)))
 
 
 def dict_of(emitter: Emitter, tracker: DictVariable) -> None:
     """Push a new plain dict of the entries."""
-    if check_keys(tracker.by_key, tracker.cls is collections.OrderedDict):
-        emitter.emit("BUILD_MAP", 0)
-        name = emitter.store_new()
-        fill_dict(emitter, tracker.by_key, lambda: emitter.load_local(name))
-        emitter.load_local(name)
-        return
+    check_keys(tracker.by_key)
     entries = tracker.entries(None)
     for key, value in entries:
         emitter.load(key)
         emitter.load(value)
     emitter.emit("BUILD_MAP", len(entries))
-
-
-def items_of_set(emitter: Emitter, tracker: SetVariable) -> None:
-    """Push something to make a set of the items of."""
-    if check_keys(tracker.by_key, ordered=False):
-        emitter.emit("BUILD_MAP", 0)
-        name = emitter.store_new()
-        entries = {hashed: (item, NONE) for hashed, item in tracker.by_key.items()}
-        fill_dict(emitter, entries, lambda: emitter.load_local(name))
-        emitter.load_local(name)
-    else:
-        list_of(emitter, tracker.keys())
 
 
 @rebuilds(DictViewVariable)
@@ -160,14 +141,13 @@ def _mapping_proxy(emitter: Emitter, tracker: MappingProxyVariable) -> None:
 @rebuilds(SetVariable)
 def _set(emitter: Emitter, tracker: SetVariable) -> None:
     if tracker.cls is frozenset:
-        emitter.call_const(frozenset, lambda: items_of_set(emitter, tracker))
+        check_keys(tracker.by_key)
+        emitter.call_const(frozenset, lambda: list_of(emitter, tracker.keys()))
         emitter.keep(tracker)
         return
     emitter.emit("BUILD_SET", 0)
     emitter.keep(tracker)
-    if check_keys(tracker.by_key, ordered=False):
-        emitter.run_const(set.update, lambda: emitter.load(tracker), lambda: items_of_set(emitter, tracker))
-        return
+    check_keys(tracker.by_key)
     for item in tracker.keys():  # noqa: SIM118
         emitter.load(item)
         emitter.emit("SET_ADD", 1)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 import types
 import weakref
 from typing import Any
 
+from tracer_core.class_origins import class_in_c
 from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
-from tracer_core.codegen.rebuild.containers import items_of_set, list_of
-from tracer_core.codegen.rebuild.keys import check_keys, fill_dict
+from tracer_core.codegen.rebuild.containers import list_of
+from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.graph.libraries import class_in_c
 from tracer_core.runtime.objects import empty_slot
 from tracer_core.runtime.tracebacks import add_traceback, set_outer_context
 from tracer_core.variables.base import VariableTracker
@@ -59,16 +58,15 @@ def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTrac
         if part.default_factory is not None:
             factory = part.default_factory
             emitter.run_const(base.__init__, lambda: emitter.load(tracker), lambda: emitter.load(factory))
-        if check_keys(part.by_key, base is collections.OrderedDict):
-            fill_dict(emitter, part.by_key, lambda: emitter.load(tracker))
-            return
+        check_keys(part.by_key)
         for key, value in part.entries(None):
             emitter.run_const(base.__setitem__, *(functools.partial(emitter.load, t) for t in (tracker, key, value)))
         return
 
     def push_items() -> None:
         if isinstance(part, SetPart):
-            items_of_set(emitter, part)
+            check_keys(part.by_key)
+            list_of(emitter, part.keys())
         else:
             list_of(emitter, part.items)
 

@@ -136,26 +136,3 @@ class IsNotNone(Kind):
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
         return f"compile a function of its own for calls where {name} is None"
-
-
-@kind("WEAKREF_ALIVE", rank=2)
-class WeakrefAlive(Kind):
-    """The value is a weak reference; `expected` says whether what it refers to is alive."""
-
-    def holds(self, value: Any, expected: bool) -> bool:
-        return (value() is not None) is expected
-
-    def condition(self, value: str, expected: bool, const: Const) -> str:
-        return f"{value}() is {'not ' if expected else ''}None"
-
-    def text(self, name: str, expected: bool) -> str:
-        return f"{name}() is {'not ' if expected else ''}None"
-
-    def expected_text(self, expected: bool) -> str:
-        return f"a {'living' if expected else 'dead'} weak reference"
-
-    def seen_text(self, value: Any, expected: bool) -> str:
-        return f"a {'dead' if expected else 'living'} weak reference"
-
-    def advice(self, name: str, expected: bool, value: Any) -> str:
-        return f"keep what {name} refers to alive" if expected else f"clear {name} once its object is gone"

@@ -1,24 +1,37 @@
-"""Guards on what libraries are like: what modules and classes hold under a name, and what derives from what.
+"""One guard on all that a trace read of libraries and classes: that it is as it was.
 
-They hold nearly always and there are many of them: one check looks at all of them at once (see
-`tracer_core.guards.unchanged`), and only where it finds a difference are they looked at one by one.
+Torch and Python's own library are taken as they stand while a frame is traced. `LibraryReads` notes what is read of
+them: names in modules and classes, the bases of classes, the code of functions. Of the program's own classes it notes
+what a lookup did not find, and the type of what it found: the value itself is guarded where it is used.
+
+All of that is checked by what CPython counts anyway. It gives a dict a new version at each change, and registering
+with an abstract class changes one token. Where these are the same, nothing can have changed; where one differs, what
+was read is looked at name by name, and if all is as it was, the new versions count from then on.
 """
 
 from __future__ import annotations
 
+import abc
+import contextlib
+import gc
+import threading
+import types
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from tracer_core.code_names import code_name, function_name
+from torch._C._dynamo.guards import dict_version
+
+from tracer_core.as_found import put_back_attributes
+from tracer_core.class_origins import is_of_library, may_change, takes_writes
+from tracer_core.code_names import function_name
 from tracer_core.guards.describe import class_text, describe
-from tracer_core.guards.guard import Kind, kind
+from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
 
-ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
+ABSENT: Any = object()
 """Stands for what a name had that was not there."""
 
 _SHOWN = 4
@@ -26,159 +39,276 @@ _SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class OfType:
-    """Stands for any object of just this type: what a name has matters for how it is found, and is guarded itself
-    where it is used."""
+    """Stands for any object of just this type."""
 
     cls: Held
 
-    @staticmethod
-    def of(value: Any) -> OfType:
-        return OfType(Held(type(value), class_text(type(value))))
 
-    def __repr__(self) -> str:
-        return f"an object of type {self.cls.label}"
+class LibraryReads:
+    """What one attempt read. `made` are classes of the trace's own, which nothing outside can change. To be rolled
+    back to a mark, `tables` are cut to the lengths that they had."""
+
+    def __init__(self) -> None:
+        self.made: set[type] = set()
+        self._lookups: dict[tuple[int, str, type | None], None] = {}
+        self._names: dict[tuple[int, str], tuple[Any, Any]] = {}
+        self._classes: dict[int, type] = {}
+        self._codes: dict[types.FunctionType, types.CodeType] = {}
+        self._derived: dict[tuple[int, int], tuple[type, type, bool]] = {}
+
+    @property
+    def tables(self) -> tuple[dict[Any, Any], ...]:
+        return self._lookups, self._names, self._classes, self._codes, self._derived
+
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Lookups in classes of this thread are noted here inside the block."""
+        before, _active.reads = _active.reads, self
+        try:
+            yield
+        finally:
+            _active.reads = before
+
+    def name(self, globals_: dict[str, Any], name: str) -> None:
+        """`name` was read in the globals of a module (absent counts too)."""
+        self._note(globals_, name, globals_.get(name, ABSENT))
+
+    def _note(self, owner: Any, name: str, value: Any) -> None:
+        self._names.setdefault((id(owner), name), (owner, value))
+
+    def special_methods(self, cls: type) -> None:
+        """Every special method counts as looked for in a class, if it is the program's."""
+        if (id(cls), "", None) not in self._lookups and may_change(cls):
+            for name in SPECIAL_METHODS:
+                self.lookup(cls, name)
+        self._lookups[id(cls), "", None] = None
+
+    def lookup(self, cls: type, name: str, after: type | None = None) -> None:
+        """`name` was looked for in a class and its bases, or in those alone that come `after` one of them."""
+        key = (id(cls), name, after)
+        if key in self._lookups:
+            return
+        self._lookups[key] = None
+        if takes_writes(cls):
+            self._classes[id(cls)] = cls
+        for owner in cls.__mro__[0 if after is None else cls.__mro__.index(after) + 1 :]:
+            found = owner.__dict__.get(name, ABSENT)
+            if may_change(owner):
+                if owner not in self.made:
+                    kept = found if found is ABSENT else OfType(Held(type(found), class_text(type(found))))
+                    self._note(owner, name, kept)
+            elif takes_writes(owner):
+                self._note(owner, name, found)
+            if found is not ABSENT:
+                return
+
+    def derives(self, cls: type, base: Any, answer: bool) -> None:
+        """Whether `cls` counts as a subclass of `base` was asked; matters where others may register with it."""
+        if isinstance(base, abc.ABCMeta) and not getattr(base, "_is_protocol", False):
+            self._derived[id(cls), id(base)] = (cls, base, answer)
+
+    def inlined(self, function: types.FunctionType) -> None:
+        """A function's code was traced; matters where it is a library's, which nothing else guards."""
+        if is_of_library(function.__module__):
+            self._codes.setdefault(function, function.__code__)
+
+    def as_read(self) -> Libraries:
+        """All of it, to be compared with what is there later."""
+        names: dict[int, tuple[Any, dict[str, Any]]] = {}
+        for (owner_id, name), (owner, value) in self._names.items():
+            names.setdefault(owner_id, (owner, {}))[1][name] = value
+        bases = {id(base) for cls in self._classes.values() for base in cls.__mro__[1:]}
+        classes = [cls for key, cls in self._classes.items() if key not in bases]
+        return Libraries(list(names.values()), classes, self._codes, list(self._derived.values()))
 
 
-def _as_it_was(was: Any, now: Any) -> bool:
-    return was.cls.is_(type(now)) if isinstance(was, OfType) else now is was
+class _Active(threading.local):
+    reads: LibraryReads | None = None
 
 
-def names_of(owner: Any) -> Mapping[str, Any]:
-    """The names in a module, a class (its own, not its bases'), or a module's globals."""
-    return owner.__dict__ if isinstance(owner, (ModuleType, type)) else owner
+_active = _Active()
+put_back_attributes(_active, "reads")
+
+_TYPES = (type, complex, float, int, str, bytes, list, dict, set)
+SPECIAL_METHODS = frozenset(name for cls in _TYPES for name in dir(cls) if name.startswith("__")).union(
+    f"__{name}__" for name in "bytes fspath length_hint next matmul rmatmul imatmul getattr missing".split()
+)
+"""What Python asks the class of a value for, whatever is done with the value."""
 
 
-@kind("NAMES", rank=2)
-class Names(Kind):
-    """The value is a module, class or globals; `expected` has the object (or ABSENT, or OfType) that names in it
-    had."""
-
-    def key(self, expected: dict[str, Any]) -> Hashable:
-        return tuple((name, value if isinstance(value, OfType) else id(value)) for name, value in expected.items())
-
-    def holds(self, value: Any, expected: dict[str, Any]) -> bool:
-        return self._changed(value, expected) is None
-
-    def _changed(self, value: Any, expected: dict[str, Any]) -> str | None:
-        """The first name that has something else now."""
-        names = names_of(value)
-        return next((name for name, was in expected.items() if not _as_it_was(was, names.get(name, ABSENT))), None)
-
-    verbs = ("had", "has")
-
-    def text(self, name: str, expected: dict[str, Any]) -> str:
-        first, more = list(expected)[:_SHOWN], len(expected) - _SHOWN
-        return f"{name} keeps its {', '.join(first)}{f' and {more} more' if more > 0 else ''}"
-
-    def expected_text(self, expected: dict[str, Any]) -> str:
-        return "what it had"
-
-    def expected_against(self, expected: dict[str, Any], value: Any) -> str:
-        name = self._changed(value, expected)
-        return self.expected_text(expected) if name is None else _has(name, expected[name])
-
-    def seen_text(self, value: Any, expected: dict[str, Any]) -> str:
-        name = self._changed(value, expected)
-        return self.expected_text(expected) if name is None else _has(name, names_of(value).get(name, ABSENT))
-
-    def advice(self, name: str, expected: dict[str, Any], value: Any) -> str:
-        return f"change what {name} has before the first call"
-
-    def mortals(self, expected: dict[str, Any]) -> Sequence[weakref.ref[Any]]:
-        return [ref for was in expected.values() if isinstance(was, OfType) for ref in was.cls.mortals]
+def note_special_methods(cls: type) -> None:
+    """Objects of a class are handed to Python itself, which does not say what it looks for: if the class is the
+    program's, all special methods count as looked for."""
+    if _active.reads is not None:
+        _active.reads.special_methods(cls)
 
 
-def _has(name: str, value: Any) -> str:
+def note_lookup(cls: type, name: str, after: type | None = None) -> None:
+    """As `LibraryReads.lookup`, in the attempt that runs in this thread, if one does."""
+    if _active.reads is not None:
+        _active.reads.lookup(cls, name, after)
+
+
+class Change(NamedTuple):
+    """What is not as it was."""
+
+    what: str
+    was: str
+    now: str
+
+
+class Libraries:
+    """What was read of libraries and classes, held so that the program's are not kept alive.
+
+    Args:
+        names: owners (classes, and globals of modules) with what they had under names: objects, `ABSENT` or `OfType`.
+        classes: classes that search the same bases as now.
+        codes: functions, and the code that they had.
+        derived: classes, abstract classes, and whether the ones count as subclasses of the others.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[tuple[Any, dict[str, Any]]],
+        classes: Sequence[type],
+        codes: Mapping[types.FunctionType, types.CodeType],
+        derived: Sequence[tuple[type, type, bool]],
+    ) -> None:
+        self._names = [(Held(owner, _label(owner)), names) for owner, names in names]
+        self._bases = [(_held(cls), tuple(map(_held, cls.__mro__))) for cls in classes]
+        self._codes = dict(codes)
+        self._derived = [(_held(cls), _held(base), answer) for cls, base, answer in derived]
+        # What lives forever is looked at by functions in C.
+        self._dicts = [_dict_of(owner.value) for owner, _ in self._names if owner.ref is None]
+        self._classes = [cls.value for cls, mro in self._bases if not any(each.ref for each in mro)]
+        self._mortal_owners = [owner.ref for owner, _ in self._names if owner.ref is not None]
+        self._mortal_classes = [cls.get for cls, mro in self._bases if any(each.ref for each in mro)]
+        self._versions: list[Any] = []
+
+    def unchanged(self) -> bool:
+        """Whether all of it is as it was."""
+        now = [
+            *map(dict_version, self._dicts),
+            *map(_mro_of, self._classes),
+            *map(_code_of, self._codes),
+            abc.get_cache_token(),
+        ]
+        if self._mortal_owners:
+            now += [dict_version(_dict_of(owner())) for owner in self._mortal_owners]
+        if self._mortal_classes:
+            now += [[*map(id, _mro_of(cls()))] for cls in self._mortal_classes]
+        if now != self._versions:
+            if self.change() is not None:
+                return False
+            self._versions = now
+        return True
+
+    def change(self) -> Change | None:
+        """The first thing that is not as it was."""
+        return next(self._changes(), None)
+
+    def _changes(self) -> Iterator[Change]:
+        for owner, names in self._names:
+            found = _dict_of(owner.get())
+            for name, was in names.items():
+                now = found.get(name, ABSENT)
+                if not (was.cls.is_(type(now)) if isinstance(was, OfType) else now is was):
+                    yield Change(f"{owner.label}.{name}", _text(was), _text(now))
+        for held, mro in self._bases:
+            bases = held.get().__mro__
+            if len(bases) != len(mro) or not all(map(Held.is_, mro, bases)):
+                was = ", ".join(each.label for each in mro)
+                yield Change(f"{held.label}.__mro__", was, ", ".join(map(class_text, bases)))
+        for function, code in self._codes.items():
+            if function.__code__ != code:
+                what = f"{function.__module__}.{function_name(function)}.__code__"
+                yield Change(what, describe(code), describe(function.__code__))
+        for cls, base, answer in self._derived:
+            if issubclass(cls.get(), base.get()) is not answer:
+                yield Change(f"issubclass({cls.label}, {base.label})", str(answer), str(not answer))
+
+    @property
+    def labels(self) -> list[str]:
+        """What is looked at."""
+        own = [owner.label for owner, _ in self._names] or [cls.label for cls, _ in self._bases]
+        own += [base.label for _, base, _ in self._derived]
+        return own or [f"{function.__module__}.{function_name(function)}" for function in self._codes]
+
+    @property
+    def mortals(self) -> list[weakref.ref[Any]]:
+        held = [owner for owner, _ in self._names]
+        held += [was.cls for _, names in self._names for was in names.values() if isinstance(was, OfType)]
+        held += [each for _, mro in self._bases for each in mro]
+        held += [each for cls, base, _ in self._derived for each in (cls, base)]
+        return [each.ref for each in held if each.ref is not None]
+
+
+_code_of: Callable[[types.FunctionType], types.CodeType] = attrgetter("__code__")
+_mro_of: Callable[[type], tuple[type, ...]] = attrgetter("__mro__")
+
+
+def _dict_of(owner: Any) -> Any:
+    """The dict itself (a class shows only a view of its own)."""
+    return gc.get_referents(owner.__dict__)[0] if isinstance(owner, type) else owner
+
+
+def _held(cls: type) -> Held:
+    return Held(cls, class_text(cls))
+
+
+def _label(owner: Any) -> str:
+    if isinstance(owner, type):
+        plain = owner.__module__ != "pybind11_builtins"
+        return f"{owner.__module__}.{owner.__qualname__}" if plain else class_text(owner)
+    return str(owner.get("__name__", "?"))
+
+
+def _text(value: Any) -> str:
     if value is ABSENT:
-        return f"no {name}"
-    return f"{value if isinstance(value, OfType) else describe(value)} as its {name}"
+        return "not there"
+    return f"an object of type {value.cls.label}" if isinstance(value, OfType) else describe(value)
 
 
-@kind("BASES", rank=2)
-class Bases(Kind):
-    """The value is a class; `expected` is the order in which its bases are searched (each `Held`, itself first)."""
+@kind("LIBRARIES", rank=95)
+class LibrariesAsTheyWere(Kind):
+    """`expected` is a `Libraries`, which is the value itself."""
 
-    def holds(self, value: Any, expected: tuple[Held, ...]) -> bool:
-        now = value.__mro__
-        return len(now) == len(expected) and all(map(Held.is_, expected, now))
+    verbs = ("was", "")
 
-    def text(self, name: str, expected: tuple[Held, ...]) -> str:
-        return f"{name} derives from {_labels(expected)}"
+    def key(self, expected: Libraries) -> Hashable:
+        return id(expected)
 
-    def expected_text(self, expected: tuple[Held, ...]) -> str:
-        return f"derived from {_labels(expected)}"
+    def holds(self, value: Libraries, expected: Libraries) -> bool:
+        return expected.unchanged()
 
-    def seen_text(self, value: Any, expected: tuple[Held, ...]) -> str:
-        return f"derived from {', '.join(map(class_text, value.__mro__[1:]))}"
+    def condition(self, value: str, expected: Libraries, const: Const) -> str:
+        return f"{const(expected.unchanged)}()"
 
-    def advice(self, name: str, expected: tuple[Held, ...], value: Any) -> str:
-        return f"keep the bases of {name}"
+    def text(self, name: str, expected: Libraries) -> str:
+        labels = expected.labels
+        more = len(labels) - _SHOWN
+        shown = f"{', '.join(labels[:_SHOWN])}{f' and {more} more' if more > 0 else ''}"
+        return f"what is used of {shown} is as it was"
 
-    def mortals(self, expected: tuple[Held, ...]) -> Sequence[weakref.ref[Any]]:
-        return [ref for held in expected for ref in held.mortals]
+    def expected_text(self, expected: Libraries) -> str:
+        return "as it was"
 
+    def expected_against(self, expected: Libraries, value: Libraries) -> str:
+        change = expected.change()
+        return "as it was" if change is None else change.was
 
-def _labels(mro: tuple[Held, ...]) -> str:
-    return ", ".join(held.label for held in mro[1:])
+    def seen_text(self, value: Libraries, expected: Libraries) -> str:
+        change = expected.change()
+        return "as it was" if change is None else f"{change.what} is {change.now}"
 
+    def now(self, seen: str) -> str:
+        return seen
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """Whether `cls` counts as a subclass."""
+    def difference(self, name: str, was: str, now: str) -> str:
+        return f"{now} now and was {was} at compile time"
 
-    cls: Held
-    answer: bool
+    def advice(self, name: str, expected: Libraries, value: Libraries) -> str:
+        return "make that change before the first call"
 
-
-@kind("SUBCLASS", rank=3)
-class Subclass(Kind):
-    """The value is an abstract class with which others may be registered; `expected` is a `Derived`."""
-
-    def holds(self, value: Any, expected: Derived) -> bool:
-        cls = expected.cls.get()
-        return cls is not None and issubclass(cls, value) is expected.answer
-
-    def text(self, name: str, expected: Derived) -> str:
-        return f"issubclass({expected.cls.label}, {name}) is {expected.answer}"
-
-    def expected_text(self, expected: Derived) -> str:
-        return f"{'' if expected.answer else 'not '}a base of {expected.cls.label}"
-
-    def seen_text(self, value: Any, expected: Derived) -> str:
-        return f"{'not ' if expected.answer else ''}a base of {expected.cls.label}"
-
-    def advice(self, name: str, expected: Derived, value: Any) -> str:
-        return f"register {expected.cls.label} with {name} before the first call"
-
-    def mortals(self, expected: Derived) -> Sequence[weakref.ref[Any]]:
-        return expected.cls.mortals
-
-
-@kind("LIBRARY_CODES", rank=3)
-class LibraryCodes(Kind):
-    """The value is a tuple of functions; `expected` has the code of each."""
-
-    def holds(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> bool:
-        return tuple(map(code_of, value)) == expected
-
-    def _replaced(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> str:
-        return next(
-            (function_name(f) or "one" for f, code in zip(value, expected, strict=True) if f.__code__ != code), "none"
-        )
-
-    def text(self, name: str, expected: tuple[CodeType, ...]) -> str:
-        shown = ", ".join(code_name(code) for code in expected[:_SHOWN])
-        more = len(expected) - _SHOWN
-        return f"the code of {shown}{f' and {more} more' if more > 0 else ''} is what it was"
-
-    def expected_text(self, expected: tuple[CodeType, ...]) -> str:
-        return "what they were"
-
-    def seen_text(self, value: tuple[FunctionType, ...], expected: tuple[CodeType, ...]) -> str:
-        return f"other ones: {self._replaced(value, expected)} has new code"
-
-    def advice(self, name: str, expected: tuple[CodeType, ...], value: tuple[FunctionType, ...]) -> str:
-        return f"replace {self._replaced(value, expected)} before the first call"
-
-
-code_of: Callable[[FunctionType], CodeType] = attrgetter("__code__")
+    def mortals(self, expected: Libraries) -> Sequence[weakref.ref[Any]]:
+        return expected.mortals

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import array
-import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -80,36 +78,6 @@ class Constant(Kind):
         return f"keep {name} the same, or compile a function of its own for each of its values"
 
 
-@kind("CONTENTS", rank=3)
-class Contents(Kind):
-    """A bytearray, array or memoryview with `expected`: its type, what tells its elements, and its bytes."""
-
-    @staticmethod
-    def of(value: Any) -> tuple[type, Any, bytes]:
-        if isinstance(value, memoryview):
-            return memoryview, (value.format, value.shape, value.readonly), value.tobytes()
-        return type(value), getattr(value, "typecode", None), bytes(memoryview(value).cast("B"))
-
-    def holds(self, value: Any, expected: tuple[type, Any, bytes]) -> bool:
-        return type(value) is expected[0] and self.of(value) == expected
-
-    def text(self, name: str, expected: tuple[type, Any, bytes]) -> str:
-        return f"{name} holds {describe(expected[2])}"
-
-    def expected_text(self, expected: tuple[type, Any, bytes]) -> str:
-        cls, elements, data = expected
-        return f"{cls.__name__} of {describe(data)}" + ("" if elements is None else f", elements {elements}")
-
-    def seen_text(self, value: Any, expected: tuple[type, Any, bytes]) -> str:
-        return self.expected_text(self.of(value)) if isinstance(value, _BUFFERS) else describe(value)
-
-    def advice(self, name: str, expected: tuple[type, Any, bytes], value: Any) -> str:
-        return f"keep what {name} holds the same, or pass it as a tensor"
-
-
-_BUFFERS = (bytearray, array.array, memoryview)
-
-
 @kind("LENGTH", rank=3)
 class Length(Kind):
     """`len(value) == expected`."""
@@ -131,33 +99,6 @@ class Length(Kind):
 
     def advice(self, name: str, expected: int, value: Any) -> str:
         return f"keep the length of {name} the same: its items are traced one by one"
-
-
-def _left(count: int) -> str:
-    return f"an iterator with {count} item{'' if count == 1 else 's'} left"
-
-
-@kind("REMAINING", rank=3)
-class Remaining(Kind):
-    """An iterator over a list, tuple or range has `expected` items left."""
-
-    def holds(self, value: Any, expected: int) -> bool:
-        return operator.length_hint(value) == expected
-
-    def condition(self, value: str, expected: int, const: Const) -> str:
-        return f"{const(operator.length_hint)}({value}) == {expected}"
-
-    def text(self, name: str, expected: int) -> str:
-        return f"items left in {name} == {expected}"
-
-    def expected_text(self, expected: int) -> str:
-        return _left(expected)
-
-    def seen_text(self, value: Any, expected: int) -> str:
-        return _left(operator.length_hint(value))
-
-    def advice(self, name: str, expected: int, value: Any) -> str:
-        return f"give {name} as many items at each call: they are traced one by one"
 
 
 @kind("UPCOMING", rank=1)

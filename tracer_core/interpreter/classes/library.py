@@ -1,4 +1,4 @@
-"""Classes that the library makes of what a program writes: enums, named tuples, typed dicts, dataclasses.
+"""Classes that the library makes of what a program writes: enums, named tuples, dataclasses.
 
 The library itself makes them while tracing, from what the body has put into its namespace: constants as they are,
 functions as placeholders (see `overlay`), so that no code of the program runs. Like every class made in the trace,
@@ -10,14 +10,13 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
-import functools
 import inspect
 import typing
 from collections.abc import Callable
 from typing import Any
 
+from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.graph.libraries import may_change
 from tracer_core.variables import overlay
 from tracer_core.variables.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.class_writes import placeholder
@@ -29,7 +28,7 @@ from tracer_core.variables.registry import handles
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 #: Metaclasses of the library that look at all that a class body holds.
-METACLASSES = (enum.EnumType, typing.NamedTupleMeta, typing._TypedDictMeta)  # type: ignore[attr-defined]
+METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]
 #: What they, or `type`, would call while they make a class: a program's own may not be among them.
 _HOOKS = ("__new__", "__init__", "__init_subclass__", "__set_name__", "_generate_next_value_", "__eq__", "__hash__")
 _KEPT_APART = ("__classcell__", "__orig_bases__", "__annotations__")
@@ -75,7 +74,7 @@ def namespace_for(
     if meta not in METACLASSES:
         raise Unsupported("class-created", what=f"{name}, by a metaclass of its own, {meta.__qualname__}")
     try:
-        prepared: Any = meta.__prepare__(name, tuple(bases), **_known(name, keywords))
+        prepared: Any = meta.__prepare__(name, tuple(bases), **known_keywords(name, keywords))
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
     return MirroredNamespace(tx, name, prepared)
@@ -101,7 +100,7 @@ def make_by_library(
     for key in ("__annotations__", "__orig_bases__"):
         if key in namespace:
             namespace.real[key] = _value(name, key, namespace[key])
-    return _made(tx, lambda: meta(name, tuple(bases), namespace.real, **_known(name, keywords)))
+    return _made(tx, lambda: meta(name, tuple(bases), namespace.real, **known_keywords(name, keywords)))
 
 
 def _made(tx: Tracing, make: Callable[[], Any]) -> VariableTracker:
@@ -115,7 +114,8 @@ def _made(tx: Tracing, make: Callable[[], Any]) -> VariableTracker:
     return tx.constant(made)
 
 
-def _known(name: str, keywords: dict[str, VariableTracker]) -> dict[str, Any]:
+def known_keywords(name: str, keywords: dict[str, VariableTracker]) -> dict[str, Any]:
+    """Return the keywords of a class statement, all of which must be constants."""
     return {key: _value(name, key, value) for key, value in keywords.items()}
 
 
@@ -172,22 +172,20 @@ def _parts_of(tx: Tracing, tracker: VariableTracker) -> Any:
     return [_value("a named tuple", "description", item) for item in items]
 
 
-def _run_on_made(decorator: Any, name: str, convert: Callable[[Any, Any], None]) -> None:
-    """Have a decorator of the library run as it is on classes that the trace has made; others outlive the trace."""
-
-    @handles(decorator, VariableTracker)
-    def decorate(
-        tx: Tracing, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
-    ) -> VariableTracker:
-        known = cls.known if isinstance(cls, ClassVariable) else None
-        if known is None or known not in overlay.made:
-            raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @{name}")
-        if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
-            raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
-        convert(tx, known)
-        values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
-        options = _known(known.__qualname__, kwargs)
-        return _made(tx, lambda: decorator(known, *values, **options))
+@handles(dataclasses._process_class, VariableTracker)  # type: ignore[attr-defined]
+def dataclass(
+    tx: Tracing, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    """Have the library run as it is on a class created in the trace; another outlives the trace."""
+    known = cls.known if isinstance(cls, ClassVariable) else None
+    if known is None or known not in overlay.made:
+        raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @dataclass")
+    if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
+        raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
+    _fields_as_written(tx, known)
+    values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
+    options = known_keywords(known.__qualname__, kwargs)
+    return _made(tx, lambda: dataclasses._process_class(known, *values, **options))  # type: ignore[attr-defined]
 
 
 def _fields_as_written(tx: Tracing, cls: Any) -> None:
@@ -215,7 +213,3 @@ def _option(tx: Tracing, cls: str, name: str, tracker: VariableTracker) -> Any:
     tracker = tracker.realize()
     real = getattr(tracker, "real", None)
     return real if real is dataclasses.MISSING else _as_written(tx, cls, name, tracker)
-
-
-_run_on_made(dataclasses._process_class, "dataclass", _fields_as_written)  # type: ignore[attr-defined]
-_run_on_made(functools.total_ordering, "total_ordering", lambda tx, cls: None)

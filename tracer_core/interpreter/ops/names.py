@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tracer_core.bytecode import Instruction
-from tracer_core.graph.libraries import module_of
 from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import BuiltinSource, GlobalSource
@@ -110,7 +109,7 @@ def global_value(tx: Tracing, frame: Frame, name: str) -> VariableTracker:
     builtins = tx.output.frame.builtins
     if name in builtins:
         return tx.build(builtins[name], BuiltinSource(name))
-    tx.trace.libraries.name(module_of(builtins), name)
+    tx.trace.libraries.name(builtins, name)
     return tx.raise_(NameError, f"name '{name}' is not defined")
 
 
