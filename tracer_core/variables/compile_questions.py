@@ -7,7 +7,7 @@ from typing import Any
 from tracer_core.compiling import QUESTIONS
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.optimizers import runs_as_plain
+from tracer_core.variables.plain_packages import runs_as_plain
 from tracer_core.variables.registry import handles
 
 

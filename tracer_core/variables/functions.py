@@ -29,7 +29,7 @@ from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.kept_in_c import raise_not_there
 from tracer_core.variables.methods import BuiltinMethodVariable
-from tracer_core.variables.optimizers import is_unheeded
+from tracer_core.variables.plain_packages import is_unheeded
 from tracer_core.variables.replayed import is_not_logged, replay_skipped
 
 

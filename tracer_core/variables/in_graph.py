@@ -16,7 +16,7 @@ from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.dicts import DictVariable
 from tracer_core.variables.folding import fold
 from tracer_core.variables.in_place import refuse_writes
-from tracer_core.variables.optimizers import runs_as_plain
+from tracer_core.variables.plain_packages import runs_as_plain
 from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.tensor import InGraphVariable, settled, unbacked

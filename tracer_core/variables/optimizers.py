@@ -6,27 +6,17 @@ tensors whose items it computes with in Python; so does the graph, with numbers 
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dicts import DictVariable
+from tracer_core.variables.plain_packages import runs_as_plain
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import ListVariable, TupleVariable
 from tracer_core.variables.tensor import TensorVariable
-
-#: Packages that run as they do without a compiler.
-_AS_PLAIN = ("torch.optim",)
-
-
-def runs_as_plain(tx: Tracing) -> bool:
-    """Whether the function being walked belongs to a package that is walked as if nobody compiled it."""
-    module = str(tx.frame.module)
-    return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
 @method(TensorVariable, "item")
@@ -35,12 +25,6 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
         raise Unsupported("tensor-data", name="item", what=self.describe())
     value = tx.output.fakes.unknown(float)
     return wrap_fx_proxy(tx, tx.output.add_node("call_method", "item", (self.node,), {}, value), value)
-
-
-def is_unheeded(tx: Tracing, function: Any) -> bool:
-    """Whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
-    named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
-    return named and runs_as_plain(tx)
 
 
 @handles(torch._C._group_tensors_by_device_and_dtype)

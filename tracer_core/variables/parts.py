@@ -15,7 +15,6 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.classes import ClassVariable
 from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dict_methods import update
 from tracer_core.variables.dicts import DictVariable, SetVariable
 from tracer_core.variables.registry import handles, method
 from tracer_core.variables.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
@@ -133,7 +132,7 @@ def _init_dict(
         part.default_factory = None if isinstance(factory, ConstantVariable) and factory.value() is None else factory
     if len(args) > 1:
         tx.raise_(TypeError, f"{part.cls.__name__} expected at most 1 argument, got {len(args)}")
-    update(tx, part, *args, **kwargs)
+    tx.call_method(part, "update", args, kwargs)
 
 
 def asks_the_class(obj: UserObjectVariable, name: str) -> bool:
