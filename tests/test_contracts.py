@@ -105,10 +105,10 @@ LATE_IMPORTS = {
     "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",
-    "tracer_core/variables/trace_state.py": "types of the trackers that it keeps",
-    "tracer_core/variables/side_effects.py": "the same",
-    "tracer_core/variables/draws.py": "the same",
-    "tracer_core/variables/tracing.py": "the seam names what trackers are written against",
+    "tracer_core/variables/core/trace_state.py": "types of the trackers that it keeps",
+    "tracer_core/variables/core/side_effects.py": "the same",
+    "tracer_core/variables/core/draws.py": "the same",
+    "tracer_core/variables/core/tracing.py": "the seam names what trackers are written against",
 }
 
 
@@ -143,8 +143,8 @@ def test_handlers_say_that_they_take_a_tracing() -> None:
 
 
 # Tables of Python's operators, whose entries are the functions themselves.
-TABLES = {"tracer_core/interpreter/operations.py", "tracer_core/variables/operator_functions.py"}
-TABLES |= {"tracer_core/variables/dunder_methods.py"}
+TABLES = {"tracer_core/interpreter/operations.py", "tracer_core/variables/operations/operator_functions.py"}
+TABLES |= {"tracer_core/variables/operations/dunder_methods.py"}
 
 
 def test_what_tracing_offers_is_called_through_it() -> None:

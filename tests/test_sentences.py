@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from tracer_core.names.sentences import filled, ordinal
 from tracer_core.reasons import REASONS
-from tracer_core.sentences import filled, ordinal
 
 
 @pytest.mark.parametrize(

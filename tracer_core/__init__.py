@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         TracewalkError,
         Unsupported,
     )
-    from tracer_core.files import name_files
     from tracer_core.frame_eval.api import compile, disable, make_config, reset
     from tracer_core.frame_eval.hook import disabled, enabled
     from tracer_core.frame_input import Config
+    from tracer_core.names.files import name_files
     from tracer_core.observer import Observer, observing
 
 _HOMES = {

@@ -1,7 +1,7 @@
 """Whether anything is being compiled, and what a traced program is told of that.
 
 `QUESTIONS` is all that a trace answers otherwise than plain Python. What else a program may ask of the process is
-answered as plain Python answers it, under a guard (`tracer_core.global_state`), or ends the graph.
+answered as plain Python answers it, under a guard (`tracer_core.host.global_state`), or ends the graph.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.as_found import put_back_attributes
+from tracer_core.host.as_found import put_back_attributes
 
 
 class _Thread(threading.local):

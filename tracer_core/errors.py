@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.reasons import REASONS, Reason
 
 if TYPE_CHECKING:
-    from tracer_core.where import Where
+    from tracer_core.names.where import Where
 
 
 class TracewalkError(Exception):

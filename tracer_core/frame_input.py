@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.code_names import frame_name
+from tracer_core.names.code import frame_name
 
 if TYPE_CHECKING:
     from tracer_core.bytecode import Program

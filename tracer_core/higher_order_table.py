@@ -2,8 +2,8 @@
 
 Python functions are found by the module and name that they are defined under, so that nothing is imported for the
 table's sake; operators of `torch.ops.higher_order` by their class, so that new ones are known too. A handler that is
-registered for one (`@handles` in `variables/registry.py`) traces the call; without one, or where it declines, the
-call breaks the graph by the name given here.
+registered for one (`@handles` in `variables/core/registry.py`) traces the call; without one, or where it declines,
+the call breaks the graph by the name given here.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.signals import Interrupted, is_from_outside
+from tracer_core.host.signals import Interrupted, is_from_outside
 
 if TYPE_CHECKING:
     import torch.fx

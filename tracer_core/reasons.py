@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.sentences import filled
+from tracer_core.names.sentences import filled
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tracer_core.names.symbols import SYMBOL
 from tracer_core.recording import Trace, schema
 from tracer_core.recording.views import CHUNK, WINDOW, chunk_view, window_view
-from tracer_core.symbol_names import SYMBOL
 
 NAMES = {
     "a name of generated code": r"__[_]\w|__t[w]_",

@@ -19,10 +19,10 @@ from tests.frame_eval.interrupting import Place
 from tracer_core import observer as observers
 from tracer_core.compiling import is_compiling
 from tracer_core.frame_eval import lookup, threads
-from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.kinds import libraries
-from tracer_core.signals import waiting
-from tracer_core.variables import overlay
+from tracer_core.host.global_state import PROPERTIES
+from tracer_core.host.signals import waiting
+from tracer_core.variables.objects import overlay
 
 
 class TooLong(Exception):

@@ -17,7 +17,7 @@ from tests.frame_eval.stand_in import Log, guards_on_arguments, tracing
 from tracer_core import Config, Unsupported, enabled
 from tracer_core.frame_eval.backends import eager
 from tracer_core.frame_input import CompiledFrame, FrameInput
-from tracer_core.where import Where
+from tracer_core.names.where import Where
 
 pytestmark = pytest.mark.row("G4")
 

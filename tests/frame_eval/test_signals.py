@@ -16,7 +16,7 @@ import torch
 from torch._C._dynamo import eval_frame
 
 import tracer_core
-from tracer_core import signals
+from tracer_core.host import signals
 
 OPTIONS = {"raise_internal_faults": True}
 
@@ -122,7 +122,7 @@ def test_what_a_handler_raises_goes_up(handler, when, function, capsys):
         warnings.simplefilter("error")
         with pytest.raises(BaseException, match="out of time") as caught:
             compiled(torch.ones(2))
-    assert type(caught.value).__module__ != "tracer_core.signals"
+    assert type(caught.value).__module__ != "tracer_core.host.signals"
     names = [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)]
     assert names[-1] in ("handler", "__call__", "method", "with_more", "once")
     assert not any("tracer_core" in entry.filename for entry in traceback.extract_tb(caught.value.__traceback__)[2:])

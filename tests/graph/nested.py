@@ -12,9 +12,9 @@ from torch.fx import Node, map_arg
 from tracer_core.frame_input import Config, FrameInput
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.names.where import Where
 from tracer_core.observer import Observer
 from tracer_core.sources import LocalSource
-from tracer_core.where import Where
 
 
 def run_body(body: Any, *operands: Any) -> Any:

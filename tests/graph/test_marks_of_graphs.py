@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from torch.fx import Node
 
 from tests.graph.nested import call, fake_of, finish, op, output_for, run, tensor
-from tracer_core.global_state import PROPERTIES
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
+from tracer_core.host.global_state import PROPERTIES
 from tracer_core.sources import LocalSource
 
 pytestmark = pytest.mark.row("O2")

@@ -10,8 +10,8 @@ import torch
 
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.operations import facts_of
+from tracer_core.names.where import Where
 from tracer_core.sources import LocalSource
-from tracer_core.where import Where
 
 
 def operators() -> Iterator[Any]:

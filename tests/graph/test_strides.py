@@ -16,9 +16,9 @@ from tests.graph.test_dynamic_shapes import Counting
 from tests.side_by_side import Watch, agree
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.seen import Over, note, relative
+from tracer_core.names.where import Where
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
-from tracer_core.where import Where
 
 __all__ = ["nothing_compiled"]
 

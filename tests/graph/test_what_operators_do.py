@@ -12,8 +12,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tests.graph.sample_calls import SampleCall, sample_calls
 from tracer_core.graph.fakes import Fakes
+from tracer_core.names.where import Where
 from tracer_core.sources import LocalSource
-from tracer_core.where import Where
 
 WHERE = Where.of(0, [(tree_map.__code__, 1)])
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from tracer_core.guards import Guard, compile_guards, make
+from tracer_core.names.where import Where
 from tracer_core.sources import AttrSource, GlobalSource, ItemSource, LocalSource, MemberSource, ObjectAttrSource
-from tracer_core.where import Where
 
 x, y = LocalSource("x"), LocalSource("y")
 

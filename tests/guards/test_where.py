@@ -10,7 +10,7 @@ import pytest
 import torch
 import transformers
 
-from tracer_core.where import Owner, Where, owner_of
+from tracer_core.names.where import Owner, Where, owner_of
 
 
 def code(filename: str, name: str = "f") -> CodeType:

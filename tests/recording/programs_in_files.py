@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 import tracer_core
-from tracer_core.folders import SITE_FOLDERS
+from tracer_core.names.folders import SITE_FOLDERS
 from tracer_core.observer import observing
 from tracer_core.recording import Trace
 from tracer_core.recording.recorder import Recorder

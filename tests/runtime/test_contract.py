@@ -30,7 +30,7 @@ CALLS = ("call_const", "run_const", "call_with_top")
 MAY_BE_CALLED = (
     "tracer_core.runtime.",
     "tracer_core.polyfills",
-    "tracer_core.global_state",
+    "tracer_core.host.global_state",
     "tracer_core.codegen.graph_call.blame",
 )
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from tracer_core.bytecode import assemble, decode, make, prologue
-from tracer_core.code_names import Label
+from tracer_core.names.code import Label
 from tracer_core.sources import (
     AttrSource,
     BuiltinSource,

@@ -19,11 +19,11 @@ import torch.nn.functional as F
 
 import tracer_core
 from tracer_core.frame_eval.modules import CompiledModule
+from tracer_core.names.public import name_of
 from tracer_core.observer import Observer, observing
-from tracer_core.public_names import name_of
 from tracer_core.recording import Recorder
 from tracer_core.sources import LocalSource
-from tracer_core.variables.lazy import LazyVariable
+from tracer_core.variables.core.lazy import LazyVariable
 
 
 @pytest.mark.parametrize(

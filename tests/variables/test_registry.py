@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tracer_core.variables import registry
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.registry import (
+from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, TupleVariable
+from tracer_core.variables.core import registry
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.registry import (
     answered,
     builds,
     getter,
@@ -22,7 +23,6 @@ from tracer_core.variables.registry import (
     setter,
     setter_for,
 )
-from tracer_core.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 
 TX: Any = None  # handlers here do not ask for the frame
 

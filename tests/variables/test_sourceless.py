@@ -18,8 +18,8 @@ import torch
 import tracer_core
 from tests.variables.test_builders import about, guards_of
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.sourceless import SourcelessBuilder
+from tracer_core.variables.builders.sourceless import SourcelessBuilder
+from tracer_core.variables.core.base import VariableTracker
 
 Point = collections.namedtuple("Point", "x y")
 Color = enum.Enum("Color", "RED BLUE")

@@ -14,12 +14,12 @@ from tracer_core.frame_input import Config, FrameInput
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import Interpreter
 from tracer_core.sources import LocalSource
-from tracer_core.variables.attributes import get_attr
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.lazy import LazyVariable
-from tracer_core.variables.random_streams import drawn
-from tracer_core.variables.tensor import TensorVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.operations.attributes import get_attr
+from tracer_core.variables.operations.in_graph import call_in_graph
+from tracer_core.variables.random.python_streams import drawn
 
 load_handlers()
 

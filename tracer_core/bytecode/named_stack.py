@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tracer_core.bytecode.flow import following, successors
 from tracer_core.bytecode.instruction import Instruction, Program, Span
 from tracer_core.bytecode.ops import OPS
-from tracer_core.code_names import Label
+from tracer_core.names.code import Label
 
 LONGEST = 60
 

@@ -7,7 +7,7 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode.ops import OPS, Operand
-from tracer_core.code_names import object_name
+from tracer_core.names.code import object_name
 
 _LEAF_TYPES = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
 _CONTAINER_TYPES = frozenset({tuple, frozenset})

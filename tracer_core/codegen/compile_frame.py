@@ -16,7 +16,7 @@ from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.interpreter.depth import make_room_to_recurse
 from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import MustRestart
-from tracer_core.variables import overlay
+from tracer_core.variables.objects import overlay
 
 load_handlers()
 

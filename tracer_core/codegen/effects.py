@@ -15,17 +15,17 @@ from tracer_core.runtime.containers import set_items
 from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
 from tracer_core.runtime.objects import delete_class_attribute
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.class_writes import ClassWrites
-from tracer_core.variables.constant import DELETED
-from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.outside_iterators import OutsideIterator
-from tracer_core.variables.sequences import DequeVariable, ListVariable, SequenceVariable
-from tracer_core.variables.side_effects import ReplayedCall, SideEffects
-from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, SequenceVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.iterators.external import OutsideIterator
+from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.objects.class_writes import ClassWrites
+from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 Rule = Callable[[Emitter, Any], None]
 R = TypeVar("R", bound=Rule)

@@ -11,13 +11,10 @@ from typing import Any, TypeVar, overload
 
 import torch
 
-from tracer_core import warned
 from tracer_core.bytecode import forget_decoded
-from tracer_core.code_names import code_name
 from tracer_core.codegen import resume
 from tracer_core.compiling import is_compiling
 from tracer_core.errors import Unsupported
-from tracer_core.files import shown_file
 from tracer_core.frame_eval import backends, c_frame, cache, lookup, sweep, threads
 from tracer_core.frame_eval.compiled_object import as_called, region_of
 from tracer_core.frame_eval.convert import prepare
@@ -25,6 +22,9 @@ from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
+from tracer_core.host import warned
+from tracer_core.names.code import code_name
+from tracer_core.names.files import shown_file
 from tracer_core.sources import ById
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
 from tracer_core import torch_state  # noqa: F401  (what torch keeps is put back, too)
-from tracer_core.as_found import AsFound
-from tracer_core.code_names import frame_name, is_module_call
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
-from tracer_core.files import shown_file
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
@@ -29,11 +26,14 @@ from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_cal
 from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
+from tracer_core.host.as_found import AsFound
+from tracer_core.host.signals import clear_frames, is_from_outside, mark_handlers
 from tracer_core.in_sight import tensors_in_sight
 from tracer_core.listing import python_listing
+from tracer_core.names.code import frame_name, is_module_call
+from tracer_core.names.files import shown_file
+from tracer_core.names.where import Where
 from tracer_core.reasons import REASONS
-from tracer_core.signals import clear_frames, is_from_outside, mark_handlers
-from tracer_core.where import Where
 
 if TYPE_CHECKING:
     from tracer_core.bytecode import Program

@@ -14,9 +14,9 @@ from types import CodeType
 from typing import Any
 
 from tracer_core import observer as observers
-from tracer_core.code_names import module_called
 from tracer_core.frame_eval.cache import Version
-from tracer_core.signals import handlers_part
+from tracer_core.host.signals import handlers_part
+from tracer_core.names.code import module_called
 
 Check = Callable[[Mapping[str, Any]], bool]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from tracer_core import warned
+from tracer_core.host import warned
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 

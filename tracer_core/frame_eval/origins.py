@@ -8,7 +8,7 @@ import os
 from types import CodeType
 from typing import Any
 
-from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
+from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 def folder(package: str) -> str | None:

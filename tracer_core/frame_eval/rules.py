@@ -12,14 +12,14 @@ from typing import Any
 
 import torch
 
-from tracer_core.code_names import code_name, frame_name
 from tracer_core.errors import Unsupported
-from tracer_core.files import shown_file
-from tracer_core.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 from tracer_core.frame_eval.origins import folder, is_ours, written_in
 from tracer_core.frame_input import SkippedFrame
-from tracer_core.global_state import programs_mode
 from tracer_core.higher_order_table import defined_as
+from tracer_core.host.global_state import programs_mode
+from tracer_core.names.code import code_name, frame_name
+from tracer_core.names.files import shown_file
+from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 from tracer_core.reasons import REASONS
 from tracer_core.sources.parts import instance_dict
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from tracer_core.code_names import module_calls
-from tracer_core.files import place, shown_file
+from tracer_core.names.code import module_calls
+from tracer_core.names.files import place, shown_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from tracer_core.graph.memory import Number, idle_dims, storage_of
 from tracer_core.graph.operations import ObservingFakeMode, Operations, share_storage
 from tracer_core.graph.seen import Over, Seen, inside_out, note, relative
 from tracer_core.guards import Guard, make
+from tracer_core.names.where import Where
 from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource, SizeSource, Source, StrideSource
-from tracer_core.where import Where
 
 
 class _NamedForTorch(TorchSource):

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.tried_operators import refuses_some_integers
-from tracer_core.signals import call_waiting, waiting
+from tracer_core.host.signals import call_waiting, waiting
 
 
 class Raises(Enum):

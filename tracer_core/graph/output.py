@@ -19,12 +19,12 @@ from tracer_core.graph.settings import SettingsMark, TracedSettings
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.subgraph import NUMBERS, Calls, GraphContext, SubgraphTracer, TracerMark
 from tracer_core.guards import Guard, make
+from tracer_core.host.signals import call_waiting, waiting
+from tracer_core.host.warned import WarningAlways
+from tracer_core.names.symbols import SYMBOL, of_node
+from tracer_core.names.where import Where
 from tracer_core.observer import Observer
-from tracer_core.signals import call_waiting, waiting
 from tracer_core.sources import Scope, Source
-from tracer_core.symbol_names import SYMBOL, of_node
-from tracer_core.warned import WarningAlways
-from tracer_core.where import Where
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracer_core.global_state import ON_DEMAND, PROPERTIES
+from tracer_core.host.global_state import ON_DEMAND, PROPERTIES
 
 
 @dataclass(slots=True, eq=False)

@@ -11,8 +11,8 @@ from torch.utils._sympy.printers import PythonPrinter
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.guards import Guard, make
+from tracer_core.names.where import Where
 from tracer_core.sources import SizeSource, Source, StrideSource
-from tracer_core.where import Where
 
 
 class _GuardList(list[Any]):

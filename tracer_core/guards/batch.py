@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch._C._dynamo import guards as c_guards
 
-from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.guard import Guard
+from tracer_core.host.global_state import PROPERTIES
 
 IN_STATE_GUARD = frozenset(
     ("grad_mode", "deterministic", "default_dtype", "autocast", "autocast_cache", "torch_function", "threads")

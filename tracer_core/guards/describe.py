@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from tracer_core.code_names import class_name, code_text, function_name
 from tracer_core.guards.constants import is_constant
+from tracer_core.names.code import class_name, code_text, function_name
 
 OBJECT = "an object"
 """What a description begins with that says no more than the class."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.signals import is_from_outside
+from tracer_core.host.signals import is_from_outside
+from tracer_core.names.where import Where
 from tracer_core.sources import Scope, Source
-from tracer_core.where import Where
 
 Const = Callable[[Any], str]
 

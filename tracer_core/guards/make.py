@@ -8,8 +8,6 @@ from typing import Any
 
 import torch
 
-from tracer_core.code_names import code_text
-from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.constants import is_constant
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Guard
@@ -18,6 +16,8 @@ from tracer_core.guards.kinds.containers import hold_key
 from tracer_core.guards.kinds.libraries import Libraries
 from tracer_core.guards.kinds.relations import ShapeExpression
 from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
+from tracer_core.host.global_state import PROPERTIES
+from tracer_core.names.code import code_text
 from tracer_core.runtime.containers import dict_keys
 from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
 
@@ -151,7 +151,7 @@ def apart(source: Source, others: Sequence[Source]) -> Guard:
 
 
 def global_state(setting: str) -> Guard:
-    """A setting of torch (a key of `tracer_core.global_state.PROPERTIES`) is what it is now."""
+    """A setting of torch (a key of `tracer_core.host.global_state.PROPERTIES`) is what it is now."""
     return global_state_is(setting, PROPERTIES[setting].read())
 
 

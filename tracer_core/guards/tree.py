@@ -17,7 +17,7 @@ from typing import Any
 from tracer_core.guards.batch import IN_STATE_GUARD, batchable, state_check, tensor_check
 from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
-from tracer_core.signals import is_from_outside
+from tracer_core.host.signals import is_from_outside
 from tracer_core.sources import Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")

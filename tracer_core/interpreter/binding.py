@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any
 
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.functions import InlineTarget
-from tracer_core.variables.sequences import TupleVariable
-from tracer_core.variables.signature_guards import guard_defaulted
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.sequences import TupleVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.functions.functions import InlineTarget
+from tracer_core.variables.library.signature_guards import guard_defaulted
 
 CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import torch
 
 from tracer_core.bytecode import Instruction
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.in_graph import call_in_graph
-from tracer_core.variables.tensor import TensorVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.operations.in_graph import call_in_graph
 
 _ENDS = frozenset({"RETURN_VALUE", "YIELD_VALUE", "RERAISE", "RETURN_GENERATOR"})
 _SAID = "the program goes another way here than the graph"

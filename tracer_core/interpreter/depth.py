@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from tracer_core.as_found import put_back_attributes
+from tracer_core.host.as_found import put_back_attributes
 
 MAX_DEPTH = 200
 """Calls inlined into one another, at most."""

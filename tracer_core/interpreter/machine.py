@@ -10,34 +10,34 @@ from typing import Any, NoReturn
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import Instruction, decoded, first_line, iterable_label
-from tracer_core.code_names import argument_labels, code_name
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.subgraph import Calls
 from tracer_core.guards import Guard, make
+from tracer_core.host.warned import noticed, take
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
 from tracer_core.interpreter.ops.table import handlers_of
+from tracer_core.names.code import argument_labels, code_name
+from tracer_core.names.symbols import explained
+from tracer_core.names.where import Where
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
-from tracer_core.symbol_names import explained
-from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
-from tracer_core.variables.builder import VariableBuilder
-from tracer_core.variables.calling import call
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.functions import FunctionVariable, UserFunctionVariable
-from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.methods import MethodVariable
-from tracer_core.variables.sourceless import SourcelessBuilder
-from tracer_core.variables.trace_state import TraceState
-from tracer_core.variables.tracing import ObservedException
-from tracer_core.variables.weak_references import refuse_after_changes
-from tracer_core.warned import noticed, take
-from tracer_core.where import Where
+from tracer_core.variables.builders.builder import VariableBuilder
+from tracer_core.variables.builders.sourceless import SourcelessBuilder
+from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.trace_state import TraceState
+from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.functions.functions import FunctionVariable, UserFunctionVariable
+from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.library.weak_references import refuse_after_changes
+from tracer_core.variables.operations.calling import call
 
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tracer_core.variables.attributes import del_attr, find_attr, get_attr, set_attr
-from tracer_core.variables.builtin_text import text_of
-from tracer_core.variables.calling import call_method
-from tracer_core.variables.identity import same
-from tracer_core.variables.iteration import iterate, next_item, remaining_items, unpack
-from tracer_core.variables.membership import contains, equal_items
-from tracer_core.variables.operators import binary, compare, negation, unary
-from tracer_core.variables.subscripts import del_item, get_item, set_item
-from tracer_core.variables.truth_and_length import length, truth
+from tracer_core.variables.builtins.text import text_of
+from tracer_core.variables.operations.attributes import del_attr, find_attr, get_attr, set_attr
+from tracer_core.variables.operations.calling import call_method
+from tracer_core.variables.operations.identity import same
+from tracer_core.variables.operations.iteration import iterate, next_item, remaining_items, unpack
+from tracer_core.variables.operations.membership import contains, equal_items
+from tracer_core.variables.operations.operators import binary, compare, negation, unary
+from tracer_core.variables.operations.subscripts import del_item, get_item, set_item
+from tracer_core.variables.operations.truth_and_length import length, truth
 
 
 class Operations:

@@ -10,8 +10,8 @@ from typing import Any
 
 from tracer_core import bytecode
 from tracer_core.bytecode import Instruction, Origin, Program
-from tracer_core.code_names import Label, argument_labels, code_name, code_text
-from tracer_core.files import shown_file
+from tracer_core.names.code import Label, argument_labels, code_name, code_text
+from tracer_core.names.files import shown_file
 from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
 

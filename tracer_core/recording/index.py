@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+from tracer_core.names.symbols import SYMBOL, explained, of_node
 from tracer_core.recording import columns, schema, snapshots
-from tracer_core.symbol_names import SYMBOL, explained, of_node
 
 
 class _AtStep(Protocol):

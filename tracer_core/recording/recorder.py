@@ -16,8 +16,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracer_core.bytecode import Instruction
-from tracer_core.entered import is_what_was_compiled
 from tracer_core.errors import Unsupported
+from tracer_core.names.entered import is_what_was_compiled
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable, guard_text
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.guards import Guard
-    from tracer_core.where import Place, Where
+    from tracer_core.names.where import Place, Where
 
 T = TypeVar("T", int, int | None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracer_core.files import place
+from tracer_core.names.files import place
 from tracer_core.recording.summary import count
 from tracer_core.recording.words import (
     MOST,

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracer_core.names.symbols import said, symbols_in
 from tracer_core.recording import sayings  # noqa: F401  fills SAYINGS
 from tracer_core.recording.words import SAYINGS, closed, listed, node_text, some, took_and_pushed
-from tracer_core.symbol_names import said, symbols_in
 
 if TYPE_CHECKING:
     from tracer_core.recording.steps import Step

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tracer_core.bytecode import Instruction
-from tracer_core.code_names import module_called
+from tracer_core.names.code import module_called
 from tracer_core.observer import Observer
 from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry, CodeTable, line_of

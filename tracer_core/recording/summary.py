@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tracer_core.files import place
+from tracer_core.names.files import place
 from tracer_core.recording import schema
 from tracer_core.recording.damage import reading
 

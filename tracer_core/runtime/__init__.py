@@ -1,7 +1,7 @@
 """Everything of ours that generated code calls while it runs: the contract between compiled frames and the engine.
 
 Code that replaces a frame calls builtins, methods of the standard library's and torch's classes, the setters of
-torch's settings (`tracer_core.global_state`), classes of `tracer_core.polyfills`, functions of the program, the
+torch's settings (`tracer_core.host.global_state`), classes of `tracer_core.polyfills`, functions of the program, the
 `tell` of its graph's `Blame` once that graph has raised (it runs the graph again, and warns), and what is here. It
 calls nothing else; `tests/runtime/test_contract.py` looks for that.
 

@@ -11,10 +11,10 @@ import torch
 from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 
 from tracer_core.errors import BackendError
-from tracer_core.global_state import PROPERTIES
+from tracer_core.host.global_state import PROPERTIES
+from tracer_core.host.signals import clear_frames, code_of, handlers_part, is_from_outside
+from tracer_core.host.torch_state import autocast_depth, undo_autocast
 from tracer_core.runtime.tracebacks import Entry, traceback_of
-from tracer_core.signals import clear_frames, code_of, handlers_part, is_from_outside
-from tracer_core.torch_state import autocast_depth, undo_autocast
 
 
 def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from tracer_core.code_names import Label, object_name
+from tracer_core.names.code import Label, object_name
 from tracer_core.runtime.containers import dict_behind, dict_keys, dict_values
 from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracer_core import global_state
-from tracer_core.code_names import Label, object_name
+from tracer_core.host import global_state
+from tracer_core.names.code import Label, object_name
 from tracer_core.sources.base import ById, Const, Scope, Source, SourceCode, known_expr
 
 
@@ -188,7 +188,7 @@ class ConstSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class GlobalStateSource(Source):
-    """A setting of torch: a key of `tracer_core.global_state.PROPERTIES`."""
+    """A setting of torch: a key of `tracer_core.host.global_state.PROPERTIES`."""
 
     setting: str
 

@@ -1,6 +1,11 @@
-"""VariableTrackers: what the interpreter knows of each value, one small module per kind of Python value.
+"""VariableTrackers: what the interpreter knows of each value. Each folder is a room for one idea, and imports only
+from the rooms before it in this list:
 
-In: real values with their sources (`builder`), and trackers made by the trace. Out: new trackers, nodes in the
+`core`, `containers`, `exceptions`, `functions`, `objects`, `builders`, `iterators` hold the kinds of value;
+`operations` what Python does with any of them; `torch`, `builtins`, `library`, `numpy`, `random` the functions and
+methods that programs call.
+
+In: real values with their sources (`builders`), and trackers that the trace creates. Out: new trackers, nodes in the
 graph, guards. Behaviour is found by table: `@builds(type)` makes trackers, `@handles(function, kinds...)` calls a
-function, `@method(kind, name)` a method.
+function, `@method(kind, name)` a method, `@getter(kind, name)` reads an attribute.
 """

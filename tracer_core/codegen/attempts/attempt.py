@@ -12,14 +12,14 @@ from tracer_core.codegen.rebuild.keys import MustAskAgain
 from tracer_core.codegen.resume.functions import starts_at
 from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
-from tracer_core.global_state import ALWAYS
 from tracer_core.guards import make
+from tracer_core.host.global_state import ALWAYS
+from tracer_core.host.warned import Noticing
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.ops.with_blocks import leave_blocks
-from tracer_core.variables import overlay
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.warned import Noticing
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.objects import overlay
 
 
 class Attempt:

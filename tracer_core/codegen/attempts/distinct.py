@@ -9,9 +9,9 @@ from tracer_core.graph.fakes import base_of
 from tracer_core.graph.output import OutputGraph
 from tracer_core.guards import make
 from tracer_core.sources import ById, ConvertedSource
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.outside_iterators import OutsideIterator
-from tracer_core.variables.trace_state import TraceState
+from tracer_core.variables.core.trace_state import TraceState
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.iterators.external import OutsideIterator
 
 
 def guard_distinct(trace: TraceState) -> None:

@@ -6,7 +6,6 @@ import itertools
 import weakref
 
 from tracer_core import observer as observers
-from tracer_core.code_names import code_name
 from tracer_core.codegen.attempts.distinct import guard_distinct
 from tracer_core.codegen.attempts.marks import tell_fixed
 from tracer_core.codegen.frame.end import FrameEnd, own_new_cells
@@ -27,8 +26,9 @@ from tracer_core.graph.cleanup import is_empty
 from tracer_core.guards import Guard, make
 from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.machine import Interpreter, MustRestart
-from tracer_core.symbol_names import explained
-from tracer_core.variables.base import VariableTracker
+from tracer_core.names.code import code_name
+from tracer_core.names.symbols import explained
+from tracer_core.variables.core.base import VariableTracker
 
 _graph_names = itertools.count()
 LEAVES = "exception-leaves"

@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Iterator
 
-from tracer_core.as_found import put_back_after, put_back_attributes
+from tracer_core.host.as_found import put_back_after, put_back_attributes
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tracer_core.as_found import put_back_after
+from tracer_core.host.as_found import put_back_after
 
 
 def hide_fakes() -> None:

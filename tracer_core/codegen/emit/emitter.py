@@ -10,10 +10,10 @@ from tracer_core.bytecode import Instruction, Push
 from tracer_core.codegen.emit.names import OUTPUTS, is_ours, is_temporary, temporary
 from tracer_core.runtime.objects import globals_of_caller
 from tracer_core.sources import CellSource, LocalSource, Source, SourceCode
-from tracer_core.variables import overlay
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.objects import overlay
 
 
 class CannotRebuild(Exception):

@@ -23,14 +23,14 @@ from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.sources import LocalSource
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dropping import found_through_box
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.lazy import LazyVariable
-from tracer_core.variables.tensor import InGraphVariable
-from tracer_core.variables.trace_state import TraceState
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.trace_state import TraceState
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.iterators.dropping import found_through_box
 
 
 class FrameEnd:

@@ -24,8 +24,8 @@ from tracer_core.codegen.resume.stack_after import stack_after
 from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.resuming import TailCall, being_handled, go_on, leave_out_callers
-from tracer_core.variables.constant import NULL
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.core.constant import NULL
+from tracer_core.variables.functions.frames import Frame
 
 
 def call_resume(

@@ -11,7 +11,7 @@ from tracer_core.codegen.frame.end import FrameEnd
 from tracer_core.codegen.frame.going_on import call_resume, leaving_out_this_frame
 from tracer_core.codegen.graph_call.graph import GraphCall
 from tracer_core.codegen.resume.functions import Resume, resume_of
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.functions.frames import Frame
 
 
 @dataclass(slots=True)

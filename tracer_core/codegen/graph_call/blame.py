@@ -20,7 +20,7 @@ from tracer_core.bytecode import first_line
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import TracedSettings
-from tracer_core.where import Where
+from tracer_core.names.where import Where
 
 # In a history: the person was warned.
 _SAID = "the back end raises"

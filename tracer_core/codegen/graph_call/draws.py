@@ -12,7 +12,7 @@ from tracer_core.codegen.emit.names import STREAMS
 from tracer_core.codegen.graph_call.recovery import Undo
 from tracer_core.runtime.streams import give_back, states_of
 from tracer_core.sources import DrawnSource
-from tracer_core.variables.draws import Draw
+from tracer_core.variables.core.draws import Draw
 
 
 def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:

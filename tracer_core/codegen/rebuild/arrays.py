@@ -18,8 +18,8 @@ from tracer_core.runtime.arrays import (
     scalar_of,
     view_of,
 )
-from tracer_core.variables.array_layout import broadcast_ones, reversed_dims
-from tracer_core.variables.arrays import ArrayVariable, NumpyScalarVariable, flat_parts
+from tracer_core.variables.numpy.arrays import ArrayVariable, NumpyScalarVariable, flat_parts
+from tracer_core.variables.numpy.layout import broadcast_ones, reversed_dims
 
 
 def _made_by(tracker: ArrayVariable) -> Callable[[torch.Tensor], Any]:

@@ -11,12 +11,8 @@ import torch
 from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.classes import KnownVariable
-from tracer_core.variables.constant import ConstantVariable, NullVariable
-from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
-from tracer_core.variables.functions import SkippedFunctionVariable, UserFunctionVariable
-from tracer_core.variables.sequences import (
+from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.containers.sequences import (
     DequeVariable,
     ListVariable,
     NamedTupleVariable,
@@ -25,6 +21,10 @@ from tracer_core.variables.sequences import (
     SliceVariable,
     TupleVariable,
 )
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable, NullVariable
+from tracer_core.variables.functions.functions import SkippedFunctionVariable, UserFunctionVariable
+from tracer_core.variables.objects.classes import KnownVariable
 
 # --- constants and known objects ----------------------------------------------------------------------------
 

@@ -7,13 +7,13 @@ import types
 
 from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.classes import ClassVariable, SuperMethodVariable
-from tracer_core.variables.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.nested_functions import NestedFunctionVariable
-from tracer_core.variables.partials import PartialVariable
-from tracer_core.variables.sequences import SequenceVariable
-from tracer_core.variables.transforms import TransformedFunctionVariable
+from tracer_core.variables.containers.sequences import SequenceVariable
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
+from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.objects.classes import ClassVariable, SuperMethodVariable
+from tracer_core.variables.torch.transforms import TransformedFunctionVariable
 
 
 @rebuilds(CellVariable)

@@ -12,11 +12,11 @@ from tracer_core.codegen.emit.names import stack_parameter
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.runtime.generators import END, create_generator, exhausted_generator, start_generator
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import NONE, NULL
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.waiting_generators import CELLS, Waits, remember
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import NONE, NULL
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.suspended_generators import CELLS, Waits, remember
 
 _CO_VARARGS_OR_KEYWORDS = 0x0C
 

@@ -13,8 +13,9 @@ from tracer_core.codegen.rebuild.containers import list_of
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.polyfills import Ongoing
 from tracer_core.runtime.iterators import advanced, used_up
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.iterators import (
+from tracer_core.variables.containers.sequences import SequenceVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.iterators.iterators import (
     BackwardsIterator,
     ComposedIterator,
     DequeIterator,
@@ -23,8 +24,7 @@ from tracer_core.variables.iterators import (
     RangeIterator,
     SequenceIterator,
 )
-from tracer_core.variables.parts import DequePart, DictPart, ListPart, SetPart
-from tracer_core.variables.sequences import SequenceVariable
+from tracer_core.variables.objects.builtin_parts import DequePart, DictPart, ListPart, SetPart
 
 
 @rebuilds(SequenceIterator, RangeIterator, BackwardsIterator)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.keys import asked
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.keys import asked
 
 
 class MustAskAgain(Exception):

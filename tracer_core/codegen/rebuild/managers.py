@@ -14,8 +14,8 @@ from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.objects import set_attribute
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.interpreter.ops.with_blocks import FreshManager, WithExit
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 @rebuilds(WithExit)

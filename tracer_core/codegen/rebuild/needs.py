@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tracer_core.variables.arrays import ArrayVariable
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.classes import KnownVariable
-from tracer_core.variables.constant import NULL, ConstantVariable
-from tracer_core.variables.dicts import DictVariable, DictViewVariable, MappingProxyVariable
-from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.iterators import ComposedIterator, DictIterator
-from tracer_core.variables.lazy import LazyVariable
-from tracer_core.variables.nested_functions import NestedFunctionVariable
-from tracer_core.variables.partials import PartialVariable
-from tracer_core.variables.parts import PARTS, DictPart
-from tracer_core.variables.stand_ins import StandInVariable
-from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import NULL, ConstantVariable
+from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
+from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.iterators import ComposedIterator, DictIterator
+from tracer_core.variables.iterators.stand_ins import StandInVariable
+from tracer_core.variables.numpy.arrays import ArrayVariable
+from tracer_core.variables.objects.builtin_parts import PARTS, DictPart
+from tracer_core.variables.objects.classes import KnownVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 def needs(tracker: VariableTracker) -> list[VariableTracker]:

@@ -14,14 +14,14 @@ from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.runtime.objects import empty_slot
 from tracer_core.runtime.tracebacks import add_traceback, set_outer_context
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.descriptors import DescriptorVariable
-from tracer_core.variables.exceptions import ExceptionVariable
-from tracer_core.variables.instance_dicts import InstanceDictVariable
-from tracer_core.variables.parts import PARTS, DequePart, DictPart, SetPart
-from tracer_core.variables.stand_ins import StandInVariable
-from tracer_core.variables.user_objects import UserObjectVariable, hides_stored, static_lookup
-from tracer_core.variables.weak_references import WeakReferenceVariable
+from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.iterators.stand_ins import StandInVariable
+from tracer_core.variables.library.weak_references import WeakReferenceVariable
+from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, SetPart
+from tracer_core.variables.objects.descriptors import DescriptorVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable, hides_stored, static_lookup
 
 _POLYFILLS = "tracer_core.polyfills."
 """Where classes of ours stand that take the place of those written in C."""

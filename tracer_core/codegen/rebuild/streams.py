@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.runtime.streams import stream_at
-from tracer_core.variables.random_streams import RandomStreamVariable
+from tracer_core.variables.random.python_streams import RandomStreamVariable
 
 
 @rebuilds(RandomStreamVariable)

@@ -6,11 +6,11 @@ from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.emit.names import OUTPUTS
 from tracer_core.codegen.rebuild.registry import rule_for
 from tracer_core.sources import Source
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.classes import KnownVariable
-from tracer_core.variables.constant import ConstantVariable, NullVariable
-from tracer_core.variables.lazy import LazyVariable
-from tracer_core.variables.tensor import InGraphVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable, NullVariable
+from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.objects.classes import KnownVariable
 
 
 def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:

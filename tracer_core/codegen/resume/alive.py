@@ -8,9 +8,9 @@ from typing import Any
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.codegen.resume.functions import asks_first_argument, looks_at_namespace
 from tracer_core.sources import LocalSource
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import NULL, ConstantVariable
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import NULL, ConstantVariable
+from tracer_core.variables.functions.frames import Frame
 
 
 def as_it_came(name: str, value: VariableTracker) -> bool:

@@ -1,4 +1,4 @@
-"""What a resume function is handed in boxes (see `tracer_core.variables.dropping`), and what became of it."""
+"""What a resume function gets in boxes (see `tracer_core.variables.iterators.dropping`), and what became of it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 from tracer_core.codegen.rebuild.needs import reachable
 from tracer_core.sources import LocalSource
 from tracer_core.sources.parts import instance_dict
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.dropping import BOX, box_of, dropping_shows
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.generators import GeneratorVariable
-from tracer_core.variables.iterators import IteratorVariable
-from tracer_core.variables.trace_state import TraceState
-from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.trace_state import TraceState
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.iterators.dropping import BOX, box_of, dropping_shows
+from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.iterators import IteratorVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 def boxed(tracker: VariableTracker | None) -> bool:

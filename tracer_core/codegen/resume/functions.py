@@ -23,12 +23,12 @@ from tracer_core.bytecode import (
     prologue,
     stack_labels,
 )
-from tracer_core.code_names import Label, forget_code, name_rest
 from tracer_core.codegen.emit.names import FIRST_ARGUMENT, stack_parameter
 from tracer_core.codegen.resume.blocks import enter_block, make_and_enter_block, raise_and_catch
+from tracer_core.names.code import Label, forget_code, name_rest
+from tracer_core.names.sentences import ordinal
 from tracer_core.runtime.tracebacks import drop_outermost
-from tracer_core.sentences import ordinal
-from tracer_core.variables.dropping import BOX
+from tracer_core.variables.iterators.dropping import BOX
 
 CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from tracer_core.bytecode import Instruction, call_items, pops, stack_effect
 from tracer_core.interpreter.ops.exceptions import HandledMark
-from tracer_core.variables.base import VariableTracker
-from tracer_core.variables.constant import NULL
-from tracer_core.variables.exceptions import ExceptionVariable
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import NULL
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 
 Items = list[VariableTracker | None]
 _rules: dict[str, Callable[[Items, Any], Items]] = {

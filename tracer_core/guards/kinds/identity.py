@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from tracer_core.code_names import code_text
 from tracer_core.guards.describe import OBJECT, class_text, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
+from tracer_core.names.code import code_text
 
 
 class _Holds(Kind):

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 
 from torch._C._dynamo.guards import dict_version
 
-from tracer_core.as_found import put_back_attributes
 from tracer_core.class_origins import is_of_library, may_change, takes_writes
-from tracer_core.code_names import function_name
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
+from tracer_core.host.as_found import put_back_attributes
+from tracer_core.names.code import function_name
 
 ABSENT: Any = object()
 """Stands for what a name had that was not there."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from tracer_core.global_state import PROPERTIES
 from tracer_core.guards.describe import describe
 from tracer_core.guards.guard import Const, Kind, kind
+from tracer_core.host.global_state import PROPERTIES
 
 
 @kind("GLOBAL_STATE", rank=0)

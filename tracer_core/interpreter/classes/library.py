@@ -17,15 +17,15 @@ from typing import Any
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables import overlay
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.class_writes import placeholder
-from tracer_core.variables.classes import ClassVariable
-from tracer_core.variables.descriptors import DescriptorVariable
-from tracer_core.variables.exceptions import raise_real
-from tracer_core.variables.functions import FunctionVariable
-from tracer_core.variables.registry import handles
-from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.exceptions.exceptions import raise_real
+from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_writes import placeholder
+from tracer_core.variables.objects.classes import ClassVariable
+from tracer_core.variables.objects.descriptors import DescriptorVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
 
 #: Metaclasses of the library that look at all that a class body holds.
 METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]

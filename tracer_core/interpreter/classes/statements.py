@@ -23,19 +23,19 @@ from tracer_core.interpreter.classes.library import (
     make_by_library,
     namespace_for,
 )
-from tracer_core.variables import overlay
-from tracer_core.variables.base import Tracing, VariableTracker, all_constant, constant_or
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.class_writes import LOOKED_AT, placeholder
-from tracer_core.variables.classes import BuiltinVariable, ClassVariable
-from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import raise_real
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.functions import FunctionVariable
-from tracer_core.variables.methods import MethodVariable
-from tracer_core.variables.registry import handles
-from tracer_core.variables.sequences import tuple_of
-from tracer_core.variables.user_objects import class_attribute_source, static_lookup
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.sequences import tuple_of
+from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.exceptions.exceptions import raise_real
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_writes import LOOKED_AT, placeholder
+from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable
+from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
 #: What the class makes something of when it is made: these must be known while tracing.
 _TAKEN_AS_THEY_ARE = frozenset(

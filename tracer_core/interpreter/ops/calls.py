@@ -7,15 +7,15 @@ from typing import Any
 
 from tracer_core.bytecode import CallShape, Instruction, called
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.constant import NULL
-from tracer_core.variables.dict_methods import pairs
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.functions import UserFunctionVariable
-from tracer_core.variables.listed import listed
-from tracer_core.variables.nested_functions import NestedFunctionVariable
-from tracer_core.variables.sequences import SequenceVariable
-from tracer_core.variables.special_methods import class_has
+from tracer_core.variables.builtins.dict_methods import pairs
+from tracer_core.variables.containers.sequences import SequenceVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.constant import NULL
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.functions.functions import UserFunctionVariable
+from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
+from tracer_core.variables.operations.all_items import listed
+from tracer_core.variables.operations.special_methods import class_has
 
 
 @op("CALL")

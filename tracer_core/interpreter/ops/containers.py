@@ -8,17 +8,17 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.calls import called_name
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dict_methods import Pair, pairs_of_mapping, plain_dict, take_all
-from tracer_core.variables.dicts import DictVariable, SetVariable
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.sequence_methods import list_extend
-from tracer_core.variables.sequences import ListVariable, SliceVariable, TupleVariable
-from tracer_core.variables.special_methods import class_has
-from tracer_core.variables.text_methods import formatted, shown
-from tracer_core.variables.tracing import ObservedException
-from tracer_core.variables.user_objects import static_lookup
+from tracer_core.variables.builtins.dict_methods import Pair, pairs_of_mapping, plain_dict, take_all
+from tracer_core.variables.builtins.sequence_methods import list_extend
+from tracer_core.variables.builtins.text_methods import formatted, shown
+from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.sequences import ListVariable, SliceVariable, TupleVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.objects.user_objects import static_lookup
+from tracer_core.variables.operations.special_methods import class_has
 
 
 @op("BUILD_TUPLE")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.classes import ClassVariable
-from tracer_core.variables.constant import ConstantVariable, is_none
-from tracer_core.variables.exceptions import ExceptionVariable, matches
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.tracing import ObservedException
-from tracer_core.variables.user_objects import UserObjectVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.constant import ConstantVariable, is_none
+from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable, matches
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.objects.classes import ClassVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 @op("RAISE_VARARGS")

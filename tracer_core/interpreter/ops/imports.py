@@ -9,8 +9,8 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import AttrSource, ConstSource
-from tracer_core.variables.base import Tracing
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.functions.frames import Frame
 
 
 @op("IMPORT_NAME")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.builtin_attributes import is_instance
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.sequences import SequenceVariable, TupleVariable
+from tracer_core.variables.builtins.attributes import is_instance
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.sequences import SequenceVariable, TupleVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.functions.frames import Frame
 
 
 @op("MATCH_SEQUENCE")

@@ -6,11 +6,11 @@ from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import BuiltinSource, GlobalSource
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.cells import CellVariable
-from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.dropping import refuse_to_drop
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.functions.cells import CellVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.iterators.dropping import refuse_to_drop
 
 # --- locals and cells ---------------------------------------------------------------------------------------
 

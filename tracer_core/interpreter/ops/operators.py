@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables import operators
-from tracer_core.variables.base import Tracing
-from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.membership import membership
+from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.operations import operators
+from tracer_core.variables.operations.membership import membership
 
 
 @op("BINARY_OP")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import ConstantVariable, is_none
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.generators import GeneratorVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable, is_none
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.iterators.generators import GeneratorVariable
 
 
 @op("RETURN_VALUE")

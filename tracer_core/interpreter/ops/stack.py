@@ -8,10 +8,10 @@ from tracer_core.bytecode import Instruction, call_items
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import ConstSource
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.constant import NULL, ConstantVariable
-from tracer_core.variables.dropping import refuse_to_drop
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import NULL, ConstantVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.iterators.dropping import refuse_to_drop
 
 
 @op("NOP", "RESUME", "COPY_FREE_VARS", "RETURN_GENERATOR")

@@ -7,8 +7,8 @@ from typing import NoReturn
 
 from tracer_core.bytecode import Decoded, Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.frames import Frame
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.functions.frames import Frame
 
 # A handler changes the frame; one that returns a tracker ends the frame with it.
 OpHandler = Callable[[Tracing, Frame, Instruction], VariableTracker | None]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.sequences import ListVariable, SequenceVariable
-from tracer_core.variables.special_methods import class_has
-from tracer_core.variables.tensor import InGraphVariable
+from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.operations.special_methods import class_has
 
 
 @op("UNPACK_SEQUENCE")

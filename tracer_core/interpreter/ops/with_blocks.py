@@ -18,16 +18,16 @@ from torch.autograd.profiler import record_function
 
 from tracer_core.bytecode import Instruction, pops
 from tracer_core.errors import Unsupported
-from tracer_core.global_state import ON_DEMAND, PROPERTIES
+from tracer_core.host.global_state import ON_DEMAND, PROPERTIES
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.base import Tracing, VariableTracker, constant_or
-from tracer_core.variables.constant import NONE, ConstantVariable
-from tracer_core.variables.dicts import DictVariable
-from tracer_core.variables.exceptions import ExceptionVariable, TracebackVariable
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.methods import BuiltinMethodVariable
-from tracer_core.variables.sequences import TupleVariable
-from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.sequences import TupleVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable, TracebackVariable
+from tracer_core.variables.functions.frames import Frame
+from tracer_core.variables.functions.methods import BuiltinMethodVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
 
 _GRAD = ("grad_mode",)
 _AUTOCAST = ("autocast", "autocast_cache")

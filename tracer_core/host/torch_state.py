@@ -1,0 +1,134 @@
+"""What torch keeps for this thread while its functions run: modes, dispatch keys, the context of a compilation.
+
+Fake tensors, back ends, and the functions they call switch it; `as_found` puts it back after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+import torch._guards
+import torch.utils._python_dispatch as python_dispatch
+from torch._C._dynamo.guards import set_is_in_mode_without_ignore_compile_internals
+
+from tracer_core.host.as_found import put_back_after, put_back_attributes
+from tracer_core.host.global_state import PROPERTIES
+
+Modes = tuple[Any, ...]
+
+
+def _dispatch_modes() -> Modes:
+    """The bottom one first."""
+    return tuple(torch._C._get_dispatch_stack_at(i) for i in range(torch._C._len_torch_dispatch_stack()))
+
+
+def _set_dispatch_modes(modes: Modes) -> None:
+    now = _dispatch_modes()
+    if now != modes:
+        for mode in reversed(now):
+            torch._C._pop_torch_dispatch_stack(getattr(mode, "_mode_key", None))
+        for mode in modes:
+            torch._C._push_on_torch_dispatch_stack(mode)
+
+
+def _function_modes() -> Modes:
+    """The bottom one first."""
+    return tuple(torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack()))
+
+
+def _set_function_modes(modes: Modes) -> None:
+    now = _function_modes()
+    if now != modes:
+        for _ in now:
+            torch._C._pop_torch_function_stack()
+        for mode in modes:
+            torch._C._push_on_torch_function_stack(mode)
+
+
+def _undo_transforms(depth: int) -> None:
+    """Leave the transforms of `torch.func` that were entered since there were `depth`."""
+    if torch._C._functorch.get_dynamic_layer_stack_depth() > depth:
+        torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+
+
+def _dispatch_keys() -> tuple[Any, Any]:
+    """Those that are included, and those that are excluded, whatever the arguments of a call are."""
+    return torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+
+
+def _set_dispatch_keys(keys: tuple[Any, Any]) -> None:
+    if _dispatch_keys() != keys:
+        included, excluded = keys
+        for key in torch._C.DispatchKey.__members__.values():
+            if torch._C._dispatch_tls_is_dispatch_key_included(key) != included.has(key):
+                torch._C._dispatch_tls_set_dispatch_key_included(key, included.has(key))
+            if torch._C._dispatch_tls_is_dispatch_key_excluded(key) != excluded.has(key):
+                torch._C._dispatch_tls_set_dispatch_key_excluded(key, excluded.has(key))
+
+
+def autocast_depth() -> int:
+    depth = torch.autocast_increment_nesting()
+    torch.autocast_decrement_nesting()
+    return depth - 1
+
+
+def undo_autocast(depth: int) -> None:
+    """Leave the blocks of autocast that were entered since there were `depth`."""
+    for _ in range(autocast_depth() - depth):
+        torch.autocast_decrement_nesting()
+
+
+def _saved_tensors_traced() -> bool:
+    before = torch._C._autograd._saved_tensors_hooks_set_tracing(False)  # (which alone tells)
+    torch._C._autograd._saved_tensors_hooks_set_tracing(before)
+    return before
+
+
+def _set_contexts(contexts: dict[str, Any]) -> None:
+    now = vars(torch._guards._TLS)
+    for name in now.keys() - contexts.keys():
+        del now[name]
+    now.update(contexts)
+
+
+_FLAGS = (
+    "_is_in_torch_dispatch_mode",
+    "_is_in_non_infra_torch_dispatch_mode",
+    "_is_in_any_mode_without_ignore_compile_internals",
+)
+_SETTINGS = (
+    "grad_mode", "autocast", "autocast_cache", "saved_tensors_hooks", "multithreading_enabled", "view_replay_enabled"
+)  # fmt: skip
+"""Those settings that are a thread's own. Others are put back where the program of the trace has set them
+(`graph/state.py`): another thread may set one meanwhile."""
+
+
+def _put_back_settings(names: Iterable[str]) -> None:
+    for name in names:
+        setting = PROPERTIES[name]
+        assert setting.write is not None
+        put_back_after(setting.read, setting.write)
+
+
+put_back_after(torch._C._functorch.get_dynamic_layer_stack_depth, _undo_transforms)
+put_back_after(_dispatch_modes, _set_dispatch_modes)
+put_back_after(_function_modes, _set_function_modes)
+put_back_after(_dispatch_keys, _set_dispatch_keys)
+put_back_attributes(python_dispatch, *_FLAGS)
+put_back_after(
+    lambda: python_dispatch._is_in_any_mode_without_ignore_compile_internals,
+    set_is_in_mode_without_ignore_compile_internals,
+)
+put_back_after(torch._C._only_lift_cpu_tensors, torch._C._set_only_lift_cpu_tensors)
+put_back_after(
+    torch._C._get_torch_function_state,  # type: ignore[attr-defined]
+    torch._C._set_torch_function_state,  # type: ignore[attr-defined]
+)
+put_back_after(torch._C._is_fwd_grad_enabled, torch._C._set_fwd_grad_enabled)
+put_back_after(_saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
+put_back_after(torch.is_warn_always_enabled, torch.set_warn_always)
+put_back_after(autocast_depth, undo_autocast)
+put_back_after(lambda: dict(vars(torch._guards._TLS)), _set_contexts)
+_put_back_settings(_SETTINGS)

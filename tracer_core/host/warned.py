@@ -1,0 +1,160 @@
+"""Warnings that what we call while tracing gives: noticed, so that plain Python gives them, from the user's line.
+
+While `Noticing` is on, the first of Python's filters is one of ours. It notes a warning of this thread that others
+would let through, and has it ignored. Python asks the filters before it writes down where a warning was given, so
+nothing is left of it: the instruction that warned then runs as plain Python, as often as its filters say.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+import warnings
+from collections.abc import Callable
+from types import CodeType, FunctionType, TracebackType
+from typing import Any, TypeVar
+
+import torch
+
+from tracer_core.host.as_found import put_back_after, put_back_attributes
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Now(threading.local):
+    """The program's module that this thread traces, None for none; text and module of the warning looked at."""
+
+    program: str | None = None
+    text = ""
+    module = ""
+
+
+_now = _Now()
+put_back_attributes(_now, "program")
+noticed: list[str] = []
+"""The warnings noticed since they were last taken. (Frames are traced by one thread at a time.)"""
+_patterns: Any = getattr(re, "_cache", {})
+_known_patterns: set[Any] = set()
+
+
+def take() -> str:
+    """The first of the warnings noticed. `re` forgets what it has compiled meanwhile: it warns but the first time."""
+    first = noticed[0]
+    noticed.clear()
+    for key in [key for key in _patterns if key not in _known_patterns]:
+        _patterns.pop(key, None)
+    return first
+
+
+class _AnyText:
+    """Stands in a filter where the pattern of messages does."""
+
+    def match(self, text: str) -> bool:
+        _now.text = text
+        return _now.program is not None
+
+
+class _AnyModule:
+    """Stands in a filter where the pattern of modules does. What our own code calls is the program's."""
+
+    def match(self, module: str) -> bool:
+        _now.module = (_now.program or "") if module.startswith("tracer_core.") else module
+        return True
+
+
+class _ShownCategory(type):
+    def __subclasscheck__(cls, category: type) -> bool:
+        if not _shown(_now.text, category, _now.module):
+            return False
+        noticed.append(f"{category.__name__}: {_now.text}")
+        return True
+
+
+class _Shown(Warning, metaclass=_ShownCategory):
+    """The categories of warnings that the filters after ours let through."""
+
+
+_FILTER: Any = ("ignore", _AnyText(), _Shown, _AnyModule(), 0)
+
+
+def _shown(text: str, category: type, module: str) -> bool:
+    """Whether a warning from a module is more than ignored."""
+    for entry in list(warnings.filters):
+        if entry is _FILTER:
+            continue
+        action, message, wanted, place, _ = entry
+        fits = _matches(message, text) and _matches(place, module)
+        if fits and issubclass(category, wanted):
+            return action != "ignore"
+    return True
+
+
+def _matches(pattern: re.Pattern[str] | str | None, text: str) -> bool:
+    if pattern is None:
+        return True
+    return pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
+
+
+class Noticing:
+    """Inside, warnings are noticed that what we call for code in the module `program` gives."""
+
+    __slots__ = ("_before", "_filters", "_program")
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+
+    def __enter__(self) -> None:
+        self._before = _now.program
+        _now.program = self._program
+        noticed.clear()
+        _known_patterns.clear()
+        _known_patterns.update(_patterns)
+        filters: Any = warnings.filters
+        self._filters = filters
+        self._filters.insert(0, _FILTER)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _now.program = self._before
+        _take_out(self._filters)
+
+
+def _take_out(filters: Any) -> None:
+    """Take our filter out of Python's, wherever it stands by now."""
+    position = next((at for at, entry in enumerate(filters) if entry is _FILTER), None)
+    if position is not None:
+        del filters[position]
+
+
+put_back_after(lambda: warnings.filters, _take_out)
+
+
+class WarningAlways:
+    """Inside, torch gives also those warnings that it gives once, and does not count them as given."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = torch.is_warn_always_enabled()
+        torch.set_warn_always(True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        torch.set_warn_always(self._before)
+
+
+def passed_by(function: F) -> F:
+    """Decorates a Python function: `stacklevel=` of `warnings` and `logging` does not count its frames. Both pass by
+    those of the import machinery, which they know by words in the name of the file (CPython 3.11, `is_internal_frame`
+    of `Python/_warnings.c` and of `logging`)."""
+    assert isinstance(function, FunctionType)
+    function.__code__ = _passed_by(function.__code__)
+    return function
+
+
+@functools.cache
+def _passed_by(code: CodeType) -> CodeType:
+    return code.replace(co_filename="<tracewalk, passed by as importlib._bootstrap is>")

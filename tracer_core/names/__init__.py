@@ -1,0 +1,5 @@
+"""What people are told that things are called: code, functions, symbols, files, folders, lines, and the sentences
+around them.
+
+In: objects of the program and of torch. Out: words that its author would use.
+"""

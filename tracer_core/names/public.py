@@ -1,0 +1,52 @@
+"""What people call functions and classes: the module they are found in, and their name there."""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tracer_core.names.code import function_name
+
+
+def name_of(function: Any) -> str:
+    """`module.qualname` of anything callable, as far as it has one."""
+    given = function
+    if type(function) is FunctionType:
+        function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
+    module = getattr(function, "__module__", None)
+    name = function_name(function) or getattr(function, "__name__", None) or type(function).__name__
+    name = name.removeprefix("_VariableFunctionsClass.")
+    if module in (None, "builtins", "__main__"):
+        return name
+    return _NAMES.get((module, name)) or f"{_public(module, name, given)}.{name}"
+
+
+def _public(module: str, name: str, function: Any) -> str:
+    """The module in which people find what `module` defines under `name`: a package around it, or the one that a
+    module in C is the inside of."""
+    inner = module.rpartition(".")[2]
+    parts = _PUBLIC.get(module, module).split(".")
+    around = (".".join(parts[:count]) for count in range(1, len(parts)))
+    for candidate in (*around, _WRITTEN_IN_C.get(module) or inner.lstrip("_")):
+        found: Any = sys.modules.get(candidate)
+        outermost = name.partition(".")[0]
+        held = vars(found).get(outermost) if type(found) is ModuleType else None
+        if held is not None and (held is function or (isinstance(held, type) and held.__module__ == module)):
+            return candidate
+    return ".".join(parts)
+
+
+_WRITTEN_IN_C = {"posix": "os", "nt": "os", "_thread": "threading", "_pydatetime": "datetime"}
+_NAMES = {
+    ("_thread", "allocate_lock"): "threading.Lock",
+    ("_thread", "RLock"): "threading.RLock",
+    ("tracer_core.frame_eval.modules", "CompiledModule.__call__"): "a compiled module",
+}
+_PUBLIC = {
+    "_operator": "operator",
+    "torch._C": "torch",
+    "torch._C._VariableFunctions": "torch",
+    "torch._C._nn": "torch.nn.functional",
+}
+"""Where people find what a module of torch's or Python's insides has."""

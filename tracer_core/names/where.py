@@ -1,0 +1,107 @@
+"""Where in the program something was asked for: the line a person can change, and the library's line below it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from types import CodeType
+
+import torch
+
+from tracer_core.names.code import code_name, is_module_call
+from tracer_core.names.files import shown_file
+from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
+
+
+class Owner(IntEnum):
+    """Whose a file is: of the lines that are running, the innermost of the greatest owner is the one to look at."""
+
+    LANGUAGE = 0
+    """Python's, or torch's and what it stands on."""
+    PACKAGE = 1
+    """An installed package's, or of no file."""
+    USER = 2
+
+
+_UNDER_TORCH = ("torchgen", "functorch", "numpy", "sympy")
+_LANGUAGE = (
+    os.path.join(os.path.dirname(os.path.realpath(torch.__file__)), ""),
+    *(os.path.join(folder, package, "") for folder in SITE_FOLDERS for package in _UNDER_TORCH),
+)
+_TYPED_IN = ("<stdin>", "<ipython-input", "<doctest ")
+
+
+@functools.cache
+def owner_of(filename: str) -> Owner:
+    """Whose the code of this file is."""
+    if filename.startswith("<"):
+        if filename.startswith(_TYPED_IN):
+            return Owner.USER
+        return Owner.LANGUAGE if filename.startswith("<frozen ") else Owner.PACKAGE
+    path = os.path.realpath(filename)
+    if path.startswith(_LANGUAGE):
+        return Owner.LANGUAGE
+    if path.startswith(SITE_FOLDERS):
+        return Owner.PACKAGE
+    return Owner.LANGUAGE if path.startswith(LIBRARY_FOLDERS) else Owner.USER
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a code, which is held weakly: versions hold guards, and codes hold their versions."""
+
+    _code: weakref.ref[CodeType]
+    line: int
+
+    @property
+    def code(self) -> CodeType | None:
+        return self._code()
+
+    @property
+    def text(self) -> str:
+        """`File "model.py", line 12, in forward`, as tracebacks write it."""
+        code = self.code
+        if code is None:
+            return f"line {self.line} of code that is gone"
+        function = code_name(code) if is_module_call(code) else code.co_qualname
+        return f'File "{shown_file(code.co_filename)}", line {self.line}, in {function}'
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """`step` numbers an instruction of the attempt. `place` is the program's line that was running there, `library`
+    the innermost line of what it calls, where that is a library's."""
+
+    step: int
+    place: Place
+    library: Place | None = None
+
+    @staticmethod
+    def of(step: int, calls: Iterable[tuple[CodeType, int]]) -> Where:
+        """The place to look at among the calls that are running, the innermost first (there is at least one)."""
+        best: tuple[CodeType, int] | None = None
+        innermost: tuple[CodeType, int] | None = None
+        owner = -1
+        for call in calls:
+            innermost = innermost or call
+            of_call = owner_of(call[0].co_filename)
+            if of_call > owner:
+                best, owner = call, of_call
+                if owner == Owner.USER:
+                    break
+        assert best is not None and innermost is not None
+        return Where(step, _place(best), None if best is innermost else _place(innermost))
+
+    @property
+    def text(self) -> str:
+        """The lines that a message ends with."""
+        below = "" if self.library is None else f"\n    which runs, in a library: {self.library.text}"
+        return f"  {self.place.text}{below}"
+
+
+def _place(call: tuple[CodeType, int]) -> Place:
+    return Place(weakref.ref(call[0]), call[1])

@@ -1,0 +1,404 @@
+"""Operators and methods of dicts and of their views."""
+
+from __future__ import annotations
+
+import collections
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from tracer_core.operator_table import BINARY
+from tracer_core.polyfills.copy import attributes_of
+from tracer_core.sources import AttrSource
+from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
+from tracer_core.variables.containers.sequences import TupleVariable, tuple_of
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.core.keys import key_of, raise_key
+from tracer_core.variables.core.registry import getter, handles, method
+from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.functions.signatures_in_c import raise_signature
+from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.operations.all_items import fast_sequence
+
+
+@handles(operator.getitem, DictVariable, VariableTracker)
+def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+    found = self.get(tx, key)
+    if found is not None:
+        return found
+    if self.default_factory is not None and self.cls is collections.defaultdict:
+        made = tx.call(self.default_factory, [])
+        self.set(tx, key, made)
+        return made
+    return raise_key(tx, key)
+
+
+@handles(operator.setitem, DictVariable, VariableTracker)
+def setitem(tx: Tracing, self: DictVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+    self.set(tx, key, value)
+    return NONE
+
+
+@handles(operator.delitem, DictVariable, VariableTracker)
+def delitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+    if self.remove(tx, key) is None:
+        raise_key(tx, key)
+    return NONE
+
+
+@handles(operator.contains, DictVariable, VariableTracker)
+def dict_contains(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+    return ConstantVariable(key_of(tx, key) in self._entries)
+
+
+@handles(operator.eq, DictVariable, DictVariable)
+def eq(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
+    if len(a) != len(b):
+        return ConstantVariable(False)
+    if a.cls is b.cls is collections.OrderedDict:
+        a_keys, b_keys = a.keys(), b.keys()
+        if not all(tx.equal_items(x, y) for x, y in zip(a_keys, b_keys, strict=True)):
+            return ConstantVariable(False)
+    for key, value in a.entries(tx):
+        other = b.get(tx, key)
+        if other is None or not tx.equal_items(value, other):
+            return ConstantVariable(False)
+    return ConstantVariable(True)
+
+
+@handles(operator.ne, DictVariable, DictVariable)
+def ne(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
+    return ConstantVariable(not tx.truth(eq(tx, a, b)))
+
+
+@handles(operator.or_, DictVariable, DictVariable)
+def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | None:
+    made = a.copied()
+    if a.cls is dict:
+        # A plain dict leaves it to the kind of the other to say what comes out.
+        made.cls, made.default_factory = b.cls, b.default_factory
+    take_all(tx, made, b)
+    return made
+
+
+@handles(operator.ior, DictVariable, VariableTracker)
+def merge_in_place(tx: Tracing, a: DictVariable, b: VariableTracker) -> VariableTracker | None:
+    update(tx, a, b)
+    return a
+
+
+# --- dict methods -------------------------------------------------------------------------------------------
+
+
+@method(DictVariable, "get")
+def get(tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker = NONE) -> VariableTracker:
+    found = self.get(tx, key)
+    return default if found is None else found
+
+
+@method(DictVariable, "setdefault")
+def setdefault(
+    tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker = NONE
+) -> VariableTracker:
+    hashed = key_of(tx, key)
+    found = self.by_key.get(hashed)
+    if found is not None:
+        return found[1]
+    self.set_hashed(tx, hashed, key, default)
+    return default
+
+
+def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
+    """As an OrderedDict raises KeyError: the items of a tuple are the error's arguments, and None is no argument."""
+    key = key.realize()
+    if isinstance(key, ConstantVariable) and key.value() is None:
+        return tx.raise_(KeyError)
+    return tx.raise_(KeyError, *(key.items if isinstance(key, TupleVariable) else [key]))
+
+
+@method(DictVariable, "pop")
+def pop(
+    tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker | None = None
+) -> VariableTracker:
+    # An empty dict does not look at the key, not even whether it can be hashed.
+    ordered = self.cls is collections.OrderedDict
+    found = self.remove(tx, key) if len(self) or ordered else None
+    if found is not None:
+        return found
+    if default is not None:
+        return default
+    return raise_ordered_key(tx, key) if ordered else raise_key(tx, key)  # type: ignore[no-any-return]
+
+
+@method(DictVariable, "popitem")
+def popitem(tx: Tracing, self: DictVariable, last: VariableTracker | None = None) -> VariableTracker:
+    if last is not None and self.cls is not collections.OrderedDict:
+        raise_signature(tx, self, "popitem", [last], {})
+    if not len(self):
+        tx.raise_(
+            KeyError,
+            "popitem(): dictionary is empty" if self.cls is not collections.OrderedDict else "dictionary is empty",
+        )
+    hashed, (key, value) = list(self.by_key.items())[-1 if last is None or tx.truth(last) else 0]
+    self.remove_hashed(tx, hashed)
+    return tuple_of(key, value)
+
+
+@method(DictVariable, "update")
+def update(
+    tx: Tracing, self: DictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
+) -> VariableTracker:
+    ordered = self.cls is collections.OrderedDict
+    given = None if other is None else plain_dict(other.realize())
+    if given is not None:
+        take_all(tx, self, given)
+        other = None
+    for key, value in () if other is None else pairs(tx, other, _two_of if ordered else _pair_of):
+        self.set(tx, key, value)
+    for name, value in named.items():
+        self.set(tx, tx.constant(name), value)
+    return NONE
+
+
+def plain_dict(tracker: VariableTracker) -> DictVariable | None:
+    """The dict whose entries are taken as they are where `tracker` is to give its entries."""
+    if isinstance(tracker, DictVariable):
+        return tracker
+    part = tracker.part if isinstance(tracker, UserObjectVariable) else None
+    taken = isinstance(part, DictVariable) and static_lookup(tracker.python_type(), "__iter__")[1] is dict
+    return part if taken else None  # type: ignore[return-value]
+
+
+def take_all(tx: Tracing, self: DictVariable, given: DictVariable) -> None:
+    """Set all entries of another dict; their keys are not hashed again."""
+    for hashed, (key, value) in list(given.by_key.items()):
+        self.set_hashed(tx, hashed, key, value)
+
+
+Pair = tuple[VariableTracker, VariableTracker]
+
+
+def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
+    """The key and the value in the item `number` of what a dict is made of."""
+    try:
+        pair = fast_sequence(tx, entry)
+    except ObservedException as raised:
+        if issubclass(raised.tracker.cls, TypeError):
+            tx.raise_(TypeError, f"cannot convert dictionary update sequence element #{number} to a sequence")
+        raise
+    if len(pair) != 2:
+        tx.raise_(ValueError, f"dictionary update sequence element #{number} has length {len(pair)}; 2 is required")
+    return pair[0], pair[1]
+
+
+def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
+    """As `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
+    iterator = tx.iterate(entry)
+    taken: list[VariableTracker] = []
+    while len(taken) < 3 and (item := tx.next_item(iterator)) is not None:
+        taken.append(item)
+    if len(taken) > 2:
+        tx.raise_(ValueError, "too many values to unpack (expected 2)")
+    if len(taken) < 2:
+        tx.raise_(ValueError, f"need more than {len(taken)} value{'' if taken else 's'} to unpack")
+    return taken[0], taken[1]
+
+
+def pairs(
+    tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair] = _pair_of
+) -> Iterable[Pair]:
+    """The (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
+    of_mapping = pairs_of_mapping(tx, other)
+    return _pairs_of_sequence(tx, other, pair_of) if of_mapping is None else of_mapping
+
+
+def pairs_of_mapping(tx: Tracing, other: VariableTracker) -> Iterable[Pair] | None:
+    """The (key, value) pairs of what has `keys`; None for anything else."""
+    other = other.realize()
+    given = plain_dict(other)
+    if given is not None:
+        return given.entries(tx)
+    if isinstance(other, InstanceDictVariable):
+        return other.entries(tx)
+    keys = tx.find_attr(other, "keys")
+    if keys is not None:
+        return [(key, tx.get_item(other, key)) for key in tx.unpack(tx.call(keys, []))]
+    return None
+
+
+def _pairs_of_sequence(
+    tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair]
+) -> Iterator[Pair]:
+    iterator, number = tx.iterate(other), 0
+    while (entry := tx.next_item(iterator)) is not None:
+        yield pair_of(tx, entry, number)
+        number += 1
+
+
+@method(DictVariable, "clear")
+def clear(tx: Tracing, self: DictVariable) -> VariableTracker:
+    self.replace(tx, {})
+    return NONE
+
+
+@method(DictVariable, "copy")
+def copy(tx: Tracing, self: DictVariable) -> VariableTracker:
+    return self.copied()
+
+
+def _view(which: str) -> Any:
+    def handler(tx: Tracing, self: DictVariable) -> VariableTracker:
+        return DictViewVariable(self, which)
+
+    return handler
+
+
+for _which in ("keys", "values", "items"):
+    method(DictVariable, _which)(_view(_which))
+
+
+@handles(attributes_of, DictVariable)
+def attributes_of_ordered(tx: Tracing, self: DictVariable) -> VariableTracker:
+    if self.source is None:
+        return DictVariable([(tx.constant(name), value) for name, value in (self.attributes or {}).items()])
+    return tx.build(vars(tx.output.value_at(self.source)), AttrSource(self.source, "__dict__"))
+
+
+@method(DictVariable, "move_to_end")
+def move_to_end(
+    tx: Tracing, self: DictVariable, key: VariableTracker, last: VariableTracker = ConstantVariable(True)
+) -> VariableTracker:
+    hashed = key_of(tx, key) if len(self) else None
+    rest = dict(self.by_key)
+    moved = rest.pop(hashed, None)
+    if moved is None:
+        return raise_ordered_key(tx, key)  # type: ignore[no-any-return]
+    self.replace(tx, {**rest, hashed: moved} if tx.truth(last) else {hashed: moved, **rest})
+    return NONE
+
+
+@getter(DictVariable, "default_factory")
+def default_factory(tx: Tracing, self: DictVariable) -> VariableTracker:
+    return self.default_factory or NONE
+
+
+@handles(operator.contains, DictViewVariable, VariableTracker)
+def view_contains(tx: Tracing, self: DictViewVariable, item: VariableTracker) -> VariableTracker | None:
+    return dict_contains(tx, self.of, item) if self.which == "keys" else None
+
+
+def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
+    return SetVariable.hashing(tx, tx.unpack(view))
+
+
+for _symbol in ("&", "|", "-", "^"):
+
+    @handles(BINARY[_symbol].function, DictViewVariable, VariableTracker)
+    def view_operator(
+        tx: Tracing, a: DictViewVariable, b: VariableTracker, symbol: str = _symbol
+    ) -> VariableTracker | None:
+        if a.which == "values":
+            return None
+        if symbol == "&":
+            return _view_intersection(tx, a, b)
+        if symbol == "^" and isinstance(b, DictViewVariable) and a.which == b.which == "items":
+            return _entries_that_differ(tx, a, b)
+        return tx.binary(symbol, _view_as_set(tx, a), _view_as_set(tx, b))
+
+    @handles(BINARY[_symbol].function, SetVariable, DictViewVariable)
+    def operator_with_view(
+        tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
+    ) -> VariableTracker | None:
+        """A set leaves it to the view, whose result is a plain set."""
+        if b.which == "values":
+            return None
+        if symbol == "&":
+            return _view_intersection(tx, b, a)
+        return tx.binary(symbol, a.having(a.by_key, set), _view_as_set(tx, b))
+
+
+def _entries_that_differ(tx: Tracing, a: DictViewVariable, b: DictViewVariable) -> SetVariable:
+    """Only the entries that differ need a hash."""
+    only_a = [item for item in tx.unpack(a) if not tx.contains(b, item)]
+    only_b = [item for item in tx.unpack(b) if not tx.contains(a, item)]
+    return SetVariable.hashing(tx, [*only_a, *only_b])
+
+
+def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTracker) -> SetVariable:
+    """What both have; of equal items, those of the one that Python goes over."""
+    mine, theirs = _view_as_set(tx, view), _view_as_set(tx, other)
+    over_view = (isinstance(other, SetVariable) and len(mine) <= len(theirs)) or (
+        isinstance(other, DictViewVariable) and len(theirs) > len(mine)
+    )
+    gone_over, asked = (mine, theirs) if over_view else (theirs, mine)
+    return mine.having({key: item for key, item in gone_over.by_key.items() if key in asked.by_key})
+
+
+def _acts_as_set(tracker: VariableTracker) -> bool:
+    """What is a set, or a view that acts as one."""
+    return isinstance(tracker, SetVariable) or (isinstance(tracker, DictViewVariable) and tracker.which != "values")
+
+
+def _all_in(tx: Tracing, items: list[VariableTracker], other: VariableTracker) -> bool:
+    """By `in`, as the views do it: what an entry holds needs no hash."""
+    return all(tx.contains(other, item) for item in items)
+
+
+_SIZES_FIT: dict[Any, tuple[Any, bool]] = {
+    operator.eq: (operator.eq, False),
+    operator.lt: (operator.lt, False),
+    operator.le: (operator.le, False),
+    operator.gt: (operator.gt, True),
+    operator.ge: (operator.ge, True),
+}
+"""What must hold of the sizes, and whether the items of the second are looked for in the first."""
+
+for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
+
+    @handles(_function, DictViewVariable, VariableTracker)
+    @handles(_function, SetVariable, DictViewVariable)
+    def view_compared(
+        tx: Tracing,
+        a: VariableTracker,
+        b: VariableTracker,
+        fits: Any = _fits,
+        second_in_first: bool = _second_in_first,
+    ) -> VariableTracker | None:
+        if not (_acts_as_set(a) and _acts_as_set(b)):
+            return None
+        items, others = tx.unpack(a), tx.unpack(b)
+        if not fits(len(items), len(others)):
+            return ConstantVariable(False)
+        within = _all_in(tx, others, a) if second_in_first else _all_in(tx, items, b)
+        return ConstantVariable(within)
+
+
+@getter(DictViewVariable, "mapping")
+def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
+    return MappingProxyVariable(self.of)
+
+
+@method(DictViewVariable, "isdisjoint")
+def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker) -> VariableTracker | None:
+    if self.which == "values":
+        return None
+    return ConstantVariable(not any(tx.contains(self, item) for item in tx.unpack(other)))
+
+
+@handles(collections._count_elements, UserObjectVariable, VariableTracker)  # type: ignore[attr-defined]
+def count_elements(tx: Tracing, mapping: UserObjectVariable, iterable: VariableTracker, /) -> VariableTracker | None:
+    """How `Counter` counts where its class does not come between: each element is hashed once."""
+    part = mapping.part
+    if not isinstance(part, DictVariable) or any(
+        static_lookup(mapping.python_type(), name)[1] is not dict for name in ("get", "__setitem__")
+    ):
+        return None
+    iterator = tx.iterate(iterable)
+    while (item := tx.next_item(iterator)) is not None:
+        hashed = key_of(tx, item)
+        counted = part.by_key.get(hashed)
+        one = ConstantVariable(1)
+        part.set_hashed(tx, hashed, item, one if counted is None else tx.binary("+", counted[1], one))
+    return NONE

@@ -1,0 +1,26 @@
+"""Which attributes of objects are kept by code in C, and not in the object's `__dict__`."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from tracer_core.variables.core.base import Tracing, VariableTracker
+
+_IN_C = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+def is_slot(found: Any, owner: type) -> bool:
+    """Whether `found` in the class `owner`, written in Python, is where one of its `__slots__` is kept."""
+    return isinstance(found, types.MemberDescriptorType) and "__slots__" in vars(owner)
+
+
+def is_kept_in_c(found: Any, owner: type) -> bool:
+    """Whether code in C reads and writes the attribute that `found` in `owner` stands for."""
+    return isinstance(found, _IN_C) and not is_slot(found, owner)
+
+
+def raise_not_there(tx: Tracing, obj: VariableTracker, name: str) -> None:
+    """Raise what Python says of `del obj.name` where there is no such attribute, and of `obj.name = ...` where there
+    is no place for it."""
+    tx.raise_(AttributeError, f"{obj.type_name_in_errors()!r} object has no attribute {name!r}")

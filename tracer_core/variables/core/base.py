@@ -1,0 +1,182 @@
+"""`VariableTracker`: what every kind of value can be asked."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.names.code import class_name
+from tracer_core.sources import Source
+from tracer_core.variables.core.tracing import Tracing as Tracing
+
+if TYPE_CHECKING:
+    import torch.fx
+
+
+_uids = itertools.count()
+_MISSING = object()
+# The bit of `type.__flags__` of types whose attributes cannot be set: those made in C.
+_IMMUTABLE_TYPE = 1 << 8
+
+
+class NotConstant(Exception):
+    """A tracker was asked for a value it does not know at trace time."""
+
+
+class VariableTracker:
+    """What is known of one value. Compared by identity; `uid` is unique in the process.
+
+    `kind` is its name in plain words. `source` says where the value can be found when the frame starts, None for
+    what the trace made.
+    """
+
+    __slots__ = ("__weakref__", "source", "uid")
+    kind = "value"
+    # Whether Python code can change it, so that one tracker must stand for one object.
+    mutable = False
+
+    def __init__(self, source: Source | None = None) -> None:
+        self.source = source
+        self.uid = next(_uids)
+
+    # --- for people ---------------------------------------------------------------------------------------
+
+    def python_type(self) -> type:
+        """The type the value has in plain Python."""
+        raise NotImplementedError(type(self).__name__)
+
+    def python_type_name(self) -> str:
+        return class_name(self.python_type(), "__name__")
+
+    def type_name_in_errors(self) -> str:
+        """Its type's name as Python's own messages have it: of types made in C, with their module."""
+        cls = self.python_type()
+        in_c = cls.__flags__ & _IMMUTABLE_TYPE and cls.__module__ != "builtins"
+        return f"{cls.__module__}.{cls.__qualname__}" if in_c else self.python_type_name()
+
+    def describe(self) -> str:
+        """One short line."""
+        return self.python_type_name()
+
+    def parts(self) -> list[tuple[str, VariableTracker]]:
+        return []
+
+    @property
+    def node(self) -> torch.fx.Node | None:
+        return None
+
+    @property
+    def fake(self) -> Any:
+        return None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.describe()})"
+
+    def __bool__(self) -> bool:
+        """A tracker is always there; the value's own truth is `truth(tx)`."""
+        return True
+
+    # --- for the interpreter ------------------------------------------------------------------------------
+
+    def realize(self) -> VariableTracker:
+        """The tracker with its value looked at (only lazy ones differ)."""
+        return self
+
+    def value(self) -> Any:
+        """The Python value, where it is known for sure. Raises NotConstant elsewhere."""
+        raise NotConstant(self.describe())
+
+    def key(self, tx: Tracing | None) -> Any:
+        """What dicts and sets look it up by; ask `keys.key_of`, which knows the types without a hash.
+
+        Raises:
+            Unsupported: values of its type are equal by what is in them, and that is not known.
+        """
+        try:
+            value = self.value()
+            hash(value)
+        except (NotConstant, TypeError):
+            if self.python_type().__hash__ is not object.__hash__:
+                raise Unsupported("hash-user-object", cls=self.python_type_name()) from None
+            return ByIdentity(self)
+        return value
+
+    def is_constant(self) -> bool:
+        try:
+            self.value()
+        except NotConstant:
+            return False
+        return True
+
+    def truth(self, tx: Tracing) -> bool | None:
+        """Truth value; None where the type decides (`truth_and_length.truth` asks it), or only the graph can tell."""
+        return None
+
+    def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
+        """Its items, where iterating has no side effect and all are known; else None."""
+        return None
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """The attribute `name`, or None if this kind of value has no special way to give it."""
+        return None
+
+    def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
+        """Set it; False if this kind of value does not know how."""
+        return False
+
+    def call(
+        self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker | None:
+        """Call it; None if this kind of value does not know how."""
+        return None
+
+
+class ByParts:
+    """A key that equals others of its kind whose parts are equal: for values such as bound methods."""
+
+    __slots__ = ("kind", "of", "parts")
+
+    def __init__(self, of: VariableTracker, *parts: Any) -> None:
+        self.of = of
+        self.kind = of.kind
+        self.parts = parts
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.parts))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByParts) and self.kind == other.kind and self.parts == other.parts
+
+
+class ByIdentity:
+    """A key that equals only itself: for values whose equality is identity."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: VariableTracker) -> None:
+        self.of = of
+
+    def __hash__(self) -> int:
+        return hash(id(self.of))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByIdentity) and self.of is other.of
+
+
+# What a call is made with.
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+def constant_or(tracker: VariableTracker, default: Any = _MISSING) -> Any:
+    """`tracker.value()`, or `default` where it is not known."""
+    try:
+        return tracker.value()
+    except NotConstant:
+        return default
+
+
+def all_constant(trackers: Sequence[VariableTracker]) -> bool:
+    return all(tracker.is_constant() for tracker in trackers)

@@ -1,0 +1,65 @@
+"""Changes to what outlives the trace, in the order they were first made, for codegen to replay.
+
+Trackers hold their own new state; this is the log of which ones must be written back. They may be written after all
+that the graph does, as the graph looks at tensors alone, which are no Python objects' state. Nothing here is undone:
+an attempt that fails is walked again with new trackers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.names.where import Where
+
+if TYPE_CHECKING:
+    from tracer_core.variables.core.base import VariableTracker
+
+
+@dataclass(slots=True)
+class ReplayedCall:
+    """A call whose effect is outside (it prints, say), put off until the graph has run. `moment` is when it was made,
+    by the clock of the trace's operations: what it shows must not have been written to since. `root_step` is the
+    number of the root frame's instruction that made it, `line` the line to be blamed for it."""
+
+    function: Any
+    args: list[VariableTracker]
+    kwargs: dict[str, VariableTracker]
+    moment: int
+    root_step: int
+    line: int | None
+
+
+class SideEffects:
+    """`changed`: trackers to write back, by kind of change, and `changed_at` where they were first changed.
+    `globals_`: (id of the dict, name) -> tracker or None for deleted, with the dict itself."""
+
+    def __init__(self, on_change: Callable[[str, VariableTracker, str], None], where: Callable[[], Where]) -> None:
+        self._on_change = on_change
+        self._where = where
+        self.changed_at: dict[VariableTracker, Where] = {}
+        self.changed: dict[VariableTracker, str] = {}
+        # How often anything that outlives the trace was changed.
+        self.count = 0
+        self.calls: list[ReplayedCall] = []
+        self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
+
+    def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:
+        """`tracker` is about to be changed; `kind` says how it is written back."""
+        self.count += tracker.source is not None
+        if tracker.source is not None and tracker not in self.changed:
+            self.changed[tracker] = kind
+            self.changed_at[tracker] = self._where()
+        self._on_change(kind, tracker, message)
+
+    def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
+        self.count += 1
+        self.globals_[id(globals_), name] = (globals_, value)
+        if value is not None:
+            self._on_change("global", value, f"global {name}")
+
+    def load_global(self, globals_: dict[str, Any], name: str) -> tuple[bool, VariableTracker | None]:
+        """Whether the trace wrote this global, and what (None: deleted)."""
+        entry = self.globals_.get((id(globals_), name))
+        return (False, None) if entry is None else (True, entry[1])

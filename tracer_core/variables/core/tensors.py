@@ -1,0 +1,172 @@
+"""Tensors and symbolic numbers: values that live in the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.fx
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import DrawnSource, Source
+from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+
+_SHORT = {
+    "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
+    "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool", "complex64": "c64", "complex128": "c128",
+}  # fmt: skip
+
+
+def describe_fake(fake: torch.Tensor) -> str:
+    """`f32[4, 8]`: dtype and sizes, symbols by name."""
+    name = str(fake.dtype).removeprefix("torch.")
+    return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
+
+
+def needs_data(tensor: TensorVariable, name: str) -> Unsupported:
+    """The reason that a call of the method `name` breaks the graph."""
+    called = _AS_WRITTEN.get(name) or (f"{name.strip('_')}()" if name.startswith("__") else name)
+    return Unsupported("tensor-data", name=called, what=tensor.describe())
+
+
+_AS_WRITTEN = {"__index__": "use as an index", "__contains__": "in", "__array__": "numpy.asarray()"}
+
+
+class InGraphVariable(VariableTracker):
+    """A value that a node computes."""
+
+    __slots__ = ("_fake", "_node")
+
+    def __init__(self, node: torch.fx.Node, fake: Any, source: Source | None = None) -> None:
+        super().__init__(source)
+        self._node = node
+        self._fake = fake
+
+    @property
+    def node(self) -> torch.fx.Node:
+        return self._node
+
+    @property
+    def fake(self) -> Any:
+        return self._fake
+
+
+class TensorVariable(InGraphVariable):
+    """A tensor: its node and its fake. `new_grad` is the gradient that the trace set, if it did."""
+
+    __slots__ = ("new_grad",)
+    kind = "tensor"
+    mutable = True
+
+    def __init__(self, node: torch.fx.Node, fake: Any, source: Source | None = None) -> None:
+        super().__init__(node, fake, source)
+        self.new_grad: VariableTracker | None = None
+
+    @property
+    def attributes(self) -> dict[str, VariableTracker]:
+        """What is to be written back to it."""
+        return {} if self.new_grad is None else {"grad": self.new_grad}
+
+    def key(self, tx: Tracing | None) -> Any:
+        return ByIdentity(self)
+
+    def python_type(self) -> type:
+        return torch.nn.Parameter if isinstance(self._fake, torch.nn.Parameter) else torch.Tensor
+
+    def describe(self) -> str:
+        return describe_fake(self._fake)
+
+
+_PYTHON_TYPES: dict[type, type] = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
+
+
+class SymNodeVariable(InGraphVariable):
+    """A symbolic int, float or bool."""
+
+    __slots__ = ()
+    kind = "symbolic number"
+
+    def python_type(self) -> type:
+        return _PYTHON_TYPES[type(self._fake)]
+
+    def describe(self) -> str:
+        return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
+
+    def realize(self) -> VariableTracker:
+        """The number itself, where what was asked of it left one. (Of the two zeros of floats, that says neither.)"""
+        node = self._fake.node
+        if not node.shape_env.replacements or isinstance(self.source, DrawnSource):
+            return self
+        expr = node.expr
+        if not expr.is_number or (isinstance(self._fake, torch.SymFloat) and not expr):
+            return self
+        # (Symbols are real numbers; what Python's floats give is kept beside.)
+        return ConstantVariable(node.pytype(expr if node._hint is None else node._hint), self.source)
+
+    def key(self, tx: Tracing | None) -> Any:
+        if tx is None:
+            raise NotConstant(self.describe())
+        return self.specialize(tx, self.python_type())
+
+    def truth(self, tx: Tracing) -> bool:
+        return bool(self.specialize(tx, bool))
+
+    def specialize(self, tx: Tracing, to: type) -> Any:
+        """The number itself; from here on the code is right for that number only (a shape guard)."""
+        if self._fake.node.expr.free_symbols & unbacked(tx):
+            if tx.trace.draws:
+                what = self.describe() if self.source is not None else "what was computed from a random number"
+                raise Unsupported("random-number", what=what)
+            what = self.source.name if self.source is not None else "a number that the graph computes"
+            raise Unsupported("data-dependent-number", what=what)
+        return to(self._fake)
+
+
+def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+    """A symbolic number as the number it is now, for which alone the code is right; others as they are."""
+    tracker = tracker.realize()
+    if isinstance(tracker, SymNodeVariable):
+        return ConstantVariable(tracker.specialize(tx, tracker.python_type()))
+    return tracker
+
+
+def unbacked(tx: Tracing) -> set[Any]:
+    """Symbols whose value only running the graph gives."""
+    env = tx.output.fakes.shape_env
+    return set(env.var_to_range) - set(env.backed_var_to_val)
+
+
+def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
+    """A number that may be symbolic: a constant where its symbols say exactly one value."""
+    if node is not None and (
+        _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
+    ):
+        number = tx.output.fakes.unknown(_PYTHON_TYPES[type(number)])
+        tx.output.current.replace_number(node, number)
+        return SymNodeVariable(node, number)
+    if isinstance(number, (int, float)):
+        return ConstantVariable(number)
+    expr = number.node.expr
+    if expr.is_number:
+        return ConstantVariable(number.node.pytype(expr))
+    if node is None:
+        node = tx.output.symbol_node(number)
+    return SymNodeVariable(node, number)
+
+
+def _is_lost(node: torch.fx.Node, number: Any) -> bool:
+    """Whether symbols say that arithmetic on numbers that vary always gives the same float, which it need not do:
+    `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
+
+
+def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
+    """Whether `number` was computed with a number that is not known, in a way that symbols do not follow: they are
+    real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
+    """
+    unknown = unbacked(tx)
+    inputs: list[Any] = [each.meta.get("example_value") for each in node.all_input_nodes]
+    drawn = [n for n in inputs if type(n) in _PYTHON_TYPES and n.node.expr.free_symbols & unknown]
+    inexact = isinstance(number, torch.SymFloat) or any(isinstance(n, torch.SymFloat) for n in drawn)
+    return bool(drawn) and type(number) in _PYTHON_TYPES and inexact

@@ -1,0 +1,135 @@
+"""`TraceState`: what one attempt knows of the program, above the graphs that it builds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
+from tracer_core.graph.output import OutputGraph, OutputMark
+from tracer_core.guards import make
+from tracer_core.guards.kinds.libraries import LibraryReads
+from tracer_core.sources import ConstSource, DrawnSource, FrameGlobalsSource, Source
+from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
+
+if TYPE_CHECKING:
+    from tracer_core.names.where import Where
+    from tracer_core.variables.core.base import VariableTracker
+    from tracer_core.variables.core.draws import Draw
+    from tracer_core.variables.core.lazy import LazyVariable
+    from tracer_core.variables.core.tensors import TensorVariable
+
+
+@dataclass(frozen=True, slots=True)
+class TraceMark:
+    """What a `TraceState` and its graphs were like."""
+
+    output: OutputMark
+    lengths: Lengths
+    looked_at: int
+    told: str | None
+
+
+class TraceState:
+    """The trackers there are and what they stand for, what the program changed, what it drew and what it was told.
+
+    Args:
+        output: the graphs of the attempt.
+    """
+
+    def __init__(self, output: OutputGraph) -> None:
+        self.output = output
+        self.side_effects = SideEffects(self._on_side_effect, output.where)
+        # The trackers of values from outside: of objects with identity by their ids, of all by id and source.
+        self.trackers_by_object: dict[int, VariableTracker] = {}
+        self.built: dict[tuple[int, Source], VariableTracker] = {}
+        # Those that were looked at, in this order.
+        self.looked_at: list[LazyVariable] = []
+        # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
+        # node is the memory, not the values that were in it when the node was added.
+        self.tensors_by_fake: dict[int, TensorVariable] = {}
+        self.kept_alive: list[Any] = []
+        # What was written to classes; how lookups find it; and which tracker each placeholder there stands for.
+        self.class_writes: dict[type, Any] = {}
+        self.overlay: dict[type, dict[str, Any]] = {}
+        self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
+        # Whose `__dict__` each dict is, by their ids.
+        self.dict_owners: dict[int, int] = {}
+        self.libraries = LibraryReads()
+        # Tables by identity that the trace created, each with where.
+        self.identity_tables: list[tuple[Any, Where]] = []
+        # Generators that the trace started.
+        self.generators: list[Any] = []
+        # Calls of random generators, which the generated code makes in this order before it calls the graph.
+        self.draws: list[Draw] = []
+        # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
+        self.check_steps: list[int] = []
+        # Whether the program is told that it is not being compiled; the last question that it was told otherwise on.
+        self.told_plainly = False
+        self.told: str | None = None
+
+    def real_value(self, tracker: VariableTracker) -> Any:
+        """The real object that a tracker from outside stands for."""
+        assert tracker.source is not None
+        return self.output.value_at(tracker.source)
+
+    def draw(self, draw: Draw) -> DrawnSource:
+        """Have the generated code make this call after those drawn before; the source of its result."""
+        self.draws.append(draw)
+        return DrawnSource(len(self.draws) - 1, draw.label)
+
+    def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
+        """There is no global of that name, which would hide a builtin."""
+        module = str(globals_.get("__name__", ""))
+        if module.startswith("torch."):
+            self.libraries.name(globals_, name)
+        elif not module.startswith("tracer_core."):
+            own = globals_ is self.output.frame.globals
+            label = f"globals of {module}"
+            source = FrameGlobalsSource(module) if own else ConstSource.of_object(globals_, label)
+            self.output.guard(make.lacks(source, name))
+
+    def shows_other_data(self, call: ReplayedCall) -> bool:
+        """Whether a tensor that `call` shows was written to after it was put off, or might have been."""
+        fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
+        written_since = self.output.fakes.written_since
+        return any(isinstance(fake, torch.Tensor) and written_since(fake, call.moment) for fake in fakes)
+
+    def _on_side_effect(self, kind: str, tracker: VariableTracker, message: str) -> None:
+        observer = self.output.observer
+        if observer is not None:
+            if tracker.source is not None or kind == "global":
+                observer.on_side_effect(kind, tracker, message)
+            observer.on_change(tracker)
+
+    # --- marks --------------------------------------------------------------------------------------------
+
+    def _tables(self) -> tuple[Table, ...]:
+        return (
+            self.trackers_by_object,
+            self.built,
+            self.tensors_by_fake,
+            self.kept_alive,
+            self.dict_owners,
+            self.identity_tables,
+            self.generators,
+            self.draws,
+            self.check_steps,
+            *self.libraries.tables,
+        )
+
+    def mark(self) -> TraceMark:
+        """What to roll back to should what comes next be given up."""
+        lengths = lengths_of(self._tables())
+        return TraceMark(self.output.mark(), lengths, len(self.looked_at), self.told)
+
+    def roll_back(self, mark: TraceMark) -> None:
+        """Be as at the mark. What was looked at since was not looked at."""
+        for lazy in self.looked_at[mark.looked_at :]:
+            lazy.realized = None
+        del self.looked_at[mark.looked_at :]
+        cut_back(self._tables(), mark.lengths)
+        self.told = mark.told
+        self.output.roll_back(mark.output)

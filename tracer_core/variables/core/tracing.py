@@ -1,0 +1,179 @@
+"""`Tracing`: all that trackers and handlers need of the interpreter that traces a frame.
+
+It consists of small protocols, one an idea. The interpreter has no other door: what is not here is its own business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from tracer_core.bytecode import Instruction
+from tracer_core.graph.output import OutputGraph
+from tracer_core.guards import Guard
+from tracer_core.sources import Source
+
+if TYPE_CHECKING:
+    from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
+    from tracer_core.variables.core.trace_state import TraceState
+    from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+    from tracer_core.variables.functions.frames import Frame
+
+
+class Building(Protocol):
+    """How values become trackers, and what the trace assumes of them."""
+
+    def guard(self, guard: Guard) -> None:
+        """The compiled code is for values of which this holds."""
+
+    def build(self, value: Any, source: Source) -> VariableTracker:
+        """The tracker of a value found at `source`."""
+
+    def lazy(self, value: Any, source: Source) -> VariableTracker:
+        """A tracker that is built, and guarded, when it is first looked at."""
+
+    def constant(self, value: Any) -> VariableTracker:
+        """The tracker of a value that is the same at each call: it has no source and needs no guard."""
+
+
+class Calling(Protocol):
+    """How trackers are called."""
+
+    def call(
+        self,
+        function: VariableTracker,
+        args: Sequence[VariableTracker],
+        kwargs: dict[str, VariableTracker] | None = None,
+    ) -> VariableTracker:
+        """`function(*args, **kwargs)`: inlined if it has Python code, else by its handler."""
+
+    def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        """Inline a Python function of ours."""
+
+    def call_method(self, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs, /) -> VariableTracker:
+        """`obj.name(*args, **kwargs)` for a method of a builtin type."""
+
+
+class Attributes(Protocol):
+    """Attributes of any tracker, in Python's order of lookup."""
+
+    def get_attr(self, obj: VariableTracker, name: str, /) -> VariableTracker:
+        """`obj.name`."""
+
+    def find_attr(self, obj: VariableTracker, name: str, /) -> VariableTracker | None:
+        """`obj.name`, or None where Python raises AttributeError."""
+
+    def set_attr(self, obj: VariableTracker, name: str, value: VariableTracker, /) -> None:
+        """`obj.name = value`."""
+
+    def del_attr(self, obj: VariableTracker, name: str, /) -> None:
+        """`del obj.name`."""
+
+
+class Operators(Protocol):
+    """Operators and conversions of any trackers, by their kinds or by the special methods of their classes."""
+
+    def truth(self, tracker: VariableTracker, /) -> bool:
+        """`bool(tracker)`."""
+
+    def text_of(self, obj: VariableTracker, special: str, /) -> VariableTracker | None:
+        """`str(obj)` or `repr(obj)`, by the name of the method; None where folding knows."""
+
+    def same(self, a: VariableTracker, b: VariableTracker, /) -> bool:
+        """`a is b`."""
+
+    def compare(self, symbol: str, a: VariableTracker, b: VariableTracker, /) -> VariableTracker:
+        """`a symbol b` for the six comparisons."""
+
+    def equal_items(self, a: VariableTracker, b: VariableTracker, /) -> bool:
+        """Whether containers take the two for equal: they are one object, or equal."""
+
+    def binary(self, symbol: str, a: VariableTracker, b: VariableTracker, /) -> VariableTracker:
+        """`a symbol b`; `symbol` may be an in-place one (`+=`)."""
+
+    def unary(self, op: str, a: VariableTracker, /) -> VariableTracker:
+        """`-a`, `+a`, `~a`, by the name of the instruction."""
+
+    def negation(self, a: VariableTracker, /) -> VariableTracker:
+        """`not a`."""
+
+
+class Containers(Protocol):
+    """What is in a tracker, and how many."""
+
+    def length(self, tracker: VariableTracker, /) -> VariableTracker:
+        """`len(tracker)`."""
+
+    def get_item(self, container: VariableTracker, key: VariableTracker, /) -> VariableTracker:
+        """`container[key]`."""
+
+    def set_item(self, container: VariableTracker, key: VariableTracker, value: VariableTracker, /) -> None:
+        """`container[key] = value`."""
+
+    def del_item(self, container: VariableTracker, key: VariableTracker, /) -> None:
+        """`del container[key]`."""
+
+    def contains(self, container: VariableTracker, item: VariableTracker, /) -> bool:
+        """`item in container`."""
+
+    def iterate(self, tracker: VariableTracker, /) -> VariableTracker:
+        """`iter(tracker)`."""
+
+    def next_item(self, iterator: VariableTracker, /) -> VariableTracker | None:
+        """The next item of an iterator, or None at its end."""
+
+    def unpack(self, tracker: VariableTracker, /) -> list[VariableTracker]:
+        """All items of an iterable."""
+
+    def remaining_items(self, iterator: VariableTracker, /) -> list[VariableTracker]:
+        """All that an iterator has yet to give."""
+
+
+class Raising(Protocol):
+    """Exceptions of the traced program."""
+
+    def raise_(self, cls: type[BaseException], *args: Any) -> NoReturn:
+        """Raise `cls(*args)`; arguments may be trackers."""
+
+    def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
+        """Raise it in the context of what is being handled."""
+
+    def handled(self) -> ExceptionVariable | None:
+        """The exception that is being handled, here or in a caller."""
+
+
+class ObservedException(Exception):
+    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
+
+    def __init__(self, tracker: ExceptionVariable) -> None:
+        super().__init__(tracker.describe())
+        self.tracker = tracker
+
+
+class Frames(Protocol):
+    """The frames that are running."""
+
+    @property
+    def frame(self) -> Frame:
+        """The one whose instruction is being traced."""
+
+    @property
+    def root_step(self) -> int:
+        """The number of the root frame's instruction that is being traced, counted from 0 as they run."""
+
+    @property
+    def line(self) -> int | None:
+        """The line of the instruction that is being traced."""
+
+    def run_frame(self, frame: Frame) -> VariableTracker:
+        """Run `frame` until it returns or yields, then come back to the present one."""
+
+    def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
+        """Have `frame` go on at its handler of an exception raised at `instruction`; raise it where there is none."""
+
+
+class Tracing(Building, Calling, Attributes, Operators, Containers, Raising, Frames, Protocol):
+    """One attempt to trace a frame."""
+
+    output: OutputGraph
+    trace: TraceState

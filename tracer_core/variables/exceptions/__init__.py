@@ -1,0 +1,4 @@
+"""Exceptions of the traced program: those it creates and raises, and those raised again when a frame goes on.
+
+In: classes and arguments. Out: trackers that handlers raise and `except` clauses catch.
+"""

@@ -1,0 +1,76 @@
+"""`Frame`: the state of one activation of a code in the trace. The interpreter runs it; a generator keeps it."""
+
+from __future__ import annotations
+
+import itertools
+from types import CodeType
+from typing import Any
+
+from tracer_core.bytecode import Instruction, Program, decoded
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.cells import CellVariable
+
+_uids = itertools.count()
+
+
+class Frame:
+    """The state of one activation. `pc` is the position of the next instruction."""
+
+    __slots__ = (
+        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "namespace", "parent", "pc", "stack",
+        "suspended", "uid",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        code: CodeType,
+        globals: dict[str, Any],
+        locals: dict[str, VariableTracker],
+        cells: dict[str, CellVariable],
+        parent: Frame | None,
+    ) -> None:
+        self.uid = next(_uids)
+        self.code = code
+        self.decoded = decoded(code)
+        self.globals = globals
+        self.locals = locals
+        self.cells = cells
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.stack: list[VariableTracker] = []
+        self.pc = 0
+        # What a class body has bound so far; None in any other frame.
+        self.namespace: dict[str, VariableTracker] | None = None
+        # Exceptions being handled in this frame, the innermost last.
+        self.caught: list[ExceptionVariable] = []
+        # A generator's frame that waits at a `yield`.
+        self.suspended = False
+
+    @property
+    def program(self) -> Program:
+        return self.decoded.program
+
+    @property
+    def module(self) -> Any:
+        """The name of the module that the code belongs to, as the code sees it; None where it has none."""
+        return self.globals.get("__name__")
+
+    def jump(self, instruction: Instruction) -> None:
+        """Go on at the instruction's target."""
+        assert instruction.target is not None
+        self.pc = self.decoded.index[instruction.target]
+
+    def push(self, tracker: VariableTracker) -> None:
+        self.stack.append(tracker)
+
+    def pop(self) -> VariableTracker:
+        return self.stack.pop()
+
+    def pop_n(self, count: int) -> list[VariableTracker]:
+        """The top `count` items, the deepest first."""
+        if not count:
+            return []
+        items = self.stack[-count:]
+        del self.stack[-count:]
+        return items

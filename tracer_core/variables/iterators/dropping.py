@@ -1,0 +1,56 @@
+"""Values whose dropping a program can see: a generator waiting in a `try` or `with` block runs code when it goes.
+
+A frame that hands such a value to a resume function hands it over in a box, a list that the resume function empties,
+so that nobody but the resume function holds it and it goes when the program lets go of it.
+"""
+
+from __future__ import annotations
+
+import types
+
+from tracer_core.errors import Unsupported
+from tracer_core.sources import AttrSource, LocalSource, Source
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.iterators.generators import GeneratorVariable
+
+BOX = "___box"
+"""How the names of a resume function's parameters begin that are boxes."""
+
+
+def box_of(tracker: VariableTracker) -> str | None:
+    """The box in which the frame was handed `tracker`, or what it is a part of. (What a generator's frame holds is no
+    part of the generator.)"""
+    path = [] if tracker.source is None else tracker.source.path()
+    through_frame = any(isinstance(step, AttrSource) and step.attr == "gi_frame" for step in path)
+    return None if through_frame else _box(path)
+
+
+def found_through_box(tracker: VariableTracker) -> bool:
+    """Whether it can be found only as long as a box has not been emptied."""
+    return tracker.source is not None and _box(tracker.source.path()) is not None
+
+
+def _box(path: list[Source]) -> str | None:
+    root = path[0] if path else None
+    return root.local if isinstance(root, LocalSource) and root.local.startswith(BOX) else None
+
+
+def refuse_to_drop(tracker: VariableTracker) -> None:
+    """See to it that it is Python that lets go of a generator in a block, held by the root frame.
+
+    Raises:
+        Unsupported: `tracker` is one.
+    """
+    if isinstance(tracker, GeneratorVariable):
+        shows = tracker.waits_in_a_block
+    else:
+        shows = tracker.source is not None and tracker.python_type() is types.GeneratorType and bool(box_of(tracker))
+    if shows:
+        raise Unsupported("generator-dropped", name=tracker.describe())
+
+
+def dropping_shows(tracker: VariableTracker) -> bool:
+    """Whether user code may run when nobody holds it any more."""
+    if isinstance(tracker, GeneratorVariable):
+        return not tracker.finished and tracker.has_blocks
+    return box_of(tracker) is not None

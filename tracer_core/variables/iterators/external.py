@@ -1,0 +1,118 @@
+"""Iterators that were started outside the trace.
+
+What such an iterator gives next is read without taking it, where that runs no code but Python's own; the code made
+takes as many items from the real one, after the graph. Guards ask for the items, not for the iterator's position.
+Others are left to Python.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from typing import Any
+
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.polyfills import iterator_by_index
+from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming
+from tracer_core.sources import Source, UpcomingSource
+from tracer_core.variables.builders.builder import VariableBuilder
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.registry import builds
+from tracer_core.variables.iterators.iterators import IteratorVariable
+
+
+class OpaqueIterator(IteratorVariable):
+    """Moving it on is left to Python, since that cannot be undone."""
+
+    __slots__ = ("cls",)
+    kind = "iterator from outside"
+
+    def __init__(self, cls: type, source: Source) -> None:
+        super().__init__(source)
+        self.cls = cls
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        raise Unsupported("outside-iterator", type=self.cls.__name__)
+
+
+class OutsideIterator(OpaqueIterator):
+    """Its items are known beforehand: the trace has `taken` so many, and has seen the end if it is `ended`."""
+
+    __slots__ = ("at", "ended", "taken", "upcoming")
+
+    def __init__(self, upcoming: Upcoming, cls: type, source: Source) -> None:
+        super().__init__(cls, source)
+        self.at = source
+        self.upcoming = upcoming
+        self.taken = 0
+        self.ended = False
+
+    def describe(self) -> str:
+        return f"{self.cls.__name__}, {self.taken} taken"
+
+    def next(self, tx: Tracing) -> VariableTracker | None:
+        if self.ended:
+            return None
+        self._refuse_if_disturbed(tx)
+        try:
+            more = self.upcoming.has(self.taken)
+        except CannotTell:
+            return super().next(tx)
+        tx.guard(make.upcoming(self.at, self.taken, more))
+        if not more:
+            tx.trace.side_effects.changes(self, "iterator", "used up")
+            self.ended = True
+            return None
+        item = tx.lazy(self.upcoming[self.taken], UpcomingSource(self.at, self.taken))
+        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        self.taken += 1
+        return item
+
+    def _refuse_if_disturbed(self, tx: Tracing) -> None:
+        """Leave it to Python where the trace has changed what the iterator goes over, or moved on a part of it."""
+        trace, mine = tx.trace, self.upcoming.copy
+        changed = trace.side_effects.changed
+        for known in mine.tables:
+            written = any(owner == known for owner, _ in trace.side_effects.globals_)
+            if written or known in trace.dict_owners or trace.trackers_by_object.get(known) in changed:
+                super().next(tx)
+        for other in changed:
+            if isinstance(other, OutsideIterator) and other is not self and other.shares_with(self):
+                super().next(tx)
+
+    def shares_with(self, other: OutsideIterator) -> bool:
+        """Whether one real iterator is in both."""
+        return not self.upcoming.copy.iterators.keys().isdisjoint(other.upcoming.copy.iterators)
+
+    def looks_into(self, table: Any) -> bool:
+        return id(table) in self.upcoming.copy.tables
+
+
+@builds(*TOLD)
+def _told(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    try:
+        upcoming = Upcoming(value)
+    except (CannotTell, RuntimeError):
+        return _opaque(build, value, source)
+    build.tx.guard(make.type_is(source, type(value)))
+    return build.register(value, OutsideIterator(upcoming, type(value), source))
+
+
+_KEEPS_MORE: tuple[Any, ...] = (
+    map, filter, iterator_by_index, itertools.starmap, itertools.filterfalse, itertools.compress,
+    itertools.zip_longest, itertools.permutations,
+    itertools.combinations, itertools.combinations_with_replacement,
+    itertools.accumulate, itertools.takewhile, itertools.dropwhile, itertools.groupby, itertools.pairwise,
+    type(next(itertools.groupby("a"))[1]), type(itertools.tee(())[0]), type(iter(int, 0)),
+    type(iter(memoryview(b""))), type(iter(collections.deque())), type(reversed(collections.deque())),
+)  # fmt: skip
+
+
+@builds(*_KEEPS_MORE)
+def _opaque(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    build.tx.guard(make.type_is(source, type(value)))
+    return build.register(value, OpaqueIterator(type(value), source))

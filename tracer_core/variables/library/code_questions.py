@@ -1,0 +1,34 @@
+"""What `inspect` says of the code of a function, without looking at the function from outside."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from tracer_core import rules
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.functions.methods import MethodVariable
+
+
+def _has_flag(flag: int) -> Any:
+    def handler(tx: Tracing, function: VariableTracker) -> VariableTracker:
+        function = function.realize()
+        while isinstance(function, MethodVariable):
+            function = function.function.realize()
+        assert isinstance(function, FunctionVariable)
+        return ConstantVariable(bool(function.target(tx).code.co_flags & flag))
+
+    return handler
+
+
+for _question, _flag in (
+    (inspect.isgeneratorfunction, inspect.CO_GENERATOR),
+    (inspect.iscoroutinefunction, inspect.CO_COROUTINE),
+    (inspect.isasyncgenfunction, inspect.CO_ASYNC_GENERATOR),
+):
+    rules.fold(_question)  # of what has no Python code
+    for _kind in (FunctionVariable, MethodVariable):
+        handles(_question, _kind)(_has_flag(_flag))

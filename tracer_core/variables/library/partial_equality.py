@@ -1,0 +1,30 @@
+"""Partials equal only themselves: two that are made of the same are not one."""
+
+from __future__ import annotations
+
+import operator
+
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.operations.special_methods import has_special
+
+
+def _is_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool | None:
+    """None where the other has a say."""
+    return None if has_special(a, "__eq__") or has_special(b, "__eq__") else tx.same(a, b)
+
+
+@handles(operator.eq, PartialVariable, VariableTracker)
+@handles(operator.eq, VariableTracker, PartialVariable)
+def equal(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    answer = _is_same(tx, a, b)
+    return None if answer is None else ConstantVariable(answer)
+
+
+@handles(operator.ne, PartialVariable, VariableTracker)
+@handles(operator.ne, VariableTracker, PartialVariable)
+def not_equal(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    answer = _is_same(tx, a, b)
+    return None if answer is None else ConstantVariable(not answer)

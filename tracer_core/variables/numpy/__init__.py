@@ -1,0 +1,5 @@
+"""NumPy arrays: tensors of the graph, each beside a shadow on which NumPy itself answers for types, layout and
+memory.
+
+`rules` lists the calls whose values torch computes the same.
+"""

@@ -1,0 +1,80 @@
+"""Members of enums: constants, as far as which one it is goes, that have attributes as other objects do."""
+
+from __future__ import annotations
+
+import enum
+import operator
+import types
+from collections.abc import Iterable
+
+from tracer_core.class_origins import may_change
+from tracer_core.guards import is_constant, make
+from tracer_core.guards.kinds.libraries import note_special_methods
+from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
+
+
+class EnumMemberVariable(ConstantVariable):
+    """Code may write to a member at any time, so what is read of it is guarded where it stands."""
+
+    __slots__ = ()
+    kind = "enum member"
+
+    def __init__(self, value: enum.Enum, source: Source | None = None) -> None:
+        super().__init__(value, source)
+        note_special_methods(type(value))
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        """What the member itself holds, and `enum.property`; None for what its class has otherwise, or nobody."""
+        member = self.value()
+        found, owner = static_lookup(type(member), name)
+        if isinstance(found, types.DynamicClassAttribute) and isinstance(found.fget, types.FunctionType):
+            assert owner is not None
+            getter = tx.build(found.fget, AttrSource(class_attribute_source(owner, name), "fget"))
+            return tx.call(getter, [self])
+        source = member_source(member)
+        if name in member.__dict__ and not isinstance(found, property):
+            return tx.build(member.__dict__[name], ObjectAttrSource(source, name))
+        tx.guard(make.lacks(InstanceDictSource(source), name))
+        return None
+
+    def truth(self, tx: Tracing) -> bool | None:
+        """None where the program's class has a say."""
+        own = program_method(self.python_type(), "__bool__") or program_method(self.python_type(), "__len__")
+        return None if own is not None else bool(self.value())
+
+
+def program_method(cls: type, name: str) -> types.FunctionType | None:
+    """The function that a class of the program defines under this name, and not the library's."""
+    found, owner = static_lookup(cls, name)
+    if owner is None or not may_change(owner) or not isinstance(found, types.FunctionType):
+        return None
+    return found
+
+
+@handles(operator.invert, EnumMemberVariable)
+def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
+    """`~flag`, which the library writes down in the member when it is first asked: that is nobody else's to see."""
+    flag = member.value()
+    if not isinstance(flag, enum.Flag) or program_method(type(flag), "__invert__") is not None:
+        return None
+    note_read(tx, [member])
+    return tx.constant(~flag)
+
+
+def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:
+    """A function of Python reads what these members are made of: it must stay so."""
+    for tracker in members:
+        if isinstance(tracker, EnumMemberVariable):
+            member = tracker.value()
+            for name in ("_name_", "_value_"):
+                if is_constant(value := getattr(member, name)):
+                    tx.guard(make.constant(ObjectAttrSource(member_source(member), name), value))
+
+
+def member_source(member: enum.Enum) -> Source:
+    """Where a member is found whatever it hangs from: there is only one of it."""
+    return ConstSource.of_object(member, str(enum.Enum.__str__(member)))

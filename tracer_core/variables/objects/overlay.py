@@ -1,0 +1,123 @@
+"""What the walk at hand has written to classes, found wherever a class is looked into.
+
+Lookups work on what stands in a class's `__dict__`. The trace must not change real classes, so what it writes stands
+in an overlay instead, each value as a *placeholder*: an object of the kind that lookups ask for (a function, a
+property, ...) for which the builders give the value's tracker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import sys
+import types
+import typing
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tracer_core.class_origins import class_in_c
+from tracer_core.host.as_found import put_back_attributes
+from tracer_core.variables.core.base import Tracing
+
+Overlay = dict[type, dict[str, Any]]
+
+DELETED = object()
+ABSENT = object()
+
+
+@dataclass(slots=True)
+class MadeClass:
+    """A class that the trace made, and the number of the root frame's instruction at which it did."""
+
+    cls: type
+    root_step: int
+
+
+#: The overlay of the walk at hand, the tracker of each placeholder by its id, and the classes that the walk has made;
+#: all empty outside of one.
+current: Overlay = {}
+placeholders: dict[int, tuple[Any, Any]] = {}
+made: dict[type, MadeClass] = {}
+#: Whether classes that walks have made still stand among the subclasses of the program's.
+lingering = False
+
+put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
+
+
+def note_made(tx: Tracing, cls: type) -> None:
+    """The instruction at hand has made the class, which exists for the trace alone."""
+    made[cls] = MadeClass(cls, tx.root_step)
+    tx.trace.libraries.made.add(cls)
+
+
+def made_for(value: Any) -> MadeClass | None:
+    """The class made in the trace that `value` is, or is an instance of, or has inside it."""
+    if isinstance(value, ALIASES):
+        return made_for((value.__origin__, *value.__args__))
+    if isinstance(value, (tuple, frozenset)):
+        within = next(filter(None, map(made_for, value)), None)
+        return within or made.get(type(value))
+    return made.get(value) if isinstance(value, type) else made.get(type(value))
+
+
+ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
+"""What a class with types in brackets is: `list[int]`, `Holder[int]`."""
+
+
+class Written:
+    """The placeholder of a value that binds to nothing when it is read through an instance."""
+
+    __slots__ = ()
+
+
+@contextlib.contextmanager
+def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
+    """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
+    global current, placeholders, made, lingering
+    before = current, placeholders, made
+    current, placeholders, made = overlay, stand_ins, {}
+    try:
+        yield
+    finally:
+        stayed = [cls for cls in reversed(made) if not _leave_bases(cls)]
+        lingering |= bool(stayed)
+        current, placeholders, made = before
+
+
+def collect() -> None:
+    """Have Python's collector take the classes that could not leave their bases, once nothing holds them."""
+    global lingering
+    if lingering:
+        lingering = False
+        gc.collect()
+
+
+def _leave_bases(cls: type) -> bool:
+    """Take a class that the trace made out of `__subclasses__()` of its bases now, and not when Python's collector
+    comes by. False where Python refuses."""
+    in_c = class_in_c(cls)
+    for namespace in ({"__slots__": ()}, {}):
+        with contextlib.suppress(TypeError):  # (Another layout.)
+            type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), {"__module__": "builtins", **namespace}),))
+            return True
+    return False
+
+
+def lookup(searched: Iterable[type], name: str) -> tuple[Any, type | None]:
+    """The attribute `name` as it stands in the first of the classes that has it, after what was written, and that
+    class."""
+    for owner in searched:
+        found = own(owner, name)
+        if found is not ABSENT:
+            return found, owner
+    return ABSENT, None
+
+
+def own(owner: type, name: str) -> Any:
+    """What the class itself holds under `name`; `ABSENT` if nothing."""
+    written = current.get(owner)
+    if written is not None and name in written:
+        found = written[name]
+        return ABSENT if found is DELETED else found
+    return owner.__dict__.get(name, ABSENT)

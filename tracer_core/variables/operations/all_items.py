@@ -1,0 +1,43 @@
+"""All items of an iterable as `list` and its kin take them, which first ask how many there may be."""
+
+from __future__ import annotations
+
+import types
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+
+
+def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
+    """The items, in a program whose `__len__` is seen to be asked."""
+    iterable = iterable.realize()
+    if not isinstance(iterable, UserObjectVariable):
+        return tx.unpack(iterable)
+    iterator = tx.iterate(iterable)
+    if not _has_length(tx, iterable) and static_lookup(iterable.cls, "__length_hint__")[1] is not None:
+        raise Unsupported("method", name="__length_hint__", type=iterable.python_type_name())
+    return tx.remaining_items(iterator)
+
+
+def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
+    """Whether `__len__` gives a length; what it raises is raised, but for a TypeError."""
+    found, owner = static_lookup(iterable.cls, "__len__")
+    if owner is None or found is None:
+        return False
+    if isinstance(found, types.WrapperDescriptorType):
+        return True  # of a builtin container: nobody sees it asked
+    try:
+        tx.length(iterable)
+    except ObservedException as raised:
+        if not issubclass(raised.tracker.cls, TypeError):
+            raise
+        return False
+    return True
+
+
+def fast_sequence(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
+    """The items as taken where any sequence will do: its iterator is asked how many there may be."""
+    iterable = iterable.realize()
+    return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserObjectVariable) else iterable)

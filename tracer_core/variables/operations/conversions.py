@@ -1,0 +1,33 @@
+"""What a special method that converts an object to a builtin type may give: `__int__`, `__index__` and their kin."""
+
+from __future__ import annotations
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.operations.special_methods import call_special
+
+#: The type that each is to give, and how it is called in the error for what is of another.
+CONVERSIONS: dict[str, tuple[type, str]] = {
+    "__bytes__": (bytes, "__bytes__"),
+    "__complex__": (complex, "__complex__"),
+    "__float__": (float, "{cls}.__float__"),
+    "__index__": (int, "__index__"),
+    "__int__": (int, "__int__"),
+}
+
+
+def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker:
+    """`obj` converted by its own method; what is of another type than it should be is refused as Python does.
+
+    Raises:
+        Unsupported: it gives an instance of a subclass, of which Python warns.
+    """
+    wanted, shown = CONVERSIONS[special]
+    result = call_special(tx, obj, special, [], "").realize()
+    given = result.python_type()
+    if given is wanted or (issubclass(given, wanted) and wanted is bytes):
+        return result
+    if issubclass(given, wanted):
+        raise Unsupported("call", what=f"{special} of a {obj.python_type_name()}, which gives a {given.__name__}")
+    who = shown.format(cls=obj.type_name_in_errors())
+    return tx.raise_(TypeError, f"{who} returned non-{wanted.__name__} (type {result.type_name_in_errors()})")

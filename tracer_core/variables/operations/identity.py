@@ -1,0 +1,151 @@
+"""Whether two trackers stand for one object: `a is b`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.guards import make
+from tracer_core.sources import DrawnSource, Source
+from tracer_core.variables.containers.dicts import SetVariable
+from tracer_core.variables.containers.sequences import SequenceVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable
+from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.objects.classes import KnownVariable
+
+
+def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
+    """`a is b`."""
+    a, b = a.realize(), b.realize()
+    if a is b:
+        return True
+    _guard_distinct(tx, a, b)
+    if _both_given(a, b):
+        assert a.source is not None and b.source is not None
+        return _given_as_one(tx, a.source, b.source)
+    if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
+        return _same_in_graph(tx, a, b)
+    if isinstance(a, FunctionVariable) and isinstance(b, FunctionVariable):
+        return _same_function(tx, a, b)
+    if isinstance(a, KnownVariable) and isinstance(b, KnownVariable):
+        return a.known is b.known
+    if isinstance(a, _UNCHANGING) or isinstance(b, _UNCHANGING):
+        return _same_container(a, b)
+    if a.is_constant() and b.is_constant() and not a.mutable and not b.mutable:
+        return _same_value(tx, a, b)
+    return False
+
+
+def _guard_distinct(tx: Tracing, a: VariableTracker, b: VariableTracker) -> None:
+    """What is not the same object in this call may be so in the next."""
+    if not (a.mutable and b.mutable and a.python_type() is b.python_type()):
+        return
+    if a.source is not None and b.source is not None:
+        tx.guard(make.not_duplicate([a.source, b.source]))
+
+
+def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
+    """Two results of operations are two objects; small ints are one object each."""
+    numbers = (SymNodeVariable, ConstantVariable)
+    if not (isinstance(a, numbers) and isinstance(b, numbers) and a.python_type() is b.python_type()):
+        return False
+    if any(isinstance(each.source, DrawnSource) for each in (a, b)):
+        raise Unsupported("identity", a=a.describe(), b=b.describe())
+    if a.source is not None and b.source is not None:
+        return _given_as_one(tx, a.source, b.source)
+    if a.python_type() is int:
+        x, y = (each.specialize(tx, int) if isinstance(each, SymNodeVariable) else each.value() for each in (a, b))
+        if x != y or _is_one_for_all(x):
+            return bool(x == y)
+    if any(each.source is None and not _makes_a_number(each) for each in (a, b)):
+        raise Unsupported("identity", a=a.describe(), b=b.describe())
+    return False
+
+
+# What gives a number of its own, and never one of those it was given.
+_ARITHMETIC = frozenset(
+    (operator.add, operator.sub, operator.mul, operator.floordiv, operator.truediv, operator.mod, operator.neg)
+)
+
+
+def _makes_a_number(tracker: VariableTracker) -> bool:
+    return tracker.node is not None and tracker.node.target in _ARITHMETIC
+
+
+def _given_as_one(tx: Tracing, a: Source, b: Source) -> bool:
+    """Whether the same object is found at two sources: guarded to be so again."""
+    one = tx.output.value_at(a) is tx.output.value_at(b)
+    tx.guard(make.duplicate(b, a) if one else make.not_duplicate([a, b]))
+    return one
+
+
+def _same_function(tx: Tracing, a: FunctionVariable, b: FunctionVariable) -> bool:
+    if not (a.is_constant() and b.is_constant()):
+        return False
+    for function in (a, b):
+        if function.source is not None:
+            tx.guard(make.identity(function.source, function.value()))
+    return a.value() is b.value()
+
+
+# Sequences and frozensets are not looked for among the objects already met, as what can be changed is.
+_UNCHANGING = (SequenceVariable, SetVariable)
+
+
+def _same_container(a: VariableTracker, b: VariableTracker) -> bool:
+    """What the trace made is an object of its own, but for the empty tuple."""
+    if a.mutable or b.mutable or a.python_type() is not b.python_type():
+        return False
+    return a.python_type() is tuple and not a.parts() and not b.parts()
+
+
+def _came_in_as_one(a: VariableTracker, b: VariableTracker) -> bool:
+    """False for what the trace made; of two places from outside, only plain Python can tell."""
+    if a.source is not None and b.source is not None:
+        raise Unsupported("identity", a=a.describe(), b=b.describe())
+    return False
+
+
+# Equal ones may be one object or several, as CPython and the program made them.
+_PLAIN = (int, float, complex, str, bytes)
+
+
+def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
+    """Whether equal numbers or texts are one object. What came from outside is guarded to be so again."""
+    x, y = a.value(), b.value()
+    if type(x) is torch.device:
+        # Each question for a device makes another.
+        return _came_in_as_one(a, b)
+    equal = type(x) is type(y) and (x == y or (x != x and y != y))
+    if type(x) not in _PLAIN or not equal or (a.source is None and b.source is None):
+        return x is y
+    if x is y and _is_one_for_all(x):
+        return True
+    if a.source is not None and b.source is not None:
+        return _given_as_one(tx, a.source, b.source)
+    if x is not y:
+        # The other may be a constant of the code, which is one object, or be made anew at each call.
+        raise Unsupported("identity", a=a.describe(), b=b.describe())
+    given = a.source or b.source
+    assert given is not None
+    tx.guard(make.identity(given, x))
+    return True
+
+
+def _is_one_for_all(value: Any) -> bool:
+    """Whether CPython keeps one object for all values like this."""
+    return -5 <= value <= 256 if type(value) is int else type(value) in (str, bytes) and len(value) == 0
+
+
+def _both_given(a: VariableTracker, b: VariableTracker) -> bool:
+    """Whether both are from outside, of one type, and of a kind that may have several trackers for one object."""
+    if a.source is None or b.source is None or a.mutable or b.mutable:
+        return False
+    if isinstance(a, (ConstantVariable, KnownVariable, FunctionVariable, InGraphVariable)):
+        return False
+    return a.python_type() is b.python_type()

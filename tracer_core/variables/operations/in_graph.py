@@ -1,0 +1,221 @@
+"""Calls that become nodes: the arguments as nodes and as fakes, the fake result, the new tracker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.defaults import device_to_name, dtype_to_name
+from tracer_core.graph.fakes import version_of
+from tracer_core.graph.number_errors import may_be_huge
+from tracer_core.variables.builders.results import wrap_fx_proxy
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
+from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.plain_packages import runs_as_plain
+from tracer_core.variables.core.tensors import InGraphVariable, settled, unbacked
+from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.operations.folding import fold
+from tracer_core.variables.operations.in_place import refuse_writes
+
+
+def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
+    """`tracker` as a node's argument, and as the fake value to run the operation on.
+
+    Raises:
+        NotConstant: the value cannot be part of a graph.
+    """
+    tracker = tracker.realize()
+    if isinstance(tracker, InGraphVariable):
+        return tracker.node, tracker.fake
+    if isinstance(tracker, SliceVariable):
+        pairs = [as_argument(part) for part in tracker.items]
+        return slice(*(p[0] for p in pairs)), slice(*(p[1] for p in pairs))
+    if isinstance(tracker, SequenceVariable) and not isinstance(tracker, RangeVariable):
+        pairs = [as_argument(item) for item in tracker.items]
+        return tracker.graph_value([p[0] for p in pairs]), tracker.make([p[1] for p in pairs])
+    if isinstance(tracker, DictVariable):
+        entries = {key.value(): as_argument(item) for key, item in tracker.entries(None)}
+        return {k: v[0] for k, v in entries.items()}, {k: v[1] for k, v in entries.items()}
+    if isinstance(tracker, UserObjectVariable) and tracker.part is not None:
+        return as_argument(tracker.part)
+    value = tracker.value()
+    if isinstance(value, (np.generic, np.dtype, type)) or (isinstance(value, torch.dtype) and value in _QUANTIZED):
+        raise NotConstant(tracker.describe())
+    return value, value
+
+
+#: Fake tensors have no quantization: they would go on as if nothing had been quantized.
+_QUANTIZED = frozenset({torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4})
+
+#: Python's types where torch takes a dtype. A graph's code cannot name a type.
+_AS_DTYPE: dict[Any, torch.dtype] = {
+    bool: torch.bool,
+    int: torch.int64,
+    float: torch.float64,
+    complex: torch.complex128,
+}
+
+
+def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
+    """As `as_argument`; torch's own functions take Python's number types for dtypes."""
+    tracker = tracker.realize()
+    if tracker.python_type() is type and _is_of_torch(target):
+        dtype = _AS_DTYPE.get(tracker.value())
+        if dtype is not None:
+            return dtype, dtype
+    return as_argument(tracker)
+
+
+_AS_WRITTEN = {"getitem": "indexing", "setitem": "assigning to an index", "_unique2": "unique"}
+"""What people write for functions that Python or torch calls for them."""
+
+
+def _is_of_torch(target: Any) -> bool:
+    return isinstance(target, str) or str(getattr(target, "__module__", None) or "torch").startswith("torch")
+
+
+def call_in_graph(
+    tx: Tracing,
+    op: str,
+    target: Any,
+    args: list[VariableTracker],
+    kwargs: dict[str, VariableTracker],
+    run: Callable[..., Any] | None = None,
+) -> VariableTracker:
+    """Add a node for `target(*args, **kwargs)` and give the tracker of its result.
+
+    Raises:
+        Unsupported: an argument cannot be in a graph, or the operation needs real data, or it fails on fakes (then
+            plain Python shall run it and raise what it raises).
+    """
+    name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+    name = _AS_WRITTEN.get(name, name)
+    try:
+        pairs = [_argument_of(target, arg) for arg in args]
+        named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}
+    except NotConstant as error:
+        raise Unsupported("graph-argument", what=name, argument=str(error)) from None
+    if not tx.output.runs_as_it_is:
+        if named.get("requires_grad", (False,))[0] is True:
+            raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
+    if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
+        # Whether a tensor has a format already, and is given back as it is, all strides say.
+        tx.output.ask_strides()
+    settings = tx.output.settings
+    device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
+    if device is not None:
+        named["device"] = (device, device)
+    function = run if run is not None else _runner(op, target)
+    empty_lists = tx.output.fakes.operations.empty_lists
+    fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
+    if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
+        # Functionalization refuses lists that are written to and empty.
+        raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
+    if _has_unbacked_size(tx, fake):
+        raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
+    dtype = dtype_to_name(settings, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
+    if dtype is not None:
+        named["dtype"] = (dtype, dtype)
+    node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
+    # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
+    left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
+    done = _done_now(tx, node, args) if left_out else None
+    return wrap_fx_proxy(tx, node, fake) if done is None else done
+
+
+def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
+    """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
+    are, which are guarded. None where tensors are asked."""
+    if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
+        raise Unsupported("huge-constant", what="an integer that may be too large for a float")
+    fixed = [settled(tx, arg) for arg in args]
+    result = fold(tx, node.target, fixed, {})
+    if result is not None:
+        node.graph.erase_node(node)
+    return result
+
+
+def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
+    """Whether a size in a result is known only when the graph has run."""
+    if isinstance(fake, (tuple, list)):
+        return any(_has_unbacked_size(tx, item) for item in fake)
+    sizes = fake.shape if isinstance(fake, torch.Tensor) else (fake,)
+    symbols = {s for n in sizes if isinstance(n, torch.SymInt) for s in n.node.expr.free_symbols}
+    if not isinstance(fake, torch.Tensor):
+        symbols -= tx.output.fakes.unknowns
+    return bool(symbols) and not symbols.isdisjoint(unbacked(tx))
+
+
+def _runner(op: str, target: Any) -> Callable[..., Any]:
+    return _Method(target) if op == "call_method" else target
+
+
+class _Method:
+    """Calls a method by name on its first argument."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, receiver: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(receiver, self.name)(*args, **kwargs)
+
+
+def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    tensors = list(_tensors([*args, *kwargs.values()]))
+    versions = [version_of(tensor) for tensor in tensors]
+    try:
+        result = tx.output.run_fake(function, args, kwargs)
+        if not tx.output.runs_as_it_is:
+            _refuse_to_reshape_inputs(tx, name, tensors)
+        refuse_writes(tx, name, args, tensors, versions)
+        return result
+    except Unsupported:
+        raise
+    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
+        raise Unsupported("data-dependent-op", what=name, error=_first_line(error)) from None
+    except Exception as error:
+        # The operation itself refuses these arguments: plain Python will show the user the same error.
+        raise Unsupported(
+            "operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}"
+        ) from error
+
+
+def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:
+    """See to it that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
+    what is in them."""
+    for tensor in tensors:
+        tracked = tx.output.fakes.inputs.get(id(tensor))
+        if tracked is not None and tracked.reshaped:
+            raise Unsupported("lost-by-back-ends", what=f"what {name} makes of {tracked.source.name}")
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _tensors(value)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def is_in_graph(tracker: VariableTracker) -> bool:
+    """Whether a tensor or symbolic number stands anywhere in `tracker`."""
+    tracker = tracker.realize()
+    if isinstance(tracker, InGraphVariable):
+        return True
+    if isinstance(tracker, (ListVariable, SequenceVariable)):
+        return any(is_in_graph(item) for item in tracker.items)
+    return False

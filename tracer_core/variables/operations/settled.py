@@ -1,0 +1,36 @@
+"""Symbolic numbers where only a plain one will do: from there on the code is for that number (a guard)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.registry import getter, handles
+from tracer_core.variables.core.tensors import SymNodeVariable, settled
+from tracer_core.variables.operations.folding import fold
+
+
+def _of_the_number(function: Any) -> None:
+    def handler(tx: Tracing, number: SymNodeVariable, /, *rest: VariableTracker) -> VariableTracker | None:
+        return fold(tx, function, [settled(tx, each) for each in (number, *rest)], {})
+
+    handles(function, SymNodeVariable)(handler)
+
+
+for _function in (hash, complex, bytes, round):
+    _of_the_number(_function)
+
+
+@getter(SymNodeVariable, "real", "numerator")
+def itself(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return self
+
+
+@getter(SymNodeVariable, "imag")
+def imaginary(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return tx.constant(self.python_type()(0))
+
+
+@getter(SymNodeVariable, "denominator")
+def denominator(tx: Tracing, self: SymNodeVariable) -> VariableTracker:
+    return tx.constant(1)

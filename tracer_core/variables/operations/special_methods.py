@@ -1,0 +1,58 @@
+"""Special methods written in Python, looked up in the class as Python does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.sequences import SequenceVariable
+from tracer_core.variables.core.base import Args, Tracing, VariableTracker
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.objects.classes import ClassVariable
+from tracer_core.variables.objects.enum_members import EnumMemberVariable, program_method
+from tracer_core.variables.objects.user_objects import (
+    UserObjectVariable,
+    class_attribute_source,
+    own_method,
+    static_lookup,
+)
+
+
+def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
+    """A special method, looked up in the class as Python does; TypeError with `missing` if there is none."""
+    cls = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
+    found, owner = static_lookup(cls, name)
+    bound = None if owner is None or found is None else _bind_special(tx, obj, name, found, owner)
+    if bound is None:
+        tx.raise_(TypeError, missing)
+    return tx.call(bound, args)
+
+
+def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owner: type) -> VariableTracker | None:
+    if isinstance(obj, UserObjectVariable):
+        return obj.bind_descriptor(tx, name, found, owner)
+    return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
+
+
+def class_has(tracker: VariableTracker, name: str) -> bool:
+    """Whether the class of a value has `name`, in C or in Python. If not, it may come to: that is guarded."""
+    return static_lookup(tracker.python_type(), name)[1] is not None
+
+
+def has_special(tracker: VariableTracker, name: str) -> bool:
+    """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
+    if isinstance(tracker, UserObjectVariable):
+        return static_lookup(tracker.cls, name)[1] is not None
+    if isinstance(tracker, (EnumMemberVariable, ClassVariable)):
+        return program_method(tracker.python_type(), name) is not None
+    return isinstance(tracker, _HAVE_METHODS) and written_in_python(tracker, name)
+
+
+def written_in_python(tracker: VariableTracker, name: str) -> bool:
+    """Whether code in Python gave the method to its class."""
+    return own_method(tracker.python_type(), name) is not None
+
+
+# Trackers of builtin kinds whose class may be one written in Python all the same.
+_HAVE_METHODS = (DictVariable, SequenceVariable, ExceptionVariable)

@@ -1,0 +1,132 @@
+"""Arrays and numbers that are there before the graph runs: what a random generator drew, and what it is given.
+
+The generated code reads single numbers of a drawn array where it draws, so that they are numbers drawn like others.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.runtime.arrays import known_array, scalar_tensor, tensor_of
+from tracer_core.sources import ById, ConvertedSource, DrawnSource, ItemSource, Source
+from tracer_core.variables.builders.results import wrap_tensor
+from tracer_core.variables.containers.sequences import ListVariable
+from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tensors import SymNodeVariable, settled
+from tracer_core.variables.numpy.arrays import (
+    ArrayVariable,
+    NumpyScalarVariable,
+    NumpyVariable,
+    flat_parts,
+    on_shadows,
+)
+from tracer_core.variables.random.python_streams import DrawnObjectVariable, drawn, drawn_number
+
+_MAX_NUMBERS = 64
+
+
+def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | None:
+    """The number, scalar or array that is at `source` once the generated code has drawn it, of the type and layout of
+    `example`. None where no tensor stands for it."""
+    if type(example) in (int, float):
+        return drawn_number(tx, source, type(example))
+    if not isinstance(example, (np.ndarray, np.generic)) or example.dtype not in DTYPES:
+        return None
+    is_array = isinstance(example, np.ndarray)
+    if is_array and not (example.flags.c_contiguous and example.flags.writeable):
+        return None
+    at = ConvertedSource(source, ById(tensor_of if is_array else scalar_tensor), "torch.from_numpy")
+    with tx.output.fakes.mode:
+        fake = torch.empty(example.shape, dtype=DTYPES[example.dtype], device="cpu")
+    tensor = wrap_tensor(tx, tx.output.root.add_input(at, f"drawn_{len(tx.trace.draws)}", fake), fake, at)
+    if is_array:
+        return ArrayVariable(tensor, np.zeros(example.shape, example.dtype))
+    return NumpyScalarVariable(tensor, example.dtype.type(0), source)
+
+
+# --- arguments of draws ---------------------------------------------------------------------------------------
+
+
+def before_the_graph(tx: Tracing, tracker: VariableTracker) -> tuple[VariableTracker, Any] | None:
+    """`tracker` as something that the generated code has before it calls the graph, and an example of it: a constant,
+    or an array of which nothing has been changed. None where it is neither."""
+    tracker = settled(tx, tracker)
+    if tracker.is_constant():
+        return tracker, tracker.value()
+    if not isinstance(tracker, ArrayVariable) or tx.output.fakes.written_since(tracker.tensor.fake, 0):
+        return None
+    source = _drawn_source(tracker)
+    if tracker.known is not None:
+        parts = [ConstantVariable(part) for part in flat_parts(tracker.known)]
+        source = drawn(tx, None, "array", list(parts), {}, known_array)
+        return DrawnObjectVariable(np.ndarray, source), tracker.known
+    if source is not None:
+        return DrawnObjectVariable(np.ndarray, source), tracker.shadow
+    if tracker.source is None:
+        return None
+    for size in tracker.tensor.fake.shape:
+        int(size)
+    return tracker, tracker.shadow
+
+
+def _drawn_source(array: ArrayVariable) -> Source | None:
+    """Where the generated code keeps an array that it drew."""
+    at = array.tensor.source
+    return at.of if isinstance(at, ConvertedSource) and isinstance(at.of, DrawnSource) else None
+
+
+# --- numbers of drawn arrays ----------------------------------------------------------------------------------
+
+
+def _read(
+    tx: Tracing, array: ArrayVariable, name: str, function: Callable[..., Any], args: list[VariableTracker]
+) -> tuple[Source, Any] | None:
+    """`function(array, *args)`, called where the array is drawn: its source and an example. None where the array is
+    not drawn, or has been changed."""
+    source = _drawn_source(array)
+    args = [settled(tx, arg) if not _is_drawn(arg.realize()) else arg.realize() for arg in args]
+    if source is None or not all_constant(args) or tx.output.fakes.written_since(array.tensor.fake, 0):
+        return None
+    example = on_shadows(name, function, [array.shadow, *(arg.value() for arg in args)], {})
+    whole = DrawnObjectVariable(np.ndarray, source)
+    return drawn(tx, None, name, [whole, *args], {}, function), example
+
+
+def _is_drawn(tracker: VariableTracker) -> bool:
+    return isinstance(tracker, SymNodeVariable) and isinstance(tracker.source, DrawnSource)
+
+
+@handles(operator.getitem, ArrayVariable, ConstantVariable)
+def one_of(tx: Tracing, self: ArrayVariable, index: ConstantVariable) -> VariableTracker | None:
+    if type(index.value()) is not int or self.shadow.ndim != 1:
+        return None
+    found = _read(tx, self, "getitem", operator.getitem, [index])
+    return None if found is None else drawn_value(tx, *found)
+
+
+@method(ArrayVariable, "item")
+def item(tx: Tracing, self: ArrayVariable, *index: VariableTracker) -> VariableTracker:
+    found = _read(tx, self, "item", np.ndarray.item, list(index))
+    number = None if found is None else drawn_value(tx, *found)
+    if number is None:
+        raise Unsupported("numpy-data", what=self.describe(), name="an item")
+    return number
+
+
+@method(NumpyVariable, "tolist")
+def to_list(tx: Tracing, self: NumpyVariable) -> VariableTracker:
+    small = isinstance(self, ArrayVariable) and self.shadow.ndim == 1 and self.shadow.size <= _MAX_NUMBERS
+    found = _read(tx, self, "tolist", np.ndarray.tolist, []) if small else None  # type: ignore[arg-type]
+    if found is None or self.shadow.dtype.kind not in "if":
+        raise Unsupported("numpy-data", what=self.describe(), name="its items")
+    source, example = found
+    return ListVariable([drawn_number(tx, ItemSource(source, i), type(n)) for i, n in enumerate(example)])

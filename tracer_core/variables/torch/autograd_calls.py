@@ -1,0 +1,48 @@
+"""What hooks into autograd and is not traced: calls of `torch.autograd.Function`, hooks of modules, tensors and of
+what is saved for the backward pass. Each breaks the graph by its name."""
+
+from __future__ import annotations
+
+import torch
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils.hooks import RemovableHandle
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.objects.classes import ClassVariable
+from tracer_core.variables.objects.nn_module import NNModuleVariable
+from tracer_core.variables.objects.user_objects import UserObjectVariable
+
+
+@handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
+def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    raise Unsupported("autograd-function", name=f"{cls.known.__qualname__}.apply")
+
+
+@handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)
+@handles(torch.nn.Module._get_backward_pre_hooks, NNModuleVariable)
+def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
+    """A module's call asks for them where there are some."""
+    raise Unsupported("backward-hooks", cls=module.cls.__qualname__)
+
+
+@handles(RemovableHandle)
+def registered(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+    """Functions that register hooks return such a handle."""
+    raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
+
+
+@handles(saved_tensors_hooks.__enter__, UserObjectVariable)
+def enter(tx: Tracing, manager: UserObjectVariable) -> VariableTracker:
+    raise Unsupported("saved-tensors-hooks", does="enters", name=_manager(manager))
+
+
+@handles(saved_tensors_hooks.__exit__, UserObjectVariable)
+def leave(tx: Tracing, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
+    raise Unsupported("saved-tensors-hooks", does="leaves", name=_manager(manager))
+
+
+def _manager(manager: UserObjectVariable) -> str:
+    ours = manager.cls.__module__ != saved_tensors_hooks.__module__
+    return manager.cls.__qualname__ if ours else f"torch.autograd.graph.{manager.cls.__qualname__}"

@@ -1,0 +1,25 @@
+"""`torch.distributions`: what its checks of arguments need beyond Python."""
+
+from __future__ import annotations
+
+import torch
+from torch.distributions import utils
+
+from tracer_core.sources import ConstSource
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.operations.in_graph import call_in_graph
+
+
+@handles(torch._is_all_true, TensorVariable)
+def is_all_true(tx: Tracing, tensor: TensorVariable) -> VariableTracker | None:
+    """As `all()`, which, other than this, fakes of unknown sizes know."""
+    return call_in_graph(tx, "call_method", "all", [tensor], {}) if tensor.fake.dtype is torch.bool else None
+
+
+@handles(utils._lazy_property_and_property)
+def lazy_property_of_a_class(tx: Tracing, wrapped: VariableTracker) -> VariableTracker | None:
+    """What a property that is computed once is, asked of the class: only its type is looked at."""
+    made = utils._lazy_property_and_property(wrapped.realize().value())
+    return tx.build(made, ConstSource.of_object(made))
