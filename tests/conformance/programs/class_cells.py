@@ -4,8 +4,6 @@ import pickle
 
 from tests.conformance.program import program
 
-DIFFERS = {"differs": "fewer_breaks", "why": "torch.compile does not trace class statements"}
-
 
 class Numbers:
     def __init__(self, count):
@@ -17,7 +15,7 @@ class Numbers:
         raise IndexError(index)
 
 
-@program("I10", **DIFFERS)
+@program("I10")
 def metaclass_drops_the_class_cell(x):
     class Meta(type):
         def __new__(cls, name, bases, namespace):
@@ -36,7 +34,7 @@ def metaclass_drops_the_class_cell(x):
         return x + 1, Without.__name__, str(error)
 
 
-@program("I10", **DIFFERS)
+@program("I10")
 def metaclass_puts_something_else_for_the_class_cell(x):
     class Meta(type):
         def __new__(cls, name, bases, namespace, cell):
@@ -54,7 +52,7 @@ def metaclass_puts_something_else_for_the_class_cell(x):
     return x + 1, texts
 
 
-@program("I10", **DIFFERS)
+@program("I10")
 def class_cell_of_another_class(x):
     class Meta(type):
         def __new__(cls, name, bases, namespace):

@@ -96,12 +96,7 @@ class Counting(type):
         return cls.number * 2
 
 
-@program(
-    "I10 O7",
-    lambda: [t(2), t(2)],
-    differs="fewer_breaks",
-    why="torch.compile leaves more of it to Python",
-)
+@program("I10 O7", lambda: [t(2), t(2)])
 def metaclass_with_everything(x):
     y = x + 1
 

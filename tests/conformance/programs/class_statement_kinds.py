@@ -114,7 +114,7 @@ def dataclass_with_a_local_base(x):
 T = typing.TypeVar("T")
 
 
-@program("I10", differs="fewer_breaks", why="torch.compile leaves the class statement to Python")
+@program("I10")
 def generic_and_protocol_between_tensor_work(x):
     y = x + 1
 
@@ -133,7 +133,7 @@ def generic_and_protocol_between_tensor_work(x):
     return h.run(y), isinstance(h, Runs), isinstance(3, Runs), Holder.__parameters__ == (T,)
 
 
-@program("I10 I11", differs="fewer_breaks", why="torch.compile leaves the class statement to Python")
+@program("I10 I11")
 def typed_dict_between_tensor_work(x):
     y = x + 1
 

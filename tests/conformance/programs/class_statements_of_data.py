@@ -12,7 +12,7 @@ T = typing.TypeVar("T")
 LEFT = "torch.compile leaves the class statement to Python"
 
 
-@program("I10 I11", differs="fewer_breaks", why=LEFT)
+@program("I10 I11")
 def typed_dict_with_everything(x):
     y = x + 1
 

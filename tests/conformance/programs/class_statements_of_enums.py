@@ -139,7 +139,7 @@ def enum_and_member_leave(x):
     return Kept, Kept.B, y * Kept.B.value
 
 
-@program("I10 I12", differs="fewer_breaks", why="torch.compile breaks there")
+@program("I10 I12")
 def named_tuple_with_everything(x):
     y = x + 1
 

@@ -84,7 +84,7 @@ def tuples_that_stay_themselves(x):
     return x + 1, pair[:] is pair, pair[0:5] is pair, pair * 1 is pair, pair[::-1] is pair, named[:] is named
 
 
-@program("I11", differs="fewer_breaks", why="torch gives up the frame where an attribute is refused")
+@program("I11")
 def attributes_that_containers_refuse(x):
     said = []
     for each in ([], {}, (), set(), deque(), "a", 1):

@@ -99,7 +99,7 @@ def attributes_of_what_a_library_raised(x):
         return x + 1, found, error.msg, error.pos
 
 
-@program("I5", differs="fewer_breaks", why="torch does not trace it")
+@program("I5")
 def notes_that_are_none(x):
     error = ValueError(1)
     error.__notes__ = 42

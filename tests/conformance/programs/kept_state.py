@@ -194,7 +194,7 @@ def function_names_changed(x):
     return x + 1, helper.__name__, helper.__doc__
 
 
-@program("O7 F1", differs="fewer_breaks", why="torch.compile breaks there")
+@program("O7 F1")
 def method_function_attribute(x):
     Counted.__init__.note = "n"
     try:

@@ -17,7 +17,7 @@ from tests.conformance.program import program, t
 PATTERN = re.compile(r"(?P<key>\w+)=(?P<value>\d+)")
 
 
-@program("I12", differs="fewer_breaks", why="torch breaks at methods of patterns that call functions")
+@program("I12")
 def string_templates_and_formatters(x):
     made = string.Template("$who likes ${what} $$").substitute(who="a", what="b")
     safe = string.Template("$x $y").safe_substitute(x=1)
