@@ -37,7 +37,7 @@ _HOMES = {
     "enabled": "frame_eval.hook",
     "is_compiling": "compiling",
     "make_config": "frame_eval.api",
-    "name_files": "files",
+    "name_files": "names.files",
     "observing": "observer",
     "reset": "frame_eval.api",
 }

@@ -14,7 +14,6 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tracer_core import observer as observers
-from tracer_core import torch_state  # noqa: F401  (what torch keeps is put back, too)
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
@@ -26,6 +25,7 @@ from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_cal
 from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
+from tracer_core.host import torch_state  # noqa: F401  (what torch keeps is put back, too)
 from tracer_core.host.as_found import AsFound
 from tracer_core.host.signals import clear_frames, is_from_outside, mark_handlers
 from tracer_core.in_sight import tensors_in_sight
