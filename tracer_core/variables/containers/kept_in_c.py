@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import torch
+
 from tracer_core.variables.core.base import Tracing, VariableTracker
 
 _IN_C = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -16,8 +18,9 @@ def is_slot(found: Any, owner: type) -> bool:
 
 
 def is_kept_in_c(found: Any, owner: type) -> bool:
-    """Whether code in C reads and writes the attribute that `found` in `owner` stands for."""
-    return isinstance(found, _IN_C) and not is_slot(found, owner)
+    """Whether code in C reads and writes the attribute that `found` in `owner` stands for, and may refuse a value.
+    The context of an autograd function takes any: it looks at them when its forward has returned."""
+    return isinstance(found, _IN_C) and not is_slot(found, owner) and owner is not torch._C._FunctionBase
 
 
 def raise_not_there(tx: Tracing, obj: VariableTracker, name: str) -> None:
