@@ -108,13 +108,6 @@ _reason(
     "Such code runs once, so that compiling it gains nothing.",
     "Move the tensor code into a function.",
 )
-_reason(
-    "fault",
-    "tracewalk failed on {function}, which runs as plain Python.",
-    "The fault is in tracewalk, not in your code.",
-    "Report it, with the text of the warning. Results are those of plain Python; torch.compiler.disable() on the "
-    "function keeps the warning away until it is mended.",
-)
 
 # --- values ---------------------------------------------------------------------------------------------------
 
@@ -681,12 +674,6 @@ _reason(
     "What is left to Python gets the other answer. Where the function is left by an exception, or its graph loses"
     " nothing by it, all of it is told that it is not being compiled.",
     "Have the function give the same, whatever it is told.",
-)
-_reason(
-    "exception-object",
-    "The code raises {what}, whose class keeps state of its own.",
-    "Only exceptions whose state is their arguments and attributes are followed.",
-    "Let the class inherit from builtin exceptions alone, and keep what else it says in attributes.",
 )
 _reason(
     "cached-effect",

@@ -33,8 +33,6 @@ def as_exception(tx: Tracing, tracker: VariableTracker, message: str) -> Excepti
     if isinstance(tracker, ClassVariable) and issubclass(tracker.known, BaseException):
         tracker = tx.call(tracker, [])
     if not isinstance(tracker, ExceptionVariable):
-        if isinstance(tracker, UserObjectVariable) and issubclass(tracker.cls, BaseException):
-            raise Unsupported("exception-object", what=tracker.describe())
         tx.raise_(TypeError, message)
     return tracker
 

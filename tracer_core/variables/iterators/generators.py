@@ -244,7 +244,7 @@ def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> 
     args = list(value.items_or_none(tx) or []) if value.python_type() is tuple else [value]
     made = tx.call(exception, [] if nothing else args)
     if not isinstance(made, ExceptionVariable):
-        raise Unsupported("exception-object", what=made.describe())
+        raise Unsupported("call", what=f"class {exception.known.__qualname__}")
     return made
 
 
