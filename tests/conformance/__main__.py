@@ -8,8 +8,9 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from tests.conformance import not_yet, table
+from tests.conformance import table
 from tests.conformance.compare import Verdict, explain, judge
+from tests.conformance.lists import NOT_YET, PINNED, is_pinned, moved_pins, pin
 from tests.conformance.pool import SECONDS, Runner, ask_ways, run_all
 from tests.conformance.program import Listed, list_programs
 from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
@@ -34,7 +35,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("-v", "--verbose", action="store_true", help="show what differs, line by line")
     parser.add_argument("-q", "--quiet", action="store_true", help="show rows that do not agree only")
     parser.add_argument("--fresh", action="store_true", help="run plain Python and torch.compile anew")
-    parser.add_argument("--update", action="store_true", help="write not_yet.txt from what was found")
+    parser.add_argument("--update", action="store_true", help="write pinned.txt, and with torch not_yet.txt")
     return parser.parse_args(argv)
 
 
@@ -67,10 +68,28 @@ def main(argv: Sequence[str]) -> int:
     show(verdicts, results, ways, options)
     print("\n".join(table.summary(verdicts, ways)))
     print(f"time: {time.perf_counter() - started:.1f} s")
-    if options.update and not rewrites:
+    moved = {}
+    if "ours" in ways and not rewrites:
+        if options.update:
+            update(verdicts, results, ways, everything=programs == listed)
+        moved = moved_pins({program: records["ours"] for program, records in results.items()})
+        for name, (was, now) in moved.items():
+            print(f"not as pinned: {name} ({was} before, {now} now)")
+    return 0 if all(v.agrees for v in verdicts) and not moved else 1
+
+
+def update(
+    verdicts: Sequence[Verdict], results: dict[Listed, dict[str, Record]], ways: Sequence[str], *, everything: bool
+) -> None:
+    """Write the lists from what was found. What failed keeps its line; with `everything` run, other lines go."""
+    if "torch" in ways:
         entries = {v.program.id: ", ".join(v.differs) for v in verdicts if v.differs and not v.wrong}
-        not_yet.write(entries, [program.id for program in programs])
-    return 0 if all(v.agrees for v in verdicts) else 1
+        NOT_YET.write(entries, NOT_YET.read() if everything else [v.program.id for v in verdicts])
+    not_yet = NOT_YET.read()
+    ran = [v.program for v in verdicts if not results[v.program]["ours"].failure]
+    pins = {each.id: pin(results[each]["ours"]) for each in ran if is_pinned(each, not_yet)}
+    failed = {v.program.id for v in verdicts} - {each.id for each in ran}
+    PINNED.write(pins, PINNED.read().keys() - failed if everything else [each.id for each in ran])
 
 
 def show(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import pytest
 
-from tests.conformance import not_yet
 from tests.conformance.compare import explain, judge
+from tests.conformance.lists import NOT_YET, PINNED, is_pinned, pin
 from tests.conformance.pool import Runner
 from tests.conformance.program import Listed, list_programs
 
 PROGRAMS = list_programs()
-NOT_YET = not_yet.read()
-WAYS = ["plain", "torch", "ours"] if find_spec("tracer_core.codegen") else ["plain", "torch"]
+NOT_YET_AS_TORCH, PINS = NOT_YET.read(), PINNED.read()
+WAYS = ("plain", "torch", "ours")
 
 
 @pytest.fixture(scope="session")
@@ -36,14 +35,19 @@ def test_program(program: Listed, runner: Runner) -> None:
     assert not verdict.entry, details
     assert not verdict.wrong, f"not as plain Python in {', '.join(verdict.wrong)}\n{details}"
     assert not verdict.unclear, "names of the engine's own in what a person reads\n" + "\n".join(verdict.unclear)
-    if "ours" not in WAYS:
-        return
-    if program.id in NOT_YET:
+    if is_pinned(program, NOT_YET_AS_TORCH):
+        assert pin(records["ours"]) == PINS.get(program.id), (
+            "not as in pinned.txt: look at why, then run `python -m tests.conformance --way ours --update`"
+            f" with `--only {program.id}`\n{details}"
+        )
+    if program.id in NOT_YET_AS_TORCH:
         assert verdict.differs, f"{program.id} now traces as torch.compile does: take its line out of not_yet.txt"
     else:
         assert not verdict.differs, f"not as torch.compile in {', '.join(verdict.differs)}\n{details}"
 
 
-def test_not_yet_names_programs() -> None:
-    unknown = set(NOT_YET) - {program.id for program in PROGRAMS}
-    assert not unknown, f"not_yet.txt names programs that do not exist: {', '.join(sorted(unknown))}"
+def test_the_lists_name_programs() -> None:
+    programs = {program.id for program in PROGRAMS}
+    pinned = {program.id for program in PROGRAMS if is_pinned(program, NOT_YET_AS_TORCH)}
+    assert not NOT_YET_AS_TORCH.keys() - programs, "not_yet.txt names programs that do not exist"
+    assert not PINS.keys() - pinned, "pinned.txt names programs that do not exist, or that are compared with torch's"

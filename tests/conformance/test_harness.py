@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from tests.conformance import not_yet
 from tests.conformance.compare import judge, unlike_plain
 from tests.conformance.counting import CountingBackend
+from tests.conformance.lists import ProgramList, pin
 from tests.conformance.pool import Runner, Worker
 from tests.conformance.program import Call, Listed, list_programs, loaded, t
 from tests.conformance.snapshot import Snapshot
@@ -253,11 +253,15 @@ def test_torch_departing_from_plain_python_must_be_marked() -> None:
     assert judge(program("torch_differs"), {"plain": record(ONE), "torch": record(ONE)}).entry
 
 
-def test_not_yet_keeps_what_was_not_judged(tmp_path: Path) -> None:
-    path = tmp_path / "not_yet.txt"
-    not_yet.write({"a.one": "ops", "a.two": "graphs, ops"}, ["a.one", "a.two"], path)
-    not_yet.write({}, ["a.one"], path)
-    assert not_yet.read(path) == {"a.two": "graphs, ops"}
+def test_lists_keep_what_was_not_judged(tmp_path: Path) -> None:
+    programs = ProgramList(tmp_path / "some.txt", "# Some programs.\n")
+    programs.write({"a.one": "ops", "a.two": "graphs, ops"}, [])
+    programs.write({}, ["a.one"])
+    assert programs.read() == {"a.two": "graphs, ops"}
+
+
+def test_pins_count_graphs_operators_and_compilations_of_each_call() -> None:
+    assert pin(record(TWO, ONE, REUSED, REUSED, UNTRACED)) == "2 2 2, 1 2 1, 1 2 0 x2, 0 0 0"
 
 
 def test_operator_names_do_not_depend_on_who_made_the_graph() -> None:
