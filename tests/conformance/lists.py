@@ -41,8 +41,8 @@ NOT_YET = ProgramList(
 )
 PINNED = ProgramList(
     FOLDER / "pinned.txt",
-    "# Programs whose graphs are not compared with those of torch.compile one by one (`differs=`, or in not_yet.txt),\n"
-    "# and what our engine does with them: for each call the graphs that ran, the operators in them, and the graphs\n"
+    "# Programs whose graphs are not compared one by one with torch.compile (`differs=`, or in not_yet.txt), and\n"
+    "# what our engine does with them: for each call the graphs that ran, the operators in them, and the graphs\n"
     "# that were compiled. A change here is to be looked at. `--update --way ours` writes this one.\n",
 )
 
