@@ -289,5 +289,6 @@ def reset_world() -> None:
     torch.set_autocast_enabled("cpu", False)
     torch.set_autocast_cache_enabled(True)
     torch.utils.hooks.RemovableHandle.next_id = 0
+    torch.distributions.Distribution.set_default_validate_args(__debug__)  # torch.compile switches it off for good
     logging.getLogger().handlers.clear()
     logging.getLogger().setLevel(logging.WARNING)
