@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import rows
+
 ROOT = Path(__file__).resolve().parents[1]
-ROWS_PAGE = ROOT / "docs" / "engine-rows.md"
 IN_CI = os.environ.get("CI") == "true"
 
 settings.register_profile("dev", deadline=None)
@@ -34,15 +33,8 @@ def ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def engine_rows() -> list[str]:
-    """The ids in the first column of the tables in docs/engine-rows.md, in their order."""
-    return re.findall(r"^\| ([A-Z]\d+) \|", ROWS_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--rows", action="store_true", help="print each row of the engine's table with its passing tests"
-    )
+    parser.addoption("--rows", action="store_true", help="print which rows of docs/engine-rows.md are done")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,9 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Write each test's row ids into its report (it travels between processes), and refuse ids that do not exist.
-    Give those more time that need it."""
-    known = set(engine_rows())
+    """Refuse marks of rows that do not exist, and give those tests more time that need it."""
+    known = {clause.row for clause in rows.clauses()}
     for item in items:
         seconds = LONGER.get(item.path.relative_to(ROOT / "tests").parts[0])
         if seconds is not None and item.get_closest_marker("timeout") is None:
@@ -61,30 +52,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             unknown = set(marker.args) - known
             if unknown or not marker.args:
                 raise pytest.UsageError(
-                    f"{item.nodeid}: @pytest.mark.row{marker.args} names no row of {ROWS_PAGE.relative_to(ROOT)}"
+                    f"{item.nodeid}: @pytest.mark.row{marker.args} names no row of docs/engine-rows.md"
                 )
-            item.user_properties += [("row", row) for row in marker.args]
 
 
 class _RowCounter:
-    """Counts passing tests a row, over all worker processes, and prints them for `--rows`."""
+    """Notes which tests passed, over all worker processes, and prints for `--rows` which clauses they show."""
 
     def __init__(self) -> None:
-        self.passed: Counter[str] = Counter()
+        self.passed: set[str] = set()
+        self.failed: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and report.passed:
-            self.passed.update(str(value) for name, value in report.user_properties if name == "row")
+        if report.when == "call":
+            (self.passed if report.passed else self.failed).update(rows.names_of_test(report.nodeid))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not terminalreporter.config.getoption("--rows"):
             return
-        rows = engine_rows()
-        terminalreporter.section("rows: passing tests")
-        for row in rows:
-            terminalreporter.write_line(f"{row:>4} {self.passed[row]:>5}")
-        done = sum(1 for row in rows if self.passed[row])
-        terminalreporter.write_line(f"{done} of {len(rows)} rows have a passing test")
+        shown = self.passed - self.failed
+        by_row: dict[str, list[rows.Clause]] = {}
+        for clause in rows.clauses():
+            by_row.setdefault(clause.row, []).append(clause)
+        terminalreporter.section("rows: clauses shown")
+        done = 0
+        for row, parts in by_row.items():
+            count = sum(not each.is_open and shown.issuperset(each.shown_by) for each in parts)
+            is_open = any(each.is_open for each in parts)
+            done += count == len(parts)
+            terminalreporter.write_line(f"{row:>4} {count:>3} of {len(parts)}{', open' if is_open else ''}")
+        terminalreporter.write_line(f"{done} of {len(by_row)} rows are done")
 
 
 @pytest.hookimpl(trylast=True)

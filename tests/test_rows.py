@@ -1,0 +1,108 @@
+"""The clauses of docs/engine-rows.md are shown by programs and tests that exist, and its names are names in code."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.conformance.program import list_programs
+from tests.rows import PAGE, clauses, names
+from tracer_core import rules
+from tracer_core.reasons import REASONS
+
+ROOT = PAGE.parents[1]
+CLAUSES = clauses()
+
+
+def test_each_line_of_the_tables_is_a_clause() -> None:
+    lines = re.findall(r"^\| [A-Z]\d+.*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) == len(CLAUSES)
+    rows = list(dict.fromkeys(each.row for each in CLAUSES))
+    assert [(each.row, each.number) for each in CLAUSES] == [
+        (row, number) for row in rows for number in range(1, 1 + sum(each.row == row for each in CLAUSES))
+    ]
+
+
+def test_what_shows_a_clause_exists() -> None:
+    programs = {program.id for program in list_programs()}
+    for clause in CLAUSES:
+        assert clause.is_open or clause.shown_by, f"{clause.row}.{clause.number} is neither shown nor open"
+        for name in clause.shown_by:
+            assert name in programs if "::" not in name else is_test(name), f"{name} is no program or test"
+
+
+def is_test(name: str) -> bool:
+    file, _, test = name.partition("::")
+    function, _, parameter = test.partition("[")
+    path = ROOT / "tests" / file
+    if not path.exists() or f"\ndef {function}(" not in path.read_text(encoding="utf-8"):
+        return False
+    return not parameter or parameter.removesuffix("]") in REASONS
+
+
+# --- names --------------------------------------------------------------------------------------------------
+
+NAME = re.compile(r"@?([A-Za-z]\w*(?:\.\w+)*)(?:\(.*\))?")
+
+
+def named_on(page: Path) -> Iterator[str]:
+    """Classes and functions in backticks: words with capitals or underscores inside. Open clauses may name what is
+    not there yet."""
+    text = page.read_text(encoding="utf-8")
+    if page == PAGE:
+        text = "\n".join(each.text for each in CLAUSES if not each.is_open)
+    for quoted in names(re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)):
+        match = NAME.fullmatch(quoted.removesuffix(".py"))
+        name = match[1].rpartition(".")[2] if match else ""
+        if re.search(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]|[a-z]_[a-z]", name):
+            yield name
+
+
+def defined(folder: Path) -> Iterator[str]:
+    """Names that the sources define: modules, classes, functions, arguments, variables, options (which are texts)."""
+    for path in folder.rglob("*.py"):
+        yield from (path.stem, path.parent.name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                yield node.name
+            elif isinstance(node, ast.arg):
+                yield node.arg
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+                yield node.value
+
+
+def of_torch_and_python() -> Iterator[str]:
+    """Names of their modules, of the members of their classes, and the keywords of `torch.compile`."""
+    yield from inspect.signature(torch.compile).parameters
+    for module in (builtins, *(each for name, each in list(sys.modules.items()) if name.startswith("torch."))):
+        for name in dir(module):
+            yield name
+            held = vars(module).get(name)
+            yield from dir(held) if isinstance(held, type) else ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", ["engine-rows.md", "architecture.md"])
+def test_classes_and_functions_named_on_the_page_exist(page: str) -> None:
+    known = {name for folder in ("tracer_core", "widgets/tracewalk", "tests") for name in defined(ROOT / folder)}
+    missing = sorted(set(named_on(ROOT / "docs" / page)) - known - set(of_torch_and_python()))
+    assert not missing, f"{page} names what does not exist: {', '.join(missing)}"
+
+
+# --- shown here ---------------------------------------------------------------------------------------------
+
+
+def test_what_torch_lists_as_its_functions_is_in_the_graph() -> None:
+    for function in torch.overrides.get_testing_overrides():
+        action = rules.decide(function).action
+        assert action == "graph" or (action == "inline" and hasattr(function, "__code__")), function
