@@ -102,6 +102,7 @@ def test_classes_and_functions_named_on_the_page_exist(page: str) -> None:
 # --- shown here ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_what_torch_lists_as_its_functions_is_in_the_graph() -> None:
     for function in torch.overrides.get_testing_overrides():
         action = rules.decide(function).action
