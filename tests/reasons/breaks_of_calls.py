@@ -13,6 +13,7 @@ import types
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 
 import tracer_core
 from tests.reasons.table import given_by, given_when
@@ -83,6 +84,17 @@ class Block(enum.Enum):
 @given_by("context-manager")
 def enters_a_member_of_an_enum(x):
     with Block.ONE:
+        return x + 1
+
+
+class Watching(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+@given_by("torch-mode")
+def enters_a_mode(x):
+    with Watching():
         return x + 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import weakref
 
 import numpy as np
@@ -83,9 +82,9 @@ def takes_two_objects_with_one_dict(x, first, second):
     return x + first.a + second.a
 
 
-@given_by("unknown-object", lambda: [(torch.ones(3), io.StringIO("a"))])
-def takes_a_stream(x, stream):
-    return x + 1, stream.closed
+@given_by("unknown-object", lambda: [(torch.ones(3), (torch.ones(3, requires_grad=True) * 2).grad_fn)])
+def takes_a_node_of_autograd(x, node):
+    return x + 1, node.name()
 
 
 @given_by("builtin-subclass", one(Loud([1])))

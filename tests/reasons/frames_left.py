@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 import tracer_core
+from tests.reasons.breaks_of_calls import Watching
 from tests.reasons.table import given_by, given_when
 
 
@@ -104,6 +105,23 @@ def compiles_inside_grad():
 @given_when("inside-transform")
 def compiles_inside_functionalize():
     torch.func.functionalize(compiled(lambda x: x + 1))(torch.ones(3))
+
+
+@given_when("inside-torch-mode")
+def compiles_inside_a_mode():
+    with Watching():
+        compiled(lambda x: x + 1)(torch.ones(3))
+
+
+@given_when("back-end-raises")
+def has_a_back_end_that_fails():
+    def failing(graph, inputs):
+        def fails(*args):
+            raise RuntimeError("boom")
+
+        return fails
+
+    tracer_core.compile(lambda x: x + 1, backend=failing)(torch.ones(3))
 
 
 @given_by("no-tensor-work", lambda: [(1,)])

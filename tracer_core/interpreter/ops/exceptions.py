@@ -11,7 +11,6 @@ from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, matches
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 @op("RAISE_VARARGS")
