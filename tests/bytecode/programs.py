@@ -112,10 +112,10 @@ def snippet_codes() -> Iterator[CodeType]:
 
 
 def stdlib_codes() -> Iterator[CodeType]:
-    """All code objects of the standard library, except of its tests."""
-    for path in sorted(STDLIB.rglob("*.py")):
-        if not _LEFT_OUT.intersection(path.relative_to(STDLIB).parts):
-            yield from nested_codes(compile_file(path))
+    """All code objects of every third file of the standard library, without its tests."""
+    files = [path for path in STDLIB.rglob("*.py") if not _LEFT_OUT.intersection(path.relative_to(STDLIB).parts)]
+    for path in sorted(files)[::3]:
+        yield from nested_codes(compile_file(path))
 
 
 def module_codes(relative: str) -> Iterator[CodeType]:

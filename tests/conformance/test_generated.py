@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.conformance.generated import Differential, Differs, run
 from tests.conformance.grammar import programs
 
-ENGINE = find_spec("tracer_core.codegen") is not None
-WAY, COUNT = ("ours", 200) if ENGINE else ("torch", 20)
+COUNT = 120
 
 
 @given(programs())
@@ -27,7 +25,7 @@ def test_programs_are_well_formed(text: str) -> None:
 @pytest.mark.row("O6")
 @pytest.mark.row("O7")
 def test_generated_programs_do_as_plain_python() -> None:
-    differential = Differential(WAY)
+    differential = Differential("ours")
     try:
         run(differential, COUNT, breaks=True, size=12, start=None)
     finally:
