@@ -406,7 +406,7 @@ _reason(
 )
 _reason(
     "numpy-data",
-    "The code needs {name} of a NumPy value ({what}).",
+    "The code needs the {name} of a NumPy value ({what}).",
     "Only the data can tell, and the data is there only when the graph has run.",
     "Compute with whole arrays, or look at values outside the compiled function.",
 )
@@ -442,8 +442,8 @@ _reason(
 )
 _reason(
     "set-of-objects",
-    "{source} is a set of objects.",
-    "The order in which it is iterated over depends on the objects' addresses.",
+    "{source} is a set of objects, whose order depends on their addresses.",
+    "Addresses differ from run to run, so the set may be in another order in the next.",
     "Use a list or a dict, whose order is fixed.",
 )
 _reason(
@@ -506,6 +506,12 @@ _reason(
     "The code turns {what} into text, which shows its address.",
     "Objects created in the trace get their address later.",
     "Give the class a __repr__ or __str__.",
+)
+_reason(
+    "text",
+    "The code turns {what} into text, which is not traced.",
+    "The text is written by code in C, from values that are not known while tracing.",
+    "Turn it into text outside the compiled function.",
 )
 _reason(
     "needs-constant",

@@ -27,8 +27,8 @@ def _begins_with_vowel(text: str) -> bool:
 
 
 _VOWEL = re.compile(r"[aeiAEI]|[oO](?!ne\b|ne[A-Z_-]|nce)|[uU](?!int|n[iI]|se|sa|su|uid|UID|tf|func|fun|til)")
-_SPELT = re.compile(r"[FHLMNRSX](?![a-z])")
-"""Letters whose names begin with a vowel, at the beginning of an abbreviation: an RNN, an SGD."""
+_SPELT = re.compile(r"[FHLMNRSX](?![a-z])|n[dn]")
+"""Letters whose names begin with a vowel, at the beginning of an abbreviation: an RNN, an SGD, an ndarray."""
 
 
 def ordinal(number: int) -> str:

@@ -270,7 +270,7 @@ def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
 def _number(cls: type, *of: type) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, scalar: NumpyVariable) -> VariableTracker:
         if scalar.source is None or not isinstance(scalar, NumpyScalarVariable) or not isinstance(scalar.shadow, of):
-            raise Unsupported("numpy-data", what=scalar.describe(), name="the number")
+            raise Unsupported("numpy-data", what=scalar.describe(), name="value")
         source = ConvertedSource(scalar.source, ById(cls), cls.__name__)
         node, value = tx.output.root.unknown_number(source, cls)
         return wrap_fx_proxy(tx, node, value, source)

@@ -56,10 +56,10 @@ class NumpyVariable(VariableTracker):
         return [("tensor", self.tensor)]
 
     def truth(self, tx: Tracing) -> bool | None:
-        raise Unsupported("numpy-data", what=self.describe(), name="its truth value")
+        raise Unsupported("numpy-data", what=self.describe(), name="truth value")
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        raise Unsupported("numpy-data", what=self.describe(), name="its items")
+        raise Unsupported("numpy-data", what=self.describe(), name="items")
 
 
 class ArrayVariable(NumpyVariable):

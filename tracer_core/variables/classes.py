@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from tracer_core.code_names import code_name
 from tracer_core.errors import Unsupported
 from tracer_core.graph.libraries import note_special_methods
 from tracer_core.guards import make
@@ -235,12 +236,15 @@ def _sets_and_gets(found: Any) -> bool:
 
 
 class BuiltinVariable(KnownVariable):
-    """A function implemented in C, or a builtin type."""
+    """A function implemented in C, or a builtin type, or the code of a function."""
 
     __slots__ = ()
     kind = "builtin"
 
     attribute = KnownVariable.held
+
+    def describe(self) -> str:
+        return f"code {code_name(self.known)}" if type(self.known) is types.CodeType else super().describe()
 
 
 class TorchFunctionVariable(KnownVariable):

@@ -13,6 +13,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.builtin_text import no_text
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.exceptions import raise_real
 from tracer_core.variables.folding import fold
@@ -81,7 +82,7 @@ def shown(tx: Tracing, tracker: VariableTracker) -> Any:
 def _text(tx: Tracing, of: VariableTracker, special: str) -> str:
     text = tx.text_of(of, special)
     if text is None:
-        raise Unsupported("object-address", what=of.describe())
+        raise no_text(of.realize())
     return str(text.value())
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tracer_core.bytecode import Instruction
-from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.calls import called_name
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.builtin_text import no_text
 from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.dict_methods import Pair, pairs_of_mapping, plain_dict, take_all
 from tracer_core.variables.dicts import DictVariable, SetVariable
@@ -75,7 +75,7 @@ def format_value(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     elif conversion is not None or (not spec and not _has_own_format(value)):
         text = tx.text_of(value, conversion or "__str__")
         if text is None:
-            raise Unsupported("object-address", what=value.describe())
+            raise no_text(value)
         value = text.realize()
     if not spec and conversion is None and value.python_type() is str:
         frame.push(value)
