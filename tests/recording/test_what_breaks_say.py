@@ -17,6 +17,7 @@ from torch.autograd import forward_ad
 import tracer_core
 from tests.conformance.texts import faults
 from tests.recording.test_names_for_people import recorded
+from tracer_core.frame_eval.convert import prepare
 from tracer_core.interpreter.ops import table
 from tracer_core.reasons import REASONS
 from tracer_core.recording import Trace
@@ -200,6 +201,7 @@ def test_the_recursion_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def program(x):
         return x + 1
 
+    prepare()  # all handlers are registered
     monkeypatch.setitem(table._handlers, "BINARY_OP", endless)
     program = type(program)(program.__code__.replace(), globals())  # not decoded with another handler
     trace = recorded(program, (torch.ones(2),))
