@@ -181,6 +181,9 @@ def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
 @writes_back("index iterator")
 def _index_iterator(emitter: Emitter, tracker: IndexIterator) -> None:
     emitter.run_method(lambda: emitter.load(tracker), "__setstate__", lambda: emitter.load(tracker.index))
+    if tracker.ended:
+        taken, ended = (functools.partial(emitter.const, value) for value in (0, True))
+        emitter.run_const(advance, lambda: emitter.load(tracker), taken, ended)
 
 
 @writes_back("cell")

@@ -41,7 +41,7 @@ from tracer_core.variables.in_graph import call_in_graph
 from tracer_core.variables.registry import builds, getter, handles, method
 from tracer_core.variables.results import wrap_fx_proxy
 from tracer_core.variables.sequences import TupleVariable
-from tracer_core.variables.tensor import TensorVariable, wrap_number
+from tracer_core.variables.tensor import TensorVariable, settled, wrap_number
 
 _DISPATCHED = type(np.sum)
 
@@ -179,10 +179,10 @@ def _operator(function: Any) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _applied in (*OPERATORS, operator.abs, operator.getitem):
+_applied: Callable[..., Any]
+for _applied in (*OPERATORS, operator.abs):
     handles(_applied, NumpyVariable)(_operator(_applied))
-    if _applied is not operator.getitem:
-        handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
+    handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
 
 
 def _in_place(function: Any) -> Callable[..., VariableTracker]:
@@ -197,6 +197,22 @@ handles(abs, NumpyVariable)(_operator(operator.abs))
 
 for _applied in OPERATORS_IN_PLACE:
     handles(_applied, ArrayVariable, VariableTracker)(_in_place(_applied))
+
+
+@handles(operator.getitem, NumpyVariable)
+def get_item(tx: Tracing, self: NumpyVariable, key: VariableTracker) -> VariableTracker:
+    key = settled(tx, key)
+    if type(constant_or(key, None)) is int and self.shadow.ndim:
+        _raise_where_not_there(tx, self, key.value())
+    return numpy_operation(tx, "operator", "getitem", operator.getitem, [self, key], {})
+
+
+def _raise_where_not_there(tx: Tracing, array: NumpyVariable, index: int) -> None:
+    """Raise in the traced program, where an array has no such row, what NumPy raises."""
+    rows = array.tensor.fake.shape[0]
+    if not -rows <= index < rows:
+        message = f"index {index} is out of bounds for axis 0 with size {int(rows)}"
+        tx.raise_(IndexError, message)
 
 
 @handles(operator.setitem, ArrayVariable)

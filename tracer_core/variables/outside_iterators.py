@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
+import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
@@ -25,6 +26,7 @@ from tracer_core.variables.registry import builds
 from tracer_core.variables.sequences import TupleVariable
 from tracer_core.variables.special_methods import call_special
 from tracer_core.variables.tracing import ObservedException
+from tracer_core.variables.user_objects import static_lookup
 
 
 class OpaqueIterator(IteratorVariable):
@@ -98,25 +100,35 @@ class OutsideIterator(OpaqueIterator):
 
 
 class IndexIterator(OpaqueIterator):
-    """Goes over what has `__getitem__` alone. Coming to its end is left to Python: nothing else can end it."""
+    """Goes over what has `__getitem__` alone. Coming to its end ends it for good, which only taking one item more can
+    do: that is left to Python where it runs code of the program."""
 
-    __slots__ = ("index", "sequence")
+    __slots__ = ("ended", "index", "sequence")
 
     def __init__(self, sequence: VariableTracker, index: VariableTracker, source: Source) -> None:
         super().__init__(iterator_by_index, source)
         self.sequence = sequence
         self.index = index
+        self.ended = False
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("sequence", self.sequence), ("index", self.index)]
 
     def next(self, tx: Tracing) -> VariableTracker | None:
+        if self.ended:
+            return None
+        sequence = self.sequence.realize()
         try:
-            item = call_special(tx, self.sequence.realize(), "__getitem__", [self.index], "")
+            item = call_special(tx, sequence, "__getitem__", [self.index], "")
         except ObservedException as raised:
-            if issubclass(raised.tracker.cls, (IndexError, StopIteration)):
+            if not issubclass(raised.tracker.cls, (IndexError, StopIteration)):
+                raise
+            found, _ = static_lookup(sequence.python_type(), "__getitem__")
+            if not isinstance(found, types.WrapperDescriptorType):
                 return super().next(tx)
-            raise
+            tx.trace.side_effects.changes(self, "index iterator", "used up")
+            self.ended = True
+            return None
         tx.trace.side_effects.changes(self, "index iterator", "moved on")
         self.index = tx.call(tx.constant(operator.add), [self.index, ConstantVariable(1)])
         return item
