@@ -181,6 +181,14 @@ _reason(
     "Look at the shapes and dtypes of the arguments at this line.",
 )
 _reason(
+    "fake-tensors",
+    "{what} cannot be traced on fake tensors.",
+    "While tracing, operations run on tensors that have shapes, types and devices, but no data. This one needs the "
+    "data, or torch does not say what it gives for them. It runs as plain Python, between two graphs.",
+    "Call it outside the compiled function.",
+    "If the operation is yours, register what it gives for fake tensors (torch.library.register_fake).",
+)
+_reason(
     "graph-argument",
     "An argument of {what} cannot be part of a graph: {argument}.",
     "A graph holds tensors, numbers, strings, dtypes (but not those of quantized tensors), devices, and lists, "
@@ -418,7 +426,7 @@ _reason(
 )
 _reason(
     "numpy-function",
-    "The code uses {name} of NumPy on these values, which is not traced.",
+    "The code uses {name} on these NumPy values, which is not traced.",
     "Only operations known to give the same values in torch as in NumPy become part of a graph.",
     "Use other operations, or call it outside the compiled function.",
 )

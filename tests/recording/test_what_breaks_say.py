@@ -10,9 +10,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.autograd import forward_ad
+from torch.nn.utils.rnn import pack_padded_sequence
 
 import tracer_core
 from tests.conformance.texts import faults
@@ -58,6 +60,18 @@ def compiled_on_its_own(x):
     return x * 2
 
 
+def refused(program: Callable[..., Any]) -> Callable[..., Any]:
+    def caught(x):
+        try:
+            return program(x)
+        except (RuntimeError, ValueError):
+            return x + 1
+
+    return caught
+
+
+LSTM = torch.nn.LSTM(1, 2)
+LENGTHS = torch.tensor([3])
 STATE = torch.get_rng_state()
 OBJECTS = {object()}
 
@@ -125,6 +139,46 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     "text of an array": (
         lambda x: f"{x.detach().numpy()!r}",
         ["The code turns array f32[3] into text, which is not traced."],
+    ),
+    "what the tracer does not compute of NumPy": (
+        lambda x: np.roll(x.detach().numpy(), np.int64(1)),
+        ["The code uses numpy.roll on these NumPy values, which is not traced."],
+    ),
+    "a string times a NumPy number": (
+        lambda x: "ab" * x.detach().numpy().argmax(),
+        ["The code uses the operator * on these NumPy values, which is not traced."],
+    ),
+    "a size that only the data can tell": (
+        lambda x: np.where(x.detach().numpy() > 0),
+        ["The result of numpy.where depends on the data (the size of its result is in the data)."],
+    ),
+    "a mask of an array": (
+        lambda x: x.detach().numpy()[x.detach().numpy() > 0],
+        ["The code uses indexing on these NumPy values, which is not traced."],
+    ),
+    "a method of an array": (
+        lambda x: x.detach().numpy().cumsum(),
+        ["The code uses numpy.ndarray.cumsum on these NumPy values, which is not traced."],
+    ),
+    "what NumPy refuses": (
+        refused(lambda x: x.detach().numpy().reshape(7)),
+        ["numpy.ndarray.reshape refuses these arguments: ValueError: cannot reshape array of size 3 into shape"],
+    ),
+    "what NumPy refuses of an operator": (
+        refused(lambda x: x.detach().numpy() + np.ones(2)),
+        ["The operator + refuses these arguments: ValueError: operands could not be broadcast together"],
+    ),
+    "what torch refuses of an operator": (
+        refused(lambda x: x + torch.ones(2)),
+        ["The operator + refuses these arguments: RuntimeError: Attempting to broadcast a dimension of length 2"],
+    ),
+    "tensors on two devices": (
+        refused(lambda x: x + torch.ones(3, device="meta")),
+        ["The operator + refuses these arguments: RuntimeError: Expected all tensors to be on the same device"],
+    ),
+    "a packed sequence": (
+        lambda x: LSTM(pack_padded_sequence(x.reshape(3, 1, 1), LENGTHS))[0].data,
+        ["lstm cannot be traced on fake tensors."],
     ),
     "set of objects": (
         lambda x: [x + 1 for _ in OBJECTS],

@@ -12,7 +12,8 @@ import torch
 
 from tracer_core import operator_table
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.graph.numpy_calls import DTYPES, numpy_name
+from tracer_core.operator_table import WRITTEN
 from tracer_core.runtime.arrays import turning
 from tracer_core.sources import ById, ConvertedSource, Source
 from tracer_core.variables.array_calls import changed, numpy_operation
@@ -69,7 +70,7 @@ for _name in (*FUNCTIONS, *ROUNDED):
 def _known(name: str, function: Any) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, /, *args: Any, **kwargs: Any) -> VariableTracker:
         if any(isinstance(each.realize(), NumpyVariable) for each in (*args, *kwargs.values())):
-            raise Unsupported("numpy-function", name=name)
+            raise Unsupported("numpy-function", name=numpy_name("function", name))
         return numpy_operation(tx, "values", name, function, list(args), kwargs)
 
     return handler
@@ -82,7 +83,7 @@ for _name in KNOWN_ONLY:
 def _scalar_class(cls: Any) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, value: VariableTracker = NONE) -> VariableTracker:
         if not all_constant([value.realize()]):
-            raise Unsupported("numpy-function", name=cls.__name__)
+            raise Unsupported("numpy-function", name=numpy_name("function", cls.__name__))
         return numpy_operation(tx, "values", cls.__name__, cls, [] if value is NONE else [value], {})
 
     return handler
@@ -105,7 +106,7 @@ _flipping("fliplr", (1,))
 @handles(np.flip, ArrayVariable)
 def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> VariableTracker:
     if not all_constant([axis.realize()]):
-        raise Unsupported("numpy-function", name="flip")
+        raise Unsupported("numpy-function", name="numpy.flip")
     axes = axis.realize().value()
     dims = tuple(range(m.shadow.ndim)) if axes is None else axes if isinstance(axes, tuple) else (axes,)
     return _flipped(tx, "flip", m, dims)
@@ -115,7 +116,7 @@ def _flipped(tx: Tracing, name: str, array: ArrayVariable, dims: tuple[int, ...]
     """A view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
     ndim = array.shadow.ndim
     if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
-        raise Unsupported("numpy-function", name=name)
+        raise Unsupported("numpy-function", name=numpy_name("function", name))
     index = turning(ndim, {dim % ndim for dim in dims})
     return numpy_operation(tx, "operator", "getitem", operator.getitem, [array, tx.constant(index)], {})
 
@@ -179,7 +180,6 @@ def _operator(function: Any) -> Callable[..., VariableTracker]:
     return handler
 
 
-_applied: Callable[..., Any]
 for _applied in (*OPERATORS, operator.abs):
     handles(_applied, NumpyVariable)(_operator(_applied))
     handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
@@ -244,7 +244,8 @@ def put_along_axis(
     tx: Tracing, arr: ArrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
 ) -> VariableTracker:
     if not isinstance(values.realize(), ConstantVariable) or constant_or(axis, None) is None:
-        raise Unsupported("numpy-function", name="put_along_axis")  # (which of several values counts hangs on order)
+        # (Which of several values counts depends on order.)
+        raise Unsupported("numpy-function", name="numpy.put_along_axis")
     changed(tx, "put_along_axis", _put_along, arr, [indices, axis, values], "along")
     return NONE
 
@@ -262,21 +263,22 @@ def _refused(name: str) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _applied in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
-    if _applied not in OPERATORS_IN_PLACE:
-        handles(_applied, ArrayVariable)(_refused(_applied.__name__))
+for _refusing in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
+    if _refusing not in OPERATORS_IN_PLACE:
+        handles(_refusing, ArrayVariable)(_refused(WRITTEN[_refusing]))
 for _name in ("lshift", "rshift", "contains"):
-    handles(getattr(operator, _name), NumpyVariable)(_refused(_name))
-    handles(getattr(operator, _name), VariableTracker, NumpyVariable)(_refused(_name))
+    _applied = getattr(operator, _name)
+    handles(_applied, NumpyVariable)(_refused(WRITTEN[_applied]))
+    handles(_applied, VariableTracker, NumpyVariable)(_refused(WRITTEN[_applied]))
 for _builtin in (divmod, round, pow, str, repr, hash, format, sum, min, max, sorted, iter, complex, bytes):
-    handles(_builtin, NumpyVariable)(_refused(_builtin.__name__))
-method(NumpyVariable, "__iter__")(_refused("iter"))
+    handles(_builtin, NumpyVariable)(_refused(f"{_builtin.__name__}()"))
+method(NumpyVariable, "__iter__")(_refused("iter()"))
 
 
 @handles(len, ArrayVariable)
 def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
     if self.shadow.ndim == 0:
-        raise Unsupported("numpy-function", name="len")
+        raise Unsupported("numpy-function", name="len()")
     return wrap_number(tx, self.tensor.fake.shape[0])
 
 
@@ -367,7 +369,7 @@ def _with_scalar_of_the_graph(function: Any) -> Callable[..., VariableTracker | 
         alike = [dtype.is_floating_point for dtype in dtypes]
         known = all(dtype is not torch.bool and not dtype.is_complex for dtype in dtypes)
         if tensor.fake.dim() == 0 or not known or alike == [False, True]:
-            raise Unsupported("numpy-function", name=function.__name__)
+            raise Unsupported("numpy-function", name=WRITTEN[function])
         return call_in_graph(tx, "call_function", function, [tensor, scalar.tensor], {})
 
     return handler
