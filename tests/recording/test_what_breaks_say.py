@@ -180,6 +180,10 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
         lambda x: LSTM(pack_padded_sequence(x.reshape(3, 1, 1), LENGTHS))[0].data,
         ["lstm cannot be traced on fake tensors."],
     ),
+    "a method of what cannot be traced": (
+        lambda x: torch.quantize_per_tensor(x.detach(), 0.1, 0, torch.qint8).dequantize(),
+        [", is a quantized tensor."],
+    ),
     "set of objects": (
         lambda x: [x + 1 for _ in OBJECTS],
         ["is a set of objects, whose order depends on their addresses."],
