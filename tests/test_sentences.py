@@ -16,6 +16,7 @@ from tracer_core.reasons import REASONS
         "an int", "a lock", "an UntypedStorage", "a UserDict", "an Encoder", "a one-element list", "an OrderedDict",
         "an RNN", "an SGD", "a ReLU", "a Linear", "a Module", "a uint8", "a union", "an Unpickler", "a UUID",
         "an LSTM", "a Size", "a function", "a `Foo`", "an MLP", "an Object", "a union_type",
+        "an ndarray", "an nn.Module", "a node", "a namedtuple",
     ],
 )  # fmt: skip
 def test_articles(phrase: str) -> None:

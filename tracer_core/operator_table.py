@@ -62,5 +62,19 @@ UNARY: dict[str, Operator] = {
 }
 """By the canonical instruction: `-` and `+` are binary operators as well."""
 
+WRITTEN: dict[Any, str] = {
+    **{
+        each.function: f"the operator {each.symbol}"
+        for table in (BINARY, IN_PLACE, COMPARISONS, UNARY)
+        for each in table.values()
+    },
+    operator.abs: "abs()",
+    operator.contains: "the operator in",
+    operator.getitem: "indexing",
+    operator.setitem: "assigning to an index",
+    operator.delitem: "deleting an index",
+}
+"""What sentences call that which Python calls these functions for."""
+
 DIVMOD = Operator("divmod()", divmod, "__divmod__", "__rdivmod__")
 """A builtin function that Python resolves as it does a binary operator."""

@@ -174,6 +174,14 @@ _reason(
     "Look at the shapes and dtypes of the arguments at this line.",
 )
 _reason(
+    "fake-tensors",
+    "{what} cannot be traced on fake tensors.",
+    "While tracing, operations run on tensors that have shapes, types and devices, but no data. This one needs the "
+    "data, or torch does not say what it gives for them. It runs as plain Python, between two graphs.",
+    "Call it outside the compiled function.",
+    "If the operation is yours, register what it gives for fake tensors (torch.library.register_fake).",
+)
+_reason(
     "graph-argument",
     "An argument of {what} cannot be part of a graph: {argument}.",
     "A graph holds tensors, numbers, strings, dtypes (but not those of quantized tensors), devices, and lists, "
@@ -399,7 +407,7 @@ _reason(
 )
 _reason(
     "numpy-data",
-    "The code needs {name} of a NumPy value ({what}).",
+    "The code needs the {name} of a NumPy value ({what}).",
     "Only the data can tell, and the data is there only when the graph has run.",
     "Compute with whole arrays, or look at values outside the compiled function.",
 )
@@ -411,7 +419,7 @@ _reason(
 )
 _reason(
     "numpy-function",
-    "The code uses {name} of NumPy on these values, which is not traced.",
+    "The code uses {name} on these NumPy values, which is not traced.",
     "Only operations known to give the same values in torch as in NumPy become part of a graph.",
     "Use other operations, or call it outside the compiled function.",
 )
@@ -435,8 +443,8 @@ _reason(
 )
 _reason(
     "set-of-objects",
-    "{source} is a set of objects.",
-    "The order in which it is iterated over depends on the objects' addresses.",
+    "{source} is a set of objects, whose order depends on their addresses.",
+    "Addresses differ from run to run, so the set may be in another order in the next.",
     "Use a list or a dict, whose order is fixed.",
 )
 _reason(
@@ -499,6 +507,12 @@ _reason(
     "The code turns {what} into text, which shows its address.",
     "Objects created in the trace get their address later.",
     "Give the class a __repr__ or __str__.",
+)
+_reason(
+    "text",
+    "The code turns {what} into text, which is not traced.",
+    "The text is written by code in C, from values that are not known while tracing.",
+    "Turn it into text outside the compiled function.",
 )
 _reason(
     "needs-constant",

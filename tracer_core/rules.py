@@ -81,7 +81,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "importlib": "it loads code",
     "traceback": "it looks at the Python stack",
     "inspect": "it looks at Python objects from outside",
-    "random": "it changes the state of a random generator",
+    "random": "it reads or changes the state of a random generator",
     "time": "it reads the clock",
     "pdb": "it stops the program",
     "pytest": "it belongs to a test runner",
@@ -93,6 +93,11 @@ SKIPPED_MODULES: dict[str, str] = {
     "tracer_core": "it belongs to tracewalk",
     "tracewalk": "it belongs to tracewalk",
 }
+
+# Functions of these modules of which something else is true.
+SKIPPED_FUNCTIONS: dict[Any, str] = dict.fromkeys(
+    (torch.initial_seed, torch.get_rng_state), "it reads the state of a random generator"
+)
 
 # Python functions inlined although a prefix above says otherwise.
 INLINED_MODULES = (
@@ -275,7 +280,7 @@ def _by_module(function: types.FunctionType) -> Rule:
     module = named if isinstance(named, str) else ""
     if function in INLINED_FUNCTIONS or (module, function.__qualname__) in INLINED_BY_NAME:
         return INLINE
-    why = None if module.startswith(INLINED_MODULES) else _why_skip_module(module)
+    why = None if module.startswith(INLINED_MODULES) else SKIPPED_FUNCTIONS.get(function) or _why_skip_module(module)
     return INLINE if why is None else Rule("skip", why)
 
 

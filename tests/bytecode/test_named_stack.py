@@ -63,7 +63,7 @@ CASES: list[tuple[Callable[..., Any], int, list[str]]] = [
     (in_a_loop, 1, ["the iterator over `enumerate(experts)`, line {}"]),
     (in_a_sum, 1, ["`a.first(1)`, line {}"]),
     (in_a_call, 1, ["`f`, line {}", "`f`, line {}", "`x`, line {}", "`x + 1`, line {}"]),
-    (in_a_method_call, 1, ["`x.sum`, line {}", "`x`, line {}"]),
+    (in_a_method_call, 1, ["`x.sum`, line {}", "`x.sum`, line {}"]),
     (in_a_with, 1, ["the exit of `manager(x)`, line {}"]),
     (in_a_comparison, 1, ["`f(x)`, line {}"]),
     (over_two_lines, 2, ["`f( x, )`, line {}"]),

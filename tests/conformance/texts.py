@@ -22,8 +22,22 @@ NAMES = {
     "a resume function for the user's": r"\b(?:torch_dynamo_)?resum[e]_in_",
     "a class of the engine": r"\b[A-Z]\w*Variabl[e]\b|\bVariableTracke[r]\b",
 }
+OF_MESSAGES = {
+    "a function of a node for NumPy's": r"\b(?:wrappe[d]_\w|numpy_attr_wrappe[r])",
+    "a place in C++": r"\.(?:cp[p]|c[u]|[h])[:\"]|INTERNAL ASSER[T]|\bunhinte[d]\b",
+    "a symbol of torch's alone": r"(?<![\w.'])u[0-9]+\b(?!\[)",
+    "what only fakes raise": r"data is not allocate[d]|report a bug to PyTorc[h]",
+    "a number as sympy writes it": r"\d\.\d*0{8}",
+    "no English": r"\b[Aa] (?:ndarra[y]|in[t]|arra[y]|iterato[r]|objec[t]|elemen[t]|inde[x])\b"
+    r"|\bits [a-z ]+ o[f] a\b",
+}
+"""What no message may hold: graphs do have nodes of such names, and programs may name their variables so."""
+
+MESSAGES = ("break", "call", "end of an attempt", "guard", "failed guard")
+
 # (None of them matches itself: the cache of `re`, which a program may look into, has them all.)
 FORBIDDEN = {what: re.compile(pattern) for what, pattern in NAMES.items()}
+FORBIDDEN_IN_MESSAGES = {what: re.compile(pattern) for what, pattern in OF_MESSAGES.items()}
 
 
 ALLOWED = {("source", "nn.Module's machinery for the module's class")}
@@ -34,7 +48,8 @@ def faults(trace: Trace) -> list[str]:
     """What is wrong with the recording's texts: one line for each kind of text and of name, with an example."""
     found: dict[tuple[str, str], str] = {}
     for kind, text in texts(trace):
-        for what, pattern in FORBIDDEN.items():
+        more = FORBIDDEN_IN_MESSAGES if kind in MESSAGES else {}
+        for what, pattern in (FORBIDDEN | more).items():
             if pattern.search(text) and (kind, what) not in ALLOWED:
                 found.setdefault((kind, what), text)
     for kind, text, meanings in explained_texts(trace):

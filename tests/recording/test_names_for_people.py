@@ -115,3 +115,17 @@ def test_objects_are_told_apart_without_their_addresses() -> None:
     failed = [check for call in made.calls for check in call.checks if not check.reused]
     assert failed[0].text == "list(L['d']) == [an object of object]"
     assert failed[0].seen == "it has other keys, [an object of object]"
+
+
+def test_what_a_method_on_the_stack_is_bound_to() -> None:
+    def program(x):
+        found = []
+        found.append(x.sum().item())
+        return found, x + len(found)
+
+    trace = recorded(program, (torch.ones(3),))
+    texts = [guard.text for guard in trace.guards]
+    receiver = f"`found`, line {program.__code__.co_firstlineno + 2}"
+    assert {f"type({receiver}) is list", f"len({receiver}) == 0"} <= set(texts)
+    assert not any("__self__" in text for text in texts)
+    assert faults(trace) == []

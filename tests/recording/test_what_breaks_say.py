@@ -10,14 +10,17 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.autograd import forward_ad
+from torch.nn.utils.rnn import pack_padded_sequence
 
 import tracer_core
 from tests.conformance.texts import faults
 from tests.recording.test_names_for_people import recorded
-from tracer_core.interpreter import ops
+from tracer_core.frame_eval.convert import prepare
+from tracer_core.interpreter.ops import table
 from tracer_core.reasons import REASONS
 from tracer_core.recording import Trace
 
@@ -57,6 +60,22 @@ def compiled_on_its_own(x):
     return x * 2
 
 
+def refused(program: Callable[..., Any]) -> Callable[..., Any]:
+    def caught(x):
+        try:
+            return program(x)
+        except (RuntimeError, ValueError):
+            return x + 1
+
+    return caught
+
+
+LSTM = torch.nn.LSTM(1, 2)
+LENGTHS = torch.tensor([3])
+STATE = torch.get_rng_state()
+OBJECTS = {object()}
+
+
 SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     "grad": (lambda x: torch.func.grad(total)(x) + 1, ["The code calls torch.func.grad(total), which is not traced"]),
     "sum of grads": (
@@ -90,6 +109,85 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
         lambda x: (x + 1).untyped_storage().nbytes(),
         ["The code calls the method nbytes of an UntypedStorage, which is not traced with these arguments."],
     ),
+    "how a tensor was created": (
+        lambda x: (x + 1, x._is_view()),
+        ["The code calls the method _is_view of a Tensor, which is not traced"],
+    ),
+    "reading a generator's state": (
+        lambda x: (x + 1, torch.initial_seed(), torch.get_rng_state()),
+        [
+            f"The code calls torch.{name}, which is left to Python: it reads the state of a random generator."
+            for name in ("initial_seed", "get_rng_state")
+        ],
+    ),
+    "changing a generator's state": (
+        lambda x: (x + 1, torch.random.fork_rng(devices=[]), torch.set_rng_state(STATE)),
+        ["The code calls torch.set_rng_state, which is left to Python: it changes the state of random generators."],
+    ),
+    "attribute of an array": (
+        lambda x: x.detach().numpy().base is None,
+        ["The code reads the attribute base of an ndarray, which is not traced."],
+    ),
+    "truth of an array": (
+        lambda x: 1 if x.detach().numpy().sum() else 0,
+        ["The code needs the truth value of a NumPy value (numpy scalar f32[])."],
+    ),
+    "items of an array": (
+        lambda x: list(x.detach().numpy()),
+        ["The code needs the items of a NumPy value (array f32[3])."],
+    ),
+    "text of an array": (
+        lambda x: f"{x.detach().numpy()!r}",
+        ["The code turns array f32[3] into text, which is not traced."],
+    ),
+    "what the tracer does not compute of NumPy": (
+        lambda x: np.roll(x.detach().numpy(), np.int64(1)),
+        ["The code uses numpy.roll on these NumPy values, which is not traced."],
+    ),
+    "a string times a NumPy number": (
+        lambda x: "ab" * x.detach().numpy().argmax(),
+        ["The code uses the operator * on these NumPy values, which is not traced."],
+    ),
+    "a size that only the data can tell": (
+        lambda x: np.where(x.detach().numpy() > 0),
+        ["The result of numpy.where depends on the data (the size of its result is in the data)."],
+    ),
+    "a mask of an array": (
+        lambda x: x.detach().numpy()[x.detach().numpy() > 0],
+        ["The code uses indexing on these NumPy values, which is not traced."],
+    ),
+    "a method of an array": (
+        lambda x: x.detach().numpy().cumsum(),
+        ["The code uses numpy.ndarray.cumsum on these NumPy values, which is not traced."],
+    ),
+    "what NumPy refuses": (
+        refused(lambda x: x.detach().numpy().reshape(7)),
+        ["numpy.ndarray.reshape refuses these arguments: ValueError: cannot reshape array of size 3 into shape"],
+    ),
+    "what NumPy refuses of an operator": (
+        refused(lambda x: x.detach().numpy() + np.ones(2)),
+        ["The operator + refuses these arguments: ValueError: operands could not be broadcast together"],
+    ),
+    "what torch refuses of an operator": (
+        refused(lambda x: x + torch.ones(2)),
+        ["The operator + refuses these arguments: RuntimeError: Attempting to broadcast a dimension of length 2"],
+    ),
+    "tensors on two devices": (
+        refused(lambda x: x + torch.ones(3, device="meta")),
+        ["The operator + refuses these arguments: RuntimeError: Expected all tensors to be on the same device"],
+    ),
+    "a packed sequence": (
+        lambda x: LSTM(pack_padded_sequence(x.reshape(3, 1, 1), LENGTHS))[0].data,
+        ["lstm cannot be traced on fake tensors."],
+    ),
+    "a method of what cannot be traced": (
+        lambda x: torch.quantize_per_tensor(x.detach(), 0.1, 0, torch.qint8).dequantize(),
+        [", is a quantized tensor."],
+    ),
+    "set of objects": (
+        lambda x: [x + 1 for _ in OBJECTS],
+        ["is a set of objects, whose order depends on their addresses."],
+    ),
     "script": (
         lambda x: torch.jit.script(torch.nn.ReLU())(x),
         ["The code uses ScriptMethod.__call__, whose code is in C and is not traced."],
@@ -114,6 +212,22 @@ def test_sentences(name: str) -> None:
     for sentence in expected:
         assert any(sentence in message for message in messages), messages
     assert faults(trace) == []
+
+
+def test_nothing_breaks_where_nothing_is_in_the_way() -> None:
+    """The text of a size that varies, and questions about classes."""
+    program = lambda x: (x + 1, f"{x.shape} {x.size()!r} {str(x.shape)}", torch.is_storage(x))  # noqa: E731
+    trace = recorded(program, (torch.ones(3, 5),), (torch.ones(4, 6),), dynamic=True)
+    assert not trace.breaks
+    compiled = tracer_core.compile(program, backend="eager", dynamic=True)
+    for sizes in ((3, 5), (4, 6)):
+        assert compiled(torch.ones(sizes))[1:] == program(torch.ones(sizes))[1:]
+    assert tracer_core.compile(torch.is_storage, backend="eager")(torch.ones(2).untyped_storage())
+
+
+def test_a_text_with_an_address_is_told_as_such() -> None:
+    (broken, *_) = recorded(lambda x: (x + 1, f"{(i for i in (1, 2))}"), (torch.ones(3),)).breaks
+    assert "into text, which shows its address." in broken.message
 
 
 def hints(trace: Trace) -> list[str]:
@@ -145,7 +259,8 @@ def test_the_recursion_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def program(x):
         return x + 1
 
-    monkeypatch.setitem(ops._handlers, "BINARY_OP", endless)
+    prepare()  # all handlers are registered
+    monkeypatch.setitem(table._handlers, "BINARY_OP", endless)
     program = type(program)(program.__code__.replace(), globals())  # not decoded with another handler
     trace = recorded(program, (torch.ones(2),))
     (broken,) = trace.breaks

@@ -82,7 +82,8 @@ def _stack_after(instruction: Instruction, stack: list[_Item], jumps: bool) -> l
     if instruction.op == "SWAP":
         return [*below, items[-1], *items[1:-1], items[0]]
     if instruction.op == "LOAD_METHOD":
-        return [*below, _Item(instruction), items[0]]
+        # An empty slot, and the bound method: the interpreter and what codegen writes know one form.
+        return [*below, *(_Item(instruction, place, items[0]) for place in range(2))]
     if instruction.op == "PUSH_EXC_INFO":
         return [*below, _Item(instruction, raised=True), *items]
     keeps = min(_KEEP[instruction.op] or taken, left) if instruction.op in _KEEP else 0
@@ -108,6 +109,8 @@ def _label(item: _Item, filename: str) -> Label:
         of = _label(item.of, filename)
         return Label(f"an item of {of.given}", of.line)
     text = _text(filename, by.span)
+    if by.op == "LOAD_METHOD" and item.of is not None:
+        return Label(f"`{text}`" if text else "a method", line, receiver=_label(item.of, filename))
     if by.op in ("UNPACK_SEQUENCE", "UNPACK_EX"):
         return Label(f"an item for `{text}`" if text else "an item", line)
     return Label(f"`{text}`" if text else _WORDS.get(by.op, "a value"), line)

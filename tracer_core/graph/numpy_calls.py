@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from tracer_core.graph.numpy_warnings import Check, checked
+from tracer_core.operator_table import WRITTEN
 
 DTYPES: dict[np.dtype[Any], torch.dtype] = {
     np.dtype(name): getattr(torch, name)
@@ -124,7 +125,20 @@ def numpy_call(
     called = "numpy_attr_wrapper" if kind == "attribute" else f"wrapped_{name.rpartition('.')[2].strip('_')}"
     function.__name__ = function.__qualname__ = called
     function.__module__ = __name__
+    NAMES_OF_NUMPY[function] = numpy_name(kind, name)
     return function
+
+
+NAMES_OF_NUMPY: dict[Any, str] = {}
+"""What people call that which functions of nodes compute."""
+
+
+def numpy_name(kind: str, name: str) -> str:
+    """What people call an operation of NumPy's (see `numpy_call` for kind and name)."""
+    if kind in ("method", "attribute"):
+        return f"numpy.ndarray.{name}"
+    written = WRITTEN.get(getattr(operator, name, None)) if kind in ("operator", "tensors", "parts") else None
+    return written or f"numpy.{name}"
 
 
 def _find(kind: str, name: str) -> Callable[..., Any]:

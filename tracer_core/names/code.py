@@ -18,12 +18,14 @@ from tracer_core.names.files import place, shown_file
 @dataclass(frozen=True, slots=True)
 class Label:
     """The name of a value that no variable of the program holds: `given` is the text in the program, or words, for
-    what gave it, at `line`. An `iterator` goes over what was given; a `box` is a list that holds it alone."""
+    what gave it, at `line`. An `iterator` goes over what was given; a `box` is a list that holds it alone; a bound
+    method has a `receiver`."""
 
     given: str
     line: int | None = None
     iterator: bool = False
     box: bool = False
+    receiver: Label | None = None
 
     @property
     def origin(self) -> str:

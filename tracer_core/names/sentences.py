@@ -14,10 +14,19 @@ def filled(sentence: str, details: Mapping[str, Any]) -> str:
         article = f"{match[1]}n" if _begins_with_vowel(str(details[match[2]])) else match[1]
         return f"{article} {{{match[2]}}}"
 
-    return _AFTER_LINE.sub(r"\1,", _ARTICLE.sub(with_article, sentence).format(**details))
+    text = _AFTER_LINE.sub(r"\1,", _ARTICLE.sub(with_article, sentence).format(**details))
+    return text[0].upper() + text[1:] if _WORDS.match(text) else text
+
+
+def a(noun: str) -> str:
+    """The noun with its article."""
+    return f"an {noun}" if _begins_with_vowel(noun) else f"a {noun}"
 
 
 _ARTICLE = re.compile(r"\b([Aa]) \{(\w+)\}")
+_WORDS = re.compile(r"(?:the|indexing|assigning|deleting|what) ")
+"""What is filled in at the beginning and is English, where names keep their small letters."""
+
 _AFTER_LINE = re.compile(r"(?<=[`)])(, line \d+)(?= (?:is|was|has|takes|gives|cannot)\b)")
 """Where a value named by its text and line is the subject: `y.grad_fn`, line 3, is ..."""
 
@@ -27,8 +36,8 @@ def _begins_with_vowel(text: str) -> bool:
 
 
 _VOWEL = re.compile(r"[aeiAEI]|[oO](?!ne\b|ne[A-Z_-]|nce)|[uU](?!int|n[iI]|se|sa|su|uid|UID|tf|func|fun|til)")
-_SPELT = re.compile(r"[FHLMNRSX](?![a-z])")
-"""Letters whose names begin with a vowel, at the beginning of an abbreviation: an RNN, an SGD."""
+_SPELT = re.compile(r"[FHLMNRSX](?![a-z])|n[dn]")
+"""Letters whose names begin with a vowel, at the beginning of an abbreviation: an RNN, an SGD, an ndarray."""
 
 
 def ordinal(number: int) -> str:

@@ -30,6 +30,8 @@ def shallow(x: Any) -> Any:
         return x
     if cls in _SHALLOW:
         return x.copy()
+    if issubclass(cls, type):
+        return x
     own = getattr(cls, "__copy__", None)
     if own is not None:
         return own(x)
@@ -68,7 +70,7 @@ class Memo:
 
 def _deep(x: Any, memo: Memo) -> Any:
     cls = type(x)
-    if cls in _ATOMIC:
+    if cls in _ATOMIC or issubclass(cls, type):
         return x
     known = memo.find(x)
     if known:

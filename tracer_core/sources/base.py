@@ -117,6 +117,11 @@ class Source:
         """Of a list that the engine introduced to hold one value: the name of that."""
         return None
 
+    @property
+    def receiver(self) -> str | None:
+        """Of a bound method that the engine put on the stack: the name of what it is bound to."""
+        return None
+
     def step(self, base: Any, scope: Scope) -> Any:
         """The value here, given the value at `base` (None for roots). Raises what the access raises."""
         raise NotImplementedError

@@ -27,7 +27,15 @@ class AttrSource(Step):
 
     @property
     def name(self) -> str:
-        return f"{self.of.atom}.{self.attr}"
+        return self._receiver or f"{self.of.atom}.{self.attr}"
+
+    @property
+    def in_words(self) -> bool:
+        return self._receiver is not None
+
+    @property
+    def _receiver(self) -> str | None:
+        return self.of.receiver if self.attr == "__self__" else None
 
     def step(self, base: Any, scope: Scope) -> Any:
         return getattr(base, self.attr)

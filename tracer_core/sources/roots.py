@@ -35,6 +35,10 @@ class LocalSource(Source):
     def item(self) -> str | None:
         return self.label.text if self.label is not None and self.label.box else None
 
+    @property
+    def receiver(self) -> str | None:
+        return None if self.label is None or self.label.receiver is None else self.label.receiver.text
+
     def step(self, base: Any, scope: Scope) -> Any:
         return scope.locals[self.local]
 

@@ -258,3 +258,27 @@ def views_of_memory(x):
 @program("B6", lambda: [a(2, 3)])
 def questions(x):
     return x.shape, x.ndim, x.dtype == np.float64, x.dtype.name, len(x), isinstance(x, np.ndarray), x.size, x.itemsize
+
+
+@program(
+    "B6", lambda: [(t(3),), (t(4),), (t(3, 2),)], differs="fewer_breaks", why="torch takes items of an array in eager"
+)
+def loops_after_a_break(x):
+    total, array = 0, x.numpy()
+    print(end="")
+    rows = iter(array)
+    for row in rows:
+        print(end="")
+        total = total + row
+    return x + 1, total, list(rows), next(rows, "no more")
+
+
+@program("B6", lambda: [(t(3),), (t(4),)], differs="torch_differs", why=TORCH_WRONG)
+def rows_that_are_not_there(x):
+    array, said = x.numpy(), []
+    for index in (3, -5, 2):
+        try:
+            said.append(array[index])
+        except IndexError as error:
+            said.append(str(error))
+    return said

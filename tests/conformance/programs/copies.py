@@ -3,6 +3,8 @@
 import collections
 import copy
 
+import torch
+
 from tests.conformance.program import program, t
 
 DIFFERS = {"differs": "torch_differs", "why": "torch.compile leaves copying to Python, or refuses it"}
@@ -191,3 +193,10 @@ def classes_that_learn_protocols(x):
     made.__len__ = lambda self: 2
     counts = isinstance(made(), collections.abc.Iterable), issubclass(made, collections.abc.Sized)
     return y, counts, isinstance(made(), collections.abc.Hashable), isinstance(made(), collections.abc.Container)
+
+
+@program("I12 I10", **FEWER)
+def classes_with_metaclasses(x):
+    kinds = torch.Tensor, torch.nn.Parameter, torch.autograd.Function, collections.abc.Sized
+    copied = [made is kind for kind in kinds for made in both(kind)]
+    return x + 1, copied, copy.deepcopy([torch.Tensor])[0] is torch.Tensor

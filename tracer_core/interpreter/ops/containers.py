@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tracer_core.bytecode import Instruction
-from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.calls import called_name
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.builtins.dict_methods import Pair, pairs_of_mapping, plain_dict, take_all
 from tracer_core.variables.builtins.sequence_methods import list_extend
+from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.builtins.text_methods import formatted, shown
 from tracer_core.variables.containers.dicts import DictVariable, SetVariable
 from tracer_core.variables.containers.sequences import ListVariable, SliceVariable, TupleVariable
@@ -75,7 +75,7 @@ def format_value(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     elif conversion is not None or (not spec and not _has_own_format(value)):
         text = tx.text_of(value, conversion or "__str__")
         if text is None:
-            raise Unsupported("object-address", what=value.describe())
+            raise no_text(value)
         value = text.realize()
     if not spec and conversion is None and value.python_type() is str:
         frame.push(value)

@@ -74,7 +74,7 @@ class SourcelessBuilder:
             return BuiltinVariable(value)
         if dataclasses.is_dataclass(value) or type(value) in (torch.finfo, torch.iinfo):
             return self.tx.build(value, ConstSource.of_object(value, type(value).__name__))
-        raise Unsupported("unknown-object", type=type(value).__qualname__, source="a value made while tracing")
+        raise Unsupported("unknown-object", type=type(value).__qualname__, source="A value that the code computes")
 
 
 def _set(build: SourcelessBuilder, value: Any) -> SetVariable:

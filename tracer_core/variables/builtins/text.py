@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import collections
+import functools
 import re
 import types
+import weakref
 
 import torch
 
 from tracer_core.class_origins import HEAP_TYPE, class_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable
-from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, TupleVariable
+from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, SizeVariable, TupleVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
@@ -56,7 +58,7 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
                 bound = obj.bind_descriptor(tx, name, found, owner)
                 assert bound is not None
                 return tx.call(bound, [])
-        raise Unsupported("object-address", what=obj.describe())
+        raise no_text(obj)
     if isinstance(obj, EnumMemberVariable) and has_special(obj, special):
         return call_special(tx, obj, special, [], "")
     try:
@@ -73,6 +75,21 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
     return None
 
 
+_SHOW_ADDRESSES = frozenset(
+    cls.__repr__
+    for cls in (
+        object, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, types.CellType,
+        types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, weakref.ref, functools.partial,
+    )
+)  # fmt: skip
+
+
+def no_text(obj: VariableTracker) -> Unsupported:
+    """Why a value's text is not known while tracing."""
+    shows_address = getattr(obj.python_type(), "__repr__", None) in _SHOW_ADDRESSES
+    return Unsupported("object-address" if shows_address else "text", what=obj.describe())
+
+
 def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     """The text of a container of values that have theirs; None for other things."""
     if type(obj) is ListVariable:
@@ -80,6 +97,8 @@ def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None
     if type(obj) is TupleVariable:
         comma = "," if len(obj.items) == 1 else ""
         return ConstantVariable(f"({', '.join(_texts(tx, obj.items))}{comma})")
+    if type(obj) is SizeVariable:
+        return ConstantVariable(f"torch.Size([{', '.join(_texts(tx, obj.items))}])")
     if type(obj) is DequeVariable:
         most = "" if obj.maxlen is None else f", maxlen={obj.maxlen}"
         return ConstantVariable(f"deque([{', '.join(_texts(tx, obj.items))}]{most})")
@@ -112,7 +131,7 @@ def _texts(tx: Tracing, items: list[VariableTracker]) -> list[str]:
     for item in items:
         text = text_of(tx, item, "__repr__")
         if text is None:
-            raise Unsupported("object-address", what=item.realize().describe())
+            raise no_text(item.realize())
         texts.append(str(text.value()))
     return texts
 
@@ -135,7 +154,7 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
             owner.__init__(made, *(arg.realize().value() for arg in obj.made_of))
         except (TypeError, ValueError):
             # It came from outside, made in another way than by its arguments.
-            raise Unsupported("object-address", what=obj.describe()) from None
+            raise no_text(obj) from None
         made.args = tuple(values)
     # (What an AttributeError or NameError says of the object and the name is no part of its text.)
     in_c = [

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
+from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
@@ -81,7 +82,7 @@ def shown(tx: Tracing, tracker: VariableTracker) -> Any:
 def _text(tx: Tracing, of: VariableTracker, special: str) -> str:
     text = tx.text_of(of, special)
     if text is None:
-        raise Unsupported("object-address", what=of.describe())
+        raise no_text(of.realize())
     return str(text.value())
 
 

@@ -22,6 +22,7 @@ from tracer_core.graph.fakes import version_of
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make
+from tracer_core.names.sentences import a
 from tracer_core.runtime.arrays import scalar_tensor, start_of, tensor_of_reversed
 from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
@@ -56,10 +57,10 @@ class NumpyVariable(VariableTracker):
         return [("tensor", self.tensor)]
 
     def truth(self, tx: Tracing) -> bool | None:
-        raise Unsupported("numpy-data", what=self.describe(), name="its truth value")
+        raise Unsupported("numpy-data", what=self.describe(), name="truth value")
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        raise Unsupported("numpy-data", what=self.describe(), name="its items")
+        raise Unsupported("numpy-data", what=self.describe(), name="items")
 
 
 class ArrayVariable(NumpyVariable):
@@ -242,7 +243,7 @@ def _adopt(
             pairs = zip(result.items, shadow, strict=True)
             return type(result)([_adopt(tx, name, item, part, given) for item, part in pairs])
     if not isinstance(result, TensorVariable) or not isinstance(shadow, (np.ndarray, np.generic)):
-        raise Unsupported("numpy-differs", name=name, what=f"a {type(shadow).__name__}")
+        raise Unsupported("numpy-differs", name=name, what=a(type(shadow).__name__))
     fake = result.fake
     if DTYPES.get(shadow.dtype) is not fake.dtype:
         raise Unsupported("numpy-differs", name=name, what=f"dtype {shadow.dtype}")

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call
+from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call, numpy_name
 from tracer_core.graph.numpy_warnings import gathering
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
@@ -39,6 +39,22 @@ def numpy_operation(
     tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
 ) -> VariableTracker:
     """`function(*args, **kwargs)` as a node (see `numpy_call` for kind and name), or now where all is known."""
+    try:
+        return _operation(tx, kind, name, function, args, kwargs)
+    except Unsupported as error:
+        raise _named(error, kind, name) from error.__cause__
+
+
+def _named(error: Unsupported, kind: str, name: str) -> Unsupported:
+    """The error with the operation's name as people know it."""
+    known = numpy_name(kind, name)
+    details = {key: known if each == name else each for key, each in error.details.items()}
+    return error if details == error.details else Unsupported(error.reason_id, **details)
+
+
+def _operation(
+    tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> VariableTracker:
     if (
         kind == "operator"
         and name in _OF_ANY_NUMBER
@@ -60,7 +76,7 @@ def numpy_operation(
         return numpy_operation(tx, "operator", "mul", operator.mul, [args[0], args[0]], {})
     if given:
         check_values(name, shadows, named, tx.output.frame.config.is_on("numpy_rounding"))
-    watched = guard_error_handling(tx, name)
+    watched = guard_error_handling(tx)
     shadow = on_shadows(name, function, shadows, named, real=not given)
     if not given:
         return known_result(tx, name, shadow)
@@ -151,7 +167,7 @@ def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: A
     if not of_floats and not (isinstance(array, ArrayVariable) and array.shadow.dtype == np.int64):
         return None
     shadows = [arg.shadow if arg is array else _STAND_INS[number.python_type()] for arg in args]
-    watched = guard_error_handling(tx, name)
+    watched = guard_error_handling(tx)
     shadow = on_shadows(name, function, shadows, {})
     check = check_for(name, shadows, {}, shadow)
     tensor = values_of(tx, array) if of_floats or shadow.dtype.kind != "f" else as_double(tx, array).tensor
@@ -252,13 +268,22 @@ def changed(
     tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args, kind: str = "operator"
 ) -> ArrayVariable:
     """A node that changes `array` in place (see `numpy_call` for kind and name)."""
+    try:
+        return _changed(tx, name, function, array, rest, kind)
+    except Unsupported as error:
+        raise _named(error, kind, name) from error.__cause__
+
+
+def _changed(
+    tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args, kind: str
+) -> ArrayVariable:
     args = [array, *(_ready(tx, name, arg) for arg in rest)]
     shadows = [_shadow(arg) for arg in args]
     if name == "setitem" and _is_there_already(*shadows):
         return array
     check_values(name, shadows, {}, rounding=False)
     _check_cast(name, array, shadows)
-    watched = guard_error_handling(tx, name)
+    watched = guard_error_handling(tx)
     on_shadows(name, function, shadows, {})
     check_warning = check_for(name, shadows, {}, array.shadow)
     kind = _by_parts(kind, name, array.shadow, {})
@@ -315,7 +340,7 @@ def _into(
     shadows = [_shadow(arg) for arg in args]
     named = {key: _shadow(value) for key, value in kwargs.items()}
     check_values(name, shadows, named, tx.output.frame.config.is_on("numpy_rounding"))
-    watched = guard_error_handling(tx, name)
+    watched = guard_error_handling(tx)
     given = on_shadows(name, function, shadows, {**named, "out": out.shadow})
     result = on_shadows(name, function, shadows, named)
     apart = isinstance(function, np.ufunc) or not any(

@@ -12,7 +12,8 @@ import torch
 
 from tracer_core import operator_table
 from tracer_core.errors import Unsupported
-from tracer_core.graph.numpy_calls import DTYPES
+from tracer_core.graph.numpy_calls import DTYPES, numpy_name
+from tracer_core.operator_table import WRITTEN
 from tracer_core.runtime.arrays import turning
 from tracer_core.sources import ById, ConvertedSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
@@ -22,7 +23,7 @@ from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, getter, handles, method
-from tracer_core.variables.core.tensors import TensorVariable, wrap_number
+from tracer_core.variables.core.tensors import TensorVariable, settled, wrap_number
 from tracer_core.variables.numpy.arrays import (
     ArrayVariable,
     NumpyScalarVariable,
@@ -69,7 +70,7 @@ for _name in (*FUNCTIONS, *ROUNDED):
 def _known(name: str, function: Any) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, /, *args: Any, **kwargs: Any) -> VariableTracker:
         if any(isinstance(each.realize(), NumpyVariable) for each in (*args, *kwargs.values())):
-            raise Unsupported("numpy-function", name=name)
+            raise Unsupported("numpy-function", name=numpy_name("function", name))
         return numpy_operation(tx, "values", name, function, list(args), kwargs)
 
     return handler
@@ -82,7 +83,7 @@ for _name in KNOWN_ONLY:
 def _scalar_class(cls: Any) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, value: VariableTracker = NONE) -> VariableTracker:
         if not all_constant([value.realize()]):
-            raise Unsupported("numpy-function", name=cls.__name__)
+            raise Unsupported("numpy-function", name=numpy_name("function", cls.__name__))
         return numpy_operation(tx, "values", cls.__name__, cls, [] if value is NONE else [value], {})
 
     return handler
@@ -105,7 +106,7 @@ _flipping("fliplr", (1,))
 @handles(np.flip, ArrayVariable)
 def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> VariableTracker:
     if not all_constant([axis.realize()]):
-        raise Unsupported("numpy-function", name="flip")
+        raise Unsupported("numpy-function", name="numpy.flip")
     axes = axis.realize().value()
     dims = tuple(range(m.shadow.ndim)) if axes is None else axes if isinstance(axes, tuple) else (axes,)
     return _flipped(tx, "flip", m, dims)
@@ -115,7 +116,7 @@ def _flipped(tx: Tracing, name: str, array: ArrayVariable, dims: tuple[int, ...]
     """A view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
     ndim = array.shadow.ndim
     if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
-        raise Unsupported("numpy-function", name=name)
+        raise Unsupported("numpy-function", name=numpy_name("function", name))
     index = turning(ndim, {dim % ndim for dim in dims})
     return numpy_operation(tx, "operator", "getitem", operator.getitem, [array, tx.constant(index)], {})
 
@@ -179,10 +180,9 @@ def _operator(function: Any) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _applied in (*OPERATORS, operator.abs, operator.getitem):
+for _applied in (*OPERATORS, operator.abs):
     handles(_applied, NumpyVariable)(_operator(_applied))
-    if _applied is not operator.getitem:
-        handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
+    handles(_applied, VariableTracker, NumpyVariable)(_operator(_applied))
 
 
 def _in_place(function: Any) -> Callable[..., VariableTracker]:
@@ -197,6 +197,22 @@ handles(abs, NumpyVariable)(_operator(operator.abs))
 
 for _applied in OPERATORS_IN_PLACE:
     handles(_applied, ArrayVariable, VariableTracker)(_in_place(_applied))
+
+
+@handles(operator.getitem, NumpyVariable)
+def get_item(tx: Tracing, self: NumpyVariable, key: VariableTracker) -> VariableTracker:
+    key = settled(tx, key)
+    if type(constant_or(key, None)) is int and self.shadow.ndim:
+        _raise_where_not_there(tx, self, key.value())
+    return numpy_operation(tx, "operator", "getitem", operator.getitem, [self, key], {})
+
+
+def _raise_where_not_there(tx: Tracing, array: NumpyVariable, index: int) -> None:
+    """Raise in the traced program, where an array has no such row, what NumPy raises."""
+    rows = array.tensor.fake.shape[0]
+    if not -rows <= index < rows:
+        message = f"index {index} is out of bounds for axis 0 with size {int(rows)}"
+        tx.raise_(IndexError, message)
 
 
 @handles(operator.setitem, ArrayVariable)
@@ -228,7 +244,8 @@ def put_along_axis(
     tx: Tracing, arr: ArrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
 ) -> VariableTracker:
     if not isinstance(values.realize(), ConstantVariable) or constant_or(axis, None) is None:
-        raise Unsupported("numpy-function", name="put_along_axis")  # (which of several values counts hangs on order)
+        # (Which of several values counts depends on order.)
+        raise Unsupported("numpy-function", name="numpy.put_along_axis")
     changed(tx, "put_along_axis", _put_along, arr, [indices, axis, values], "along")
     return NONE
 
@@ -246,21 +263,22 @@ def _refused(name: str) -> Callable[..., VariableTracker]:
     return handler
 
 
-for _applied in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
-    if _applied not in OPERATORS_IN_PLACE:
-        handles(_applied, ArrayVariable)(_refused(_applied.__name__))
+for _refusing in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
+    if _refusing not in OPERATORS_IN_PLACE:
+        handles(_refusing, ArrayVariable)(_refused(WRITTEN[_refusing]))
 for _name in ("lshift", "rshift", "contains"):
-    handles(getattr(operator, _name), NumpyVariable)(_refused(_name))
-    handles(getattr(operator, _name), VariableTracker, NumpyVariable)(_refused(_name))
+    _applied = getattr(operator, _name)
+    handles(_applied, NumpyVariable)(_refused(WRITTEN[_applied]))
+    handles(_applied, VariableTracker, NumpyVariable)(_refused(WRITTEN[_applied]))
 for _builtin in (divmod, round, pow, str, repr, hash, format, sum, min, max, sorted, iter, complex, bytes):
-    handles(_builtin, NumpyVariable)(_refused(_builtin.__name__))
-method(NumpyVariable, "__iter__")(_refused("iter"))
+    handles(_builtin, NumpyVariable)(_refused(f"{_builtin.__name__}()"))
+method(NumpyVariable, "__iter__")(_refused("iter()"))
 
 
 @handles(len, ArrayVariable)
 def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
     if self.shadow.ndim == 0:
-        raise Unsupported("numpy-function", name="len")
+        raise Unsupported("numpy-function", name="len()")
     return wrap_number(tx, self.tensor.fake.shape[0])
 
 
@@ -270,7 +288,7 @@ def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
 def _number(cls: type, *of: type) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, scalar: NumpyVariable) -> VariableTracker:
         if scalar.source is None or not isinstance(scalar, NumpyScalarVariable) or not isinstance(scalar.shadow, of):
-            raise Unsupported("numpy-data", what=scalar.describe(), name="the number")
+            raise Unsupported("numpy-data", what=scalar.describe(), name="value")
         source = ConvertedSource(scalar.source, ById(cls), cls.__name__)
         node, value = tx.output.root.unknown_number(source, cls)
         return wrap_fx_proxy(tx, node, value, source)
@@ -351,7 +369,7 @@ def _with_scalar_of_the_graph(function: Any) -> Callable[..., VariableTracker | 
         alike = [dtype.is_floating_point for dtype in dtypes]
         known = all(dtype is not torch.bool and not dtype.is_complex for dtype in dtypes)
         if tensor.fake.dim() == 0 or not known or alike == [False, True]:
-            raise Unsupported("numpy-function", name=function.__name__)
+            raise Unsupported("numpy-function", name=WRITTEN[function])
         return call_in_graph(tx, "call_function", function, [tensor, scalar.tensor], {})
 
     return handler

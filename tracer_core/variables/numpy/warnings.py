@@ -43,7 +43,7 @@ def error_handling(numpy: Any) -> str:
     return IGNORED if set(set_to.values()) == {"ignore"} else WATCHED
 
 
-def guard_error_handling(tx: Tracing, name: str) -> bool:
+def guard_error_handling(tx: Tracing) -> bool:
     """Whether NumPy does anything about what goes wrong with floats. Code made here is right while that is so.
 
     Raises:
@@ -51,7 +51,7 @@ def guard_error_handling(tx: Tracing, name: str) -> bool:
     """
     now = error_handling(np)
     if now == REFUSED:
-        raise Unsupported("numpy-function", name=f"{name} (with underflows looked at by np.seterr or np.errstate)")
+        raise Unsupported("numpy-function", name="operations that tell of underflows (numpy.errstate)")
     source = ConvertedSource(ConstSource.of_object(np, "numpy"), ById(error_handling), "error_handling")
     tx.guard(make.constant(source, now))
     return now == WATCHED

@@ -9,6 +9,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.guards.describe import module_name
 from tracer_core.guards.kinds.libraries import note_special_methods
+from tracer_core.names.code import code_name
 from tracer_core.names.public import name_of
 from tracer_core.sources import AttrSource, ConstSource, Source
 from tracer_core.variables.containers.dicts import DictVariable, MappingProxyVariable
@@ -235,12 +236,15 @@ def _sets_and_gets(found: Any) -> bool:
 
 
 class BuiltinVariable(KnownVariable):
-    """A function implemented in C, or a builtin type."""
+    """A function implemented in C, or a builtin type, or the code of a function."""
 
     __slots__ = ()
     kind = "builtin"
 
     attribute = KnownVariable.held
+
+    def describe(self) -> str:
+        return f"code {code_name(self.known)}" if type(self.known) is types.CodeType else super().describe()
 
 
 class TorchFunctionVariable(KnownVariable):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
+from torch._subclasses import fake_tensor
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.number_errors import may_be_huge
+from tracer_core.graph.numpy_calls import NAMES_OF_NUMPY
+from tracer_core.operator_table import WRITTEN
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.dicts import DictVariable
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
@@ -71,8 +76,16 @@ def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
     return as_argument(tracker)
 
 
-_AS_WRITTEN = {"getitem": "indexing", "setitem": "assigning to an index", "_unique2": "unique"}
-"""What people write for functions that Python or torch calls for them."""
+_AS_WRITTEN = {"_unique2": "unique"}
+"""What people write for functions that torch calls for them."""
+
+
+def _name_of(target: Any) -> str:
+    """The operation as people write it."""
+    if isinstance(target, str):
+        return target
+    name = str(NAMES_OF_NUMPY.get(target) or WRITTEN.get(target) or getattr(target, "__name__", target))
+    return _AS_WRITTEN.get(name, name)
 
 
 def _is_of_torch(target: Any) -> bool:
@@ -93,8 +106,7 @@ def call_in_graph(
         Unsupported: an argument cannot be in a graph, or the operation needs real data, or it fails on fakes (then
             plain Python shall run it and raise what it raises).
     """
-    name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
-    name = _AS_WRITTEN.get(name, name)
+    name = _name_of(target)
     try:
         pairs = [_argument_of(target, arg) for arg in args]
         named = {key: _argument_of(target, arg) for key, arg in kwargs.items()}
@@ -112,7 +124,8 @@ def call_in_graph(
         named["device"] = (device, device)
     function = run if run is not None else _runner(op, target)
     empty_lists = tx.output.fakes.operations.empty_lists
-    fake = _run(tx, name, function, [p[1] for p in pairs], {k: p[1] for k, p in named.items()})
+    fakes = [p[1] for p in pairs], {key: p[1] for key, p in named.items()}
+    fake = _run(tx, target, function, *fakes)
     if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
         # Functionalization refuses lists that are written to and empty.
         raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
@@ -167,27 +180,60 @@ class _Method:
         return getattr(receiver, self.name)(*args, **kwargs)
 
 
-def _run(tx: Tracing, name: str, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
-    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
-
+def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    name = _name_of(target)
     tensors = list(_tensors([*args, *kwargs.values()]))
     versions = [version_of(tensor) for tensor in tensors]
     try:
         result = tx.output.run_fake(function, args, kwargs)
         if not tx.output.runs_as_it_is:
             _refuse_to_reshape_inputs(tx, name, tensors)
-        refuse_writes(tx, name, args, tensors, versions)
+        refuse_writes(tx, target, name, args, tensors, versions)
         return result
     except Unsupported:
         raise
-    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
-        raise Unsupported("data-dependent-op", what=name, error=_first_line(error)) from None
     except Exception as error:
-        # The operation itself refuses these arguments: plain Python will show the user the same error.
-        raise Unsupported(
-            "operation-fails", what=name, error=f"{type(error).__name__}: {_first_line(error)}"
-        ) from error
+        raise _refusal(target, error) from error
+
+
+def _refusal(target: Any, error: Exception) -> Unsupported:
+    """Why an operation could not be run on fakes, which may be no fault of its arguments'."""
+    name = _name_of(target)
+    for kinds, why in _DEPENDS_ON_DATA:
+        if isinstance(error, kinds):
+            return Unsupported("data-dependent-op", what=name, error=why)
+    if target in NAMES_OF_NUMPY:
+        # NumPy itself has taken the arguments.
+        return Unsupported("numpy-function", name=name)
+    text = _first_line(error)
+    of_devices = isinstance(error, fake_tensor.FakeTensorDeviceMismatchError)
+    if isinstance(error, _OF_FAKES_ALONE) or (not of_devices and _SAID_OF_FAKES.search(text)):
+        return Unsupported("fake-tensors", what=name)
+    # The operation itself refuses these arguments: plain Python will show the user the same error.
+    return Unsupported("operation-fails", what=name, error=f"{_public_class(error)}: {text}")
+
+
+_DEPENDS_ON_DATA: tuple[tuple[Any, str], ...] = (
+    (fake_tensor.DataDependentOutputException, "it takes a number out of a tensor"),
+    (fake_tensor.DynamicOutputShapeException, "the size of its result is in the data"),
+    (GuardOnDataDependentSymNode, "it needs a size or number that only the data can tell"),
+)
+_OF_FAKES_ALONE = (
+    fake_tensor.UnsupportedFakeTensorException,
+    fake_tensor.UnsupportedOperatorException,
+    fake_tensor.UnsupportedMutationAliasingException,
+)
+_SAID_OF_FAKES = re.compile(
+    r"data is not allocate[d]|INTERNAL ASSER[T]|report a bu[g]|\bSym(?:Int|Float|Bool|Node)\b|\b[Ff]ake(?:Tensor|\b)"
+    r"|\b[Mm]eta\b|\.(?:cpp|h|cu)\b"
+)
+"""What errors speak of that only fakes raise: memory without data, symbols, the device of fakes, places in C++. (It
+does not match itself: the program may look into the cache of `re`.)"""
+
+
+def _public_class(error: Exception) -> str:
+    """The class of an error as people know it: fakes raise classes of their own where real tensors raise Python's."""
+    return next(cls.__name__ for cls in type(error).__mro__ if not cls.__module__.startswith("torch._"))
 
 
 def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:

@@ -57,13 +57,13 @@ _WRITES: dict[str, Writes] = {
 
 
 def refuse_writes(
-    tx: Tracing, name: str, operands: list[Any], tensors: list[torch.Tensor], versions: list[int | None]
+    tx: Tracing, target: Any, name: str, operands: list[Any], tensors: list[torch.Tensor], versions: list[int | None]
 ) -> None:
     """End the graph where the operation just run on fakes may refuse to write into real tensors.
 
-    `versions` are the counts of changes that `tensors` had before.
+    `name` is what people call it. `versions` are the counts of changes that `tensors` had before.
     """
-    writes = _WRITES.get(name, _OF_ANY_OTHER)
+    writes = _WRITES.get(target if isinstance(target, str) else getattr(target, "__name__", ""), _OF_ANY_OTHER)
     for tensor, before in zip(tensors, versions, strict=True):
         changed = version_of(tensor) != before
         if not changed or not writes.reads or (writes.first_only and tensor is not operands[0]):

@@ -118,7 +118,7 @@ def item(tx: Tracing, self: ArrayVariable, *index: VariableTracker) -> VariableT
     found = _read(tx, self, "item", np.ndarray.item, list(index))
     number = None if found is None else drawn_value(tx, *found)
     if number is None:
-        raise Unsupported("numpy-data", what=self.describe(), name="an item")
+        raise Unsupported("numpy-data", what=self.describe(), name="items")
     return number
 
 
@@ -127,6 +127,6 @@ def to_list(tx: Tracing, self: NumpyVariable) -> VariableTracker:
     small = isinstance(self, ArrayVariable) and self.shadow.ndim == 1 and self.shadow.size <= _MAX_NUMBERS
     found = _read(tx, self, "tolist", np.ndarray.tolist, []) if small else None  # type: ignore[arg-type]
     if found is None or self.shadow.dtype.kind not in "if":
-        raise Unsupported("numpy-data", what=self.describe(), name="its items")
+        raise Unsupported("numpy-data", what=self.describe(), name="items")
     source, example = found
     return ListVariable([drawn_number(tx, ItemSource(source, i), type(n)) for i, n in enumerate(example)])

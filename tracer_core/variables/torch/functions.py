@@ -25,6 +25,11 @@ def is_tensor(tx: Tracing, obj: VariableTracker) -> VariableTracker:
     return ConstantVariable(isinstance(obj.realize(), TensorVariable))
 
 
+@handles(torch.is_storage, VariableTracker)
+def is_storage(tx: Tracing, obj: VariableTracker) -> VariableTracker:
+    return ConstantVariable(obj.realize().python_type() in torch._storage_classes)
+
+
 for _name in ("is_floating_point", "is_complex", "is_signed", "numel", "is_conj", "is_neg"):
 
     @handles(getattr(torch, _name), TensorVariable)

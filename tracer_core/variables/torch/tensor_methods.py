@@ -57,9 +57,14 @@ def retains_grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return ConstantVariable(_real_answer(tx, self, "retains_grad"))  # nothing that is traced changes it
 
 
-@method(TensorVariable, "is_inference", "_is_view")
-def made_how(tx: Tracing, self: TensorVariable) -> VariableTracker:
-    raise Unsupported("method", name="is_inference or _is_view", type="Tensor")
+def _depends_on_how_it_was_created(name: str) -> None:
+    @method(TensorVariable, name)
+    def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
+        raise Unsupported("method", name=name, type=self.python_type_name())
+
+
+_depends_on_how_it_was_created("is_inference")
+_depends_on_how_it_was_created("_is_view")
 
 
 @getter(TensorVariable, "shape")
