@@ -10,6 +10,7 @@ import torch
 
 from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.base import Tracing, VariableTracker
+from tracer_core.variables.constant import ConstantVariable
 from tracer_core.variables.conversions import CONVERSIONS, convert_by
 from tracer_core.variables.enum_members import EnumMemberVariable
 from tracer_core.variables.in_graph import call_in_graph
@@ -73,14 +74,10 @@ def pow_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker
     return tx.binary("**", a, b)
 
 
-@handles(divmod, InGraphVariable, VariableTracker)
+@handles(divmod, SymNodeVariable, SymNodeVariable)
+@handles(divmod, SymNodeVariable, ConstantVariable)
 def divmod_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     return tuple_of(tx.binary("//", a, b), tx.binary("%", a, b))
-
-
-@handles(round, TensorVariable)
-def round_(tx: Tracing, a: TensorVariable) -> VariableTracker:
-    return call_in_graph(tx, "call_method", "round", [a], {})
 
 
 def _number(cls: type, special: str) -> Any:

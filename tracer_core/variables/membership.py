@@ -16,7 +16,7 @@ from tracer_core.variables.operators import numeric
 from tracer_core.variables.registry import answered
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import SymNodeVariable, TensorVariable
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, needs_data
 
 
 def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> bool:
@@ -25,6 +25,8 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
     done = answered(tx, operator.contains, container, item)
     if done is not None:
         return tx.truth(done)
+    if isinstance(container, TensorVariable):
+        raise needs_data(container, "__contains__")
     if has_special(container, "__contains__"):
         return tx.truth(call_special(tx, container, "__contains__", [item], ""))
     if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):

@@ -7,12 +7,12 @@ import sys
 from tracer_core.errors import Unsupported
 from tracer_core.variables.base import Tracing, VariableTracker
 from tracer_core.variables.constant import ConstantVariable
-from tracer_core.variables.conversions import convert_by
 from tracer_core.variables.dicts import DictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.folding import fold
+from tracer_core.variables.indices import index_value
 from tracer_core.variables.sequences import RangeVariable, SequenceVariable, SliceVariable, numbers_in
 from tracer_core.variables.special_methods import call_special, has_special
-from tracer_core.variables.tensor import TensorVariable, wrap_number
+from tracer_core.variables.tensor import SymNodeVariable, TensorVariable, wrap_number
 from tracer_core.variables.user_objects import UserObjectVariable, static_lookup
 
 
@@ -36,10 +36,9 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
 def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
     """What `__len__` returned, if it can be a length."""
     result = result.realize()
-    if not has_special(result, "__index__") and not issubclass(result.python_type(), int):
-        tx.raise_(TypeError, f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer")
-    if isinstance(result, UserObjectVariable):
-        result = convert_by(tx, result, "__index__")
+    if not (isinstance(result, SymNodeVariable) and result.python_type() is int):
+        message = f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer"
+        result = ConstantVariable(index_value(tx, result, message))
     if isinstance(result, ConstantVariable) and result.value() < 0:
         tx.raise_(ValueError, "__len__() should return >= 0")
     return result
