@@ -144,9 +144,9 @@ _reason(
 )
 _reason(
     "tensor-index",
-    "A tensor ({what}) is used where Python needs a number known while tracing.",
+    "A value of the graph ({what}) is used where Python needs a number known while tracing.",
     "Its value is known only when the graph has run.",
-    "Index tensors with tensors, or take the number from a shape or an argument.",
+    "Index tensors with tensors and arrays with arrays, or take the number from a shape or an argument.",
 )
 _reason(
     "data-dependent-number",

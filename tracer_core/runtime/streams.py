@@ -37,9 +37,9 @@ def _put_back(tensor: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) 
     memory.copy_(values)
 
 
-def give_back(states: States) -> None:
-    """Put all back, so that plain Python draws the same numbers."""
-    for put_back, state in states:
+def give_back(states: States | None) -> None:
+    """Put all back, so that plain Python draws the same numbers. (None: there was nothing to keep.)"""
+    for put_back, state in states or ():
         put_back(state)
 
 

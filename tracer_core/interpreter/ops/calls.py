@@ -45,7 +45,7 @@ def call_function_ex(tx: Tracing, frame: Frame, ins: Instruction) -> None:
             kwargs[name] = value
     if positional.items_or_none(tx) is None and not class_has(positional, "__iter__"):
         what = f"{called_name(function.realize())}() argument after * must be an iterable"
-        tx.raise_(TypeError, f"{what}, not {positional.python_type_name()}")
+        tx.raise_(TypeError, f"{what}, not {positional.type_name_in_errors()}")
     frame.push(tx.call(function, listed(tx, positional), kwargs))
 
 

@@ -111,7 +111,7 @@ def list_extend_op(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, ListVariable)
     if items.items_or_none(tx) is None and not class_has(items, "__iter__"):
-        tx.raise_(TypeError, f"Value after * must be an iterable, not {items.python_type_name()}")
+        tx.raise_(TypeError, f"Value after * must be an iterable, not {items.type_name_in_errors()}")
     list_extend(tx, target, items)
 
 
@@ -135,7 +135,7 @@ def dict_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if given is not None:
         take_all(tx, target, given)
         return
-    for key, value in _pairs_for(tx, items, f"'{items.python_type_name()}' object is not a mapping"):
+    for key, value in _pairs_for(tx, items, f"'{items.type_name_in_errors()}' object is not a mapping"):
         target.set(tx, key, value)
 
 
@@ -146,7 +146,7 @@ def dict_merge(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, DictVariable)
     function = called_name(frame.stack[-ins.arg - 2].realize())
-    refusal = f"{function}() argument after ** must be a mapping, not {items.python_type_name()}"
+    refusal = f"{function}() argument after ** must be a mapping, not {items.type_name_in_errors()}"
     for key, value in _pairs_for(tx, items, refusal):
         if target.get(tx, key) is not None:
             tx.raise_(TypeError, f"{function}() got multiple values for keyword argument {key.realize().value()!r}")

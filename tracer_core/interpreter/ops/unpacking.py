@@ -34,7 +34,7 @@ def _unpacked(
     tracker = tracker.realize()
     if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not class_has(tracker, "__iter__"):
         if not class_has(tracker, "__getitem__"):
-            tx.raise_(TypeError, f"cannot unpack non-iterable {tracker.python_type_name()} object")
+            tx.raise_(TypeError, f"cannot unpack non-iterable {tracker.type_name_in_errors()} object")
     iterator = tx.iterate(tracker)
     items: list[VariableTracker] = []
     while most is None or len(items) <= most:

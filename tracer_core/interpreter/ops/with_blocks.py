@@ -161,7 +161,7 @@ def _special(tx: Tracing, manager: VariableTracker, name: str) -> VariableTracke
     if bound is None:
         more = " (missed __exit__ method)" if name == "__exit__" else ""
         tx.raise_(
-            TypeError, f"{manager.python_type_name()!r} object does not support the context manager protocol{more}"
+            TypeError, f"{manager.type_name_in_errors()!r} object does not support the context manager protocol{more}"
         )
     assert bound is not None
     return bound

@@ -11,6 +11,7 @@ import torch
 from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.containers.sequences import tuple_of
 from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
@@ -73,14 +74,10 @@ def pow_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker
     return tx.binary("**", a, b)
 
 
-@handles(divmod, InGraphVariable, VariableTracker)
+@handles(divmod, SymNodeVariable, SymNodeVariable)
+@handles(divmod, SymNodeVariable, ConstantVariable)
 def divmod_(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     return tuple_of(tx.binary("//", a, b), tx.binary("%", a, b))
-
-
-@handles(round, TensorVariable)
-def round_(tx: Tracing, a: TensorVariable) -> VariableTracker:
-    return call_in_graph(tx, "call_method", "round", [a], {})
 
 
 def _number(cls: type, special: str) -> Any:

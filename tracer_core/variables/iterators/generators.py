@@ -237,7 +237,7 @@ def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> 
             tx.raise_(TypeError, "instance exception may not have a separate value")
         return exception
     if not isinstance(exception, ClassVariable) or not issubclass(exception.known, BaseException):
-        name = exception.python_type_name()
+        name = exception.type_name_in_errors()
         tx.raise_(TypeError, f"exceptions must be classes or instances deriving from BaseException, not {name}")
     if isinstance(value, ExceptionVariable) and issubclass(value.cls, exception.known):
         return value

@@ -140,7 +140,7 @@ def _init(
     method = MethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)
     result = tx.call(method, args, kwargs)
     if result.python_type() is not type(None):
-        tx.raise_(TypeError, f"__init__() should return None, not '{result.python_type_name()}'")
+        tx.raise_(TypeError, f"__init__() should return None, not '{result.type_name_in_errors()}'")
 
 
 def _named_tuple(

@@ -323,7 +323,7 @@ class UserObjectVariable(VariableTracker):
         if value is DELETED:
             return False
         if not issubclass(value.python_type(), dict):
-            kind = value.python_type_name()
+            kind = value.type_name_in_errors()
             tx.raise_(TypeError, f"__dict__ must be set to a dictionary, not a '{kind}'")
         written = [name for name in self.attributes if not self._is_beside_dict(name)]
         if type(value) is not DictVariable or value.cls is not dict or self.dict_shown:

@@ -10,7 +10,7 @@ from tracer_core.variables.core.registry import method
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
 from tracer_core.variables.operations.conversions import convert_by
 from tracer_core.variables.operations.folding import fold
-from tracer_core.variables.operations.special_methods import has_special
+from tracer_core.variables.operations.special_methods import class_has, has_special
 
 
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
@@ -19,13 +19,15 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
     if isinstance(key, SymNodeVariable) and key.python_type() is not float:
         return int(key.specialize(tx, int))
     if isinstance(key, TensorVariable):
-        raise Unsupported("tensor-index", what=key.describe())
+        raise Unsupported("tensor-index", what=f"tensor {key.describe()}")
     if has_special(key, "__index__"):
         key = convert_by(tx, key, "__index__")
     value = constant_or(key, None)
-    if not isinstance(value, int):
-        tx.raise_(TypeError, message)
-    return int(value)
+    if isinstance(value, int):
+        return int(value)
+    if class_has(key, "__index__"):  # a method in C, and an object that tracing does not have: a NumPy value
+        raise Unsupported("tensor-index", what=key.describe())
+    return tx.raise_(TypeError, message)
 
 
 def slice_value(tx: Tracing, key: SliceVariable) -> slice:

@@ -11,7 +11,7 @@ from tracer_core.variables.containers.sequences import RangeVariable, SequenceVa
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
-from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.iteration import iterable_type
@@ -25,6 +25,8 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
     done = answered(tx, operator.contains, container, item)
     if done is not None:
         return tx.truth(done)
+    if isinstance(container, TensorVariable):
+        raise needs_data(container, "__contains__")
     if has_special(container, "__contains__"):
         return tx.truth(call_special(tx, container, "__contains__", [item], ""))
     if not container.mutable and all_constant([container, item]) and not isinstance(container, SequenceVariable):

@@ -9,10 +9,10 @@ from tracer_core.variables.containers.dicts import DictVariable, DictViewVariabl
 from tracer_core.variables.containers.sequences import RangeVariable, SequenceVariable, SliceVariable, numbers_in
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.tensors import TensorVariable, wrap_number
+from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, wrap_number
 from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
-from tracer_core.variables.operations.conversions import convert_by
 from tracer_core.variables.operations.folding import fold
+from tracer_core.variables.operations.indices import index_value
 from tracer_core.variables.operations.special_methods import call_special, has_special
 
 
@@ -36,10 +36,9 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
 def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
     """What `__len__` returned, if it can be a length."""
     result = result.realize()
-    if not has_special(result, "__index__") and not issubclass(result.python_type(), int):
-        tx.raise_(TypeError, f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer")
-    if isinstance(result, UserObjectVariable):
-        result = convert_by(tx, result, "__index__")
+    if not (isinstance(result, SymNodeVariable) and result.python_type() is int):
+        message = f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer"
+        result = ConstantVariable(index_value(tx, result, message))
     if isinstance(result, ConstantVariable) and result.value() < 0:
         tx.raise_(ValueError, "__len__() should return >= 0")
     return result
