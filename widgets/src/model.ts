@@ -9,7 +9,7 @@ import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema
 import { Lru } from "./store/lru";
 import type { Store } from "./store/store";
 
-/** Something asked of the store: there, on its way, or not to be had (and why). */
+/** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
 export const TABS = ["graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
@@ -78,7 +78,7 @@ export class Model {
     return { index: this.index, visible: this.visible.value };
   }
 
-  /** Go to `step`; one in an attempt that was given up shows those attempts. */
+  /** Go to `step`; for a step in an abandoned attempt, show those attempts too. */
   go(step: number): void {
     batch(() => {
       this.notice.value = "";
@@ -91,7 +91,7 @@ export class Model {
     });
   }
 
-  /** Show or hide the attempts that were given up. */
+  /** Show or hide the abandoned attempts. */
   showFailed(shown: boolean): void {
     batch(() => {
       this.failed.value = shown;
@@ -122,7 +122,7 @@ export class Model {
     }
     const to = this.found.value && nextMatch(this.found.value, this.position.value, direction);
     if (to !== null) this.go(to);
-    else this.notice.value = text === "" ? "" : "Nothing in this recording holds that text.";
+    else this.notice.value = text === "" ? "" : "Nothing in this recording contains that text.";
   }
 
   /** To where the instruction `position` of the viewed frame ran: from here on, else before. */
@@ -134,7 +134,7 @@ export class Model {
       this.index.frame[step] === id && matches(this.index.instruction[step] ?? -1) && this.visible.value.has(step);
     for (let step = viewed.step + 1; step <= end_step; step++) if (here(step)) return this.go(step);
     for (let step = first_step; step <= viewed.step; step++) if (here(step)) return this.go(step);
-    this.notice.value = "This was not run in this activation.";
+    this.notice.value = "This did not run in this activation.";
   }
 
   stepView(step: number): Asked<StepView> {
@@ -208,7 +208,7 @@ const by = (way: By | "chosen", direction: "next" | "previous", none: string): C
   to: (model, step) => WAYS[way === "chosen" ? model.by.value : way][direction](model.ground, step),
   none,
 });
-const NONE_LEFT = "There is none further on.";
+const NONE_LEFT = "There is none after this step.";
 const NONE_BEFORE = "There is none before this step.";
 
 const WALKS = {
@@ -218,7 +218,7 @@ const WALKS = {
   last: { to: (model) => model.visible.value.last, none: "" },
   nextLine: by("line", "next", NONE_LEFT),
   previousLine: by("line", "previous", NONE_BEFORE),
-  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was stepped into." },
+  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was traced." },
   over: { to: (model, step) => over(model.ground, step), none: NONE_LEFT },
   out: { to: (model, step) => out(model.ground, step), none: "This is the outermost function." },
   caller: { to: (model, step) => caller(model.ground, step), none: "This is the outermost function." },

@@ -29,8 +29,8 @@ interface ValueProps {
 
 const FATES: Record<Fate, { sign: string; title: string }> = {
   kept: { sign: "", title: "" },
-  pushed: { sign: "+", title: "put here by this step" },
-  popped: { sign: "−", title: "taken by this step" },
+  pushed: { sign: "+", title: "pushed by this step" },
+  popped: { sign: "−", title: "popped by this step" },
 };
 
 /** What a tracker was, in one line. */
@@ -100,7 +100,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
     if (fake.dtype !== "")
       facts.push(["layout", <span class="tw-code">stride ({fake.stride.join(", ")}) · {fake.device}{fake.requires_grad ? " · requires grad" : ""}</span>]);
   }
-  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">made in the trace</span>]);
+  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">created in the trace</span>]);
   if (node)
     facts.push([
       "node",
@@ -108,7 +108,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
         {node.name}
       </button>,
     ]);
-  facts.push(["made by", <StepLink model={model} step={view.made_by} />]);
+  facts.push(["created by", <StepLink model={model} step={view.made_by} />]);
   if (guards.length > 0)
     facts.push([
       "guards",
@@ -170,7 +170,7 @@ export function Values({ model }: { model: Model }) {
   const viewed = model.viewed.value;
   if (!viewed) return <Empty>No values were recorded.</Empty>;
   const asked = model.stepView(viewed.step);
-  if (asked === "loading") return <Empty>Fetching the values of this step…</Empty>;
+  if (asked === "loading") return <Empty>Loading the values of this step…</Empty>;
   if ("error" in asked) return <Empty>{asked.error}</Empty>;
   const inner = viewed === model.chain.value.at(-1);
   // In a caller the call is still under way: only what was there before it has a meaning.
