@@ -16,7 +16,7 @@ PROGRAM = synthetic.PROGRAM.splitlines()
 
 
 def kept(trace: tw.Trace) -> list[int]:
-    """The steps of attempts that were not given up."""
+    """The steps of attempts that were not abandoned."""
     hidden = [a for a in trace.attempts if a.outcome == "restarted"]
     return [s for s in range(len(trace)) if not any(a.first_step <= s <= a.last_step for a in hidden)]
 
