@@ -206,7 +206,7 @@ def test_both_breaks_are_shown_with_their_lines(session: Session, artifacts: Pat
     assert [text for text in quoted if text in {"print(x.shape)", "if x.sum() > 0:"}] != []
     assert {"print(x.shape)", "if x.sum() > 0:"} <= set(quoted)
     branch = pane.get_by_test_id("break").filter(has_text="if x.sum() > 0:").first
-    expect(branch).to_contain_text("What to try")
+    expect(branch).to_contain_text("Try")
     line = first_notebook.line_of("chatty", "if x.sum() > 0:")
     expect(branch).to_contain_text(re.compile(rf"Cell In\[\d+\], line {line}\b"))
     expect(branch).to_contain_text("Instead:")

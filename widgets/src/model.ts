@@ -1,4 +1,4 @@
-// The explorer's state, and what the controls do to it. Views read signals; nothing here knows of elements.
+// The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { findSteps, nextMatch } from "./logic/find";
 import type { Command } from "./logic/keys";
@@ -26,7 +26,7 @@ export class Model {
   readonly tab: Signal<Tab> = signal("graph");
   readonly help = signal(false);
   readonly findText = signal("");
-  /** One sentence about the last command, where it could not do what was asked. */
+  /** One sentence about the last command, where it could not be executed. */
   readonly notice = signal("");
   /** The frame whose state is shown, when it is not the innermost one. */
   readonly frame: Signal<number | null> = signal(null);
@@ -38,7 +38,7 @@ export class Model {
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
   readonly viewed: ReadonlySignal<Activation | null>;
-  /** The steps that hold the text looked for; null while there is none. */
+  /** The steps that contain the searched text; null without a search. */
   readonly found: ReadonlySignal<Uint32Array | null>;
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
@@ -113,7 +113,7 @@ export class Model {
     } else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
   }
 
-  /** The next or previous place that holds the text looked for; `#57` is step 57. */
+  /** Go to the next or previous step that contains the searched text; `#57` is step 57. */
   find(direction: "next" | "previous"): void {
     const text = this.findText.value.trim();
     if (/^#\d+$/.test(text)) {
@@ -125,7 +125,7 @@ export class Model {
     else this.notice.value = text === "" ? "" : "Nothing in this recording contains that text.";
   }
 
-  /** To where the instruction `position` of the viewed frame ran: from here on, else before. */
+  /** Go to the step where instruction `position` of the viewed frame ran: the next one, else the previous one. */
   goToInstruction(matches: (instruction: number) => boolean): void {
     const viewed = this.viewed.value;
     if (!viewed) return;
@@ -155,13 +155,13 @@ export class Model {
     return value ? { value } : { error: `The recording has no value ${id}.` };
   }
 
-  /** Ask again for what could not be had. */
+  /** Request failed entries again. */
   retry(): void {
     this.windows.retry();
     this.chunks.retry();
   }
 
-  /** Keep the steps around the position at hand. Returns what ends it. */
+  /** Keep the steps around the position loaded. Returns a function that stops it. */
   prefetch(): () => void {
     return effect(() => {
       const size = this.meta.window;

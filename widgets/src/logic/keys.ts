@@ -1,4 +1,4 @@
-// Which key does what. One table: the handler, the help and the tests read it.
+// The keys and their commands. One table: the handler, the help and the tests read it.
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
@@ -35,7 +35,7 @@ export const KEYS: readonly Binding[] = [
 
 const TABLE = new Map(KEYS.map((binding) => [binding.key, binding.command]));
 
-/** What a key press asks for. `typing` is true in a text field, where letters and arrows belong to the text. */
+/** The command of a key press. `typing` is true in a text field, where letters and arrows belong to the text. */
 export function commandFor(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">, typing: boolean): Command | null {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const command = TABLE.get(event.key) ?? null;

@@ -1,4 +1,4 @@
-// The user's source with what runs now, and the bytecode under it.
+// The user's source with the running expression marked, and the bytecode below it.
 import { useMemo } from "preact/hooks";
 import { brokenLines } from "../logic/breaks";
 import { colourLines, markColumns } from "../logic/colour";

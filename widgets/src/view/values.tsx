@@ -1,4 +1,4 @@
-// Stack, locals and cells of the viewed frame: what the step took, made and changed, each value to be opened.
+// Stack, locals and cells of the viewed frame: the values that the step popped, pushed and changed, each of which can be opened.
 import type { ComponentChildren } from "preact";
 import { cellRows, type Fate, localRows, stackRows } from "../logic/change";
 import { changedBetween, snapshotAt } from "../logic/snapshots";
@@ -6,7 +6,7 @@ import type { Model } from "../model";
 import type { Snapshot, StepView, TrackerView } from "../schema";
 import { Empty, Fake, StepLink } from "./parts";
 
-/** The steps whose work shows: values before are as of `step - 1`, those after as of `until`. */
+/** The steps that determine the values: those before are as of `step - 1`, those after as of `until`. */
 interface Moment {
   step: number;
   until: number;
@@ -16,14 +16,14 @@ const HISTORY = 16;
 
 interface ValueProps {
   model: Model;
-  /** Where it stands, e.g. `locals:x`; names it among the opened ones. */
+  /** Its position, e.g. `locals:x`, which identifies it among the opened values. */
   path: string;
   label: string;
   tracker: number;
   moment: Moment;
   fate: Fate;
   depth?: number;
-  /** The tracker that stood here before, where it is another. */
+  /** The previous tracker at this position, if it is another. */
   was?: number | null | undefined;
 }
 
@@ -33,7 +33,7 @@ const FATES: Record<Fate, { sign: string; title: string }> = {
   popped: { sign: "−", title: "popped by this step" },
 };
 
-/** What a tracker was, in one line. */
+/** A tracker at a moment, in one line. */
 function Short({ model, tracker, at }: { model: Model; tracker: number; at: number }) {
   const asked = model.tracker(tracker);
   if (asked === "loading") return <span class="tw-dim">…</span>;
