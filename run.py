@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""From a fresh checkout to the first notebook, or to all tests, in one command. Needs Python 3.11 and nothing else.
+"""Open the first notebook, or run all tests, from a fresh checkout in one command. Needs only Python 3.11.
 
     python3 run.py notebook          install, and open the first notebook in JupyterLab
     python3 run.py tests [ARGS]      install, and run all tests (ARGS go to pytest)
-    python3 run.py install           install everything that the tests need, and stop there
+    python3 run.py install           install the requirements of the tests only
 
-Everything goes into the folder `.venv` of the checkout. Debian packages are asked of apt only where a part is
-missing: python3.11-venv to make that folder, and for the tests the Chromium browser and what goes with it.
+Everything is installed into the folder `.venv` of the checkout. apt installs Debian packages only where a part is
+missing: python3.11-venv to create that folder, and for the tests the Chromium browser and its dependencies.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
     if sys.version_info[:2] != (3, 11):
         sys.exit(
             f"tracewalk needs Python 3.11, and this is {sys.version_info[0]}.{sys.version_info[1]}: "
-            f"start it as `python3.11 run.py {command.command}`."
+            f"run `python3.11 run.py {command.command}`."
         )
     os.chdir(ROOT)
     if command.command == "notebook":
@@ -60,7 +60,7 @@ def install(extra: str) -> None:
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    say(f"installing tracewalk[{extra}] into {VENV.relative_to(ROOT)}; the first time this takes some minutes")
+    say(f"installing tracewalk[{extra}] into {VENV.relative_to(ROOT)}; the first time, this takes a few minutes")
     run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-q", "-e", f".[{extra}]")
     stamp.write_text(wanted)
 
@@ -68,12 +68,12 @@ def install(extra: str) -> None:
 def make_venv() -> None:
     if importlib.util.find_spec("ensurepip") is None:  # Debian splits it off
         apt_install("python3.11-venv")
-    say(f"making {VENV.relative_to(ROOT)}")
+    say(f"creating {VENV.relative_to(ROOT)}")
     run(sys.executable, "-m", "venv", "--clear", VENV)
 
 
 def install_for_tests() -> None:
-    """What does not come with the `test` extra: Debian packages, and Node.js for the front end's own tests."""
+    """Install the requirements outside the `test` extra: Debian packages, and Node.js for the front end's tests."""
     missing = [name for name, there in DEBIAN_PARTS.items() if not there()]
     if missing:
         apt_install(*missing)
@@ -82,21 +82,21 @@ def install_for_tests() -> None:
 
 
 def has_own_tests() -> bool:
-    """Whether this Python came with the tests of Python itself."""
+    """Return whether this Python includes the tests of Python itself."""
     return importlib.util.find_spec("test") is not None and importlib.util.find_spec("test.test_patma") is not None
 
 
-# What the tests need of Debian, and how to tell that it is there.
+# The Debian packages that the tests need, each with a check whether it is installed.
 DEBIAN_PARTS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: any(map(shutil.which, ("chromium", "chromium-browser"))),
     "fonts-dejavu-core": lambda: Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf").exists(),
-    "libatomic1": lambda: ctypes.util.find_library("atomic") is not None,  # of what drives the browser
-    "libpython3.11-testsuite": has_own_tests,  # they are run through our bytecode
+    "libatomic1": lambda: ctypes.util.find_library("atomic") is not None,  # for the browser's driver
+    "libpython3.11-testsuite": has_own_tests,  # the tests run them through our bytecode
 }
 
 
 def apt_install(*packages: str) -> None:
-    """Install Debian packages, as root or through sudo; say what to do where neither can be."""
+    """Install Debian packages, as root or through sudo; exit with instructions where neither works."""
     names = " ".join(packages)
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
@@ -108,7 +108,7 @@ def apt_install(*packages: str) -> None:
 
 
 def node_version() -> int:
-    """The major version of the Node.js on the path that has npm beside it; 0 where there is none."""
+    """Return the major version of the Node.js on the path that has npm beside it; 0 where there is none."""
     path = tool_env()["PATH"]
     node = shutil.which("node", path=path)
     if node is None or shutil.which("npm", path=path) is None:
@@ -117,18 +117,18 @@ def node_version() -> int:
     return int(text.lstrip("v").split(".")[0])
 
 
-# --- doing -----------------------------------------------------------------------------------------------------
+# --- running ---------------------------------------------------------------------------------------------------
 
 
 def open_notebook(arguments: list[str]) -> None:
-    """Become JupyterLab, which opens the notebook in the browser (or prints the address where there is none)."""
+    """Replace this process by JupyterLab, which opens the notebook in a browser, or prints its address."""
     as_root = ["--allow-root"] if os.geteuid() == 0 else []
     lab = [str(PYTHON), "-m", "jupyterlab", *as_root, *arguments, FIRST_NOTEBOOK]
     os.execve(PYTHON, lab, tool_env())
 
 
 def front_end_tests() -> int:
-    """The exit code of the front end's unit tests."""
+    """Run the front end's unit tests and return their exit code."""
     say("the front end's tests")
     installed, wanted = WIDGETS / "node_modules" / ".package-lock.json", WIDGETS / "package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
@@ -137,7 +137,7 @@ def front_end_tests() -> int:
 
 
 def python_tests(arguments: list[str]) -> int:
-    """The exit code of pytest."""
+    """Run pytest and return its exit code."""
     say("the Python, notebook and browser tests")
     workers = str(min(os.cpu_count() or 1, 8))
     # One thread each: the workers already share the processors.
@@ -148,12 +148,12 @@ def python_tests(arguments: list[str]) -> int:
 
 
 def tool_env() -> dict[str, str]:
-    """The environment with the programs of `.venv` first on the path."""
+    """Return the environment with the programs of `.venv` first on the path."""
     return os.environ | {"PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
 def run(*command: str | Path, cwd: Path = ROOT, env: dict[str, str] | None = None) -> None:
-    """Run a program; end with its exit code where it fails (it has said why)."""
+    """Run a program; exit with its exit code if it fails (it has printed the reason)."""
     done = subprocess.run(command, cwd=cwd, env=env or tool_env())
     if done.returncode:
         sys.exit(done.returncode)

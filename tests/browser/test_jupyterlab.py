@@ -206,11 +206,11 @@ def test_both_breaks_are_shown_with_their_lines(session: Session, artifacts: Pat
     assert [text for text in quoted if text in {"print(x.shape)", "if x.sum() > 0:"}] != []
     assert {"print(x.shape)", "if x.sum() > 0:"} <= set(quoted)
     branch = pane.get_by_test_id("break").filter(has_text="if x.sum() > 0:").first
-    expect(branch).to_contain_text("What to try")
+    expect(branch).to_contain_text("Try")
     line = first_notebook.line_of("chatty", "if x.sum() > 0:")
     expect(branch).to_contain_text(re.compile(rf"Cell In\[\d+\], line {line}\b"))
     expect(branch).to_contain_text("Instead:")
-    expect(branch).to_contain_text("Goes on in")
+    expect(branch).to_contain_text("Continues in")
     session.page.screenshot(path=artifacts / "lab-breaks.png")
 
 
@@ -232,8 +232,8 @@ def test_jumping_to_a_break_and_on_into_its_resume_function(session: Session) ->
     assert explorer.press("B") <= explorer.press("b")
 
     # The steps of the resume function are there too.
-    branch = pane.get_by_test_id("break").filter(has_text="print(x.shape)").filter(has_text="Goes on in").first
-    branch.locator("p", has_text="Goes on in").locator("[data-step]").first.click()
+    branch = pane.get_by_test_id("break").filter(has_text="print(x.shape)").filter(has_text="Continues in").first
+    branch.locator("p", has_text="Continues in").locator("[data-step]").first.click()
     explorer.settle()
     assert "resumed" in explorer.frames()[0]
     explorer.press("ArrowRight")

@@ -64,7 +64,7 @@ def test_the_next_item_of_an_iterator(trace: Trace) -> None:
 def test_the_rest_of_a_function(trace: Trace) -> None:
     rest = f"`Experts.forward`, after line {PRINT}"
     assert rest in {trace.codes[call.code].qualname for call in trace.calls}
-    assert any(f"what follows ({rest}) is traced on its own" in broken.action for broken in trace.breaks)
+    assert any(f"the rest of the function ({rest}) is traced separately" in broken.action for broken in trace.breaks)
     assert f"  {rest} #1: compiled version 1" in str(trace)
     assert trace.find(function="forward", line=FOR)
 

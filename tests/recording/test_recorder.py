@@ -94,7 +94,7 @@ def test_breaks_say_where_why_and_what_instead(trace: Trace) -> None:
     assert (trace.codes[first.root_code].name, first.root_line) == ("model", LINES["model"] + 4)
     assert "torch.where" in first.hints[0]
     assert [trace.codes[code].name for code in first.resumes] == ["__resume_at_74_model"]
-    assert first.action.endswith("and what follows (__resume_at_74_model) is traced on its own.")
+    assert first.action.endswith("and the rest of the function (__resume_at_74_model) is traced separately.")
     assert first.step == trace.attempts[0].last_step
     assert first.final_step == trace.attempts[1].last_step
     assert trace.steps[first.step].break_ is first

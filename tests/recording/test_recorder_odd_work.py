@@ -283,7 +283,7 @@ def test_a_break_told_of_in_two_attempts_is_one() -> None:
     recorder.on_compile_end("skipped", 0.0)
     (broken,) = recorder.finish().breaks
     assert (broken.step, broken.final_step) == (0, 1)
-    assert broken.action == "The whole frame was left to plain Python."
+    assert broken.action == "The whole frame runs as plain Python."
 
 
 def test_pictures_of_the_naive_observer_are_plain() -> None:

@@ -108,8 +108,8 @@ def test_without_pandas(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_summary_tells_outcome_graphs_breaks_and_calls(trace: Trace) -> None:
     lines = str(trace).splitlines()
-    assert lines[0] == "Trace of the example: Compiled with graph breaks at 1 place of the program."
-    assert lines[1] == "  451 steps, 5 graphs, 1 breaking place, 29 guards, 8 calls, 2 restarts"
+    assert lines[0] == "Trace of the example: Compiled with graph breaks at 1 place in the program."
+    assert lines[1] == "  451 steps, 5 graphs, 1 break location, 29 guards, 8 calls, 2 restarts"
     assert "  model version 1 (model.py:16): 10 nodes, 6 operations, 0.010 s" in lines
     at = lines.index("Breaks")
     assert lines[at + 1] == ("  model.py:20, in model: The code branches on the value of a tensor (total.sum() > 0).")
@@ -117,7 +117,7 @@ def test_summary_tells_outcome_graphs_breaks_and_calls(trace: Trace) -> None:
     assert lines[at + 4].startswith("    Instead: The graph up to here was compiled")
     at = lines.index("  model #2: compiled version 2")
     assert lines[at + 1] == (
-        "    version 1 did not fit: expected: L['x'] is a Tensor f32[4, 8]; but L['x'] is f32[6, 8]"
+        "    version 1: a guard failed: expected: L['x'] is a Tensor f32[4, 8]; but L['x'] is f32[6, 8]"
     )
 
 

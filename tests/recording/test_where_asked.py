@@ -117,8 +117,8 @@ def f(x):
     assert failed.text == bound.text
     assert failed.place == schema.Place(bound.code or 0, 3) and failed.library == bound.library
     assert (
-        "    version 2 did not fit: expected: 6 <= L['x'].size(0); but L['x'].size(0) == 3\n"
-        "      asked for at model.py:3, in f\n"
+        "    version 2: a guard failed: expected: 6 <= L['x'].size(0); but L['x'].size(0) == 3\n"
+        "      guard installed at model.py:3, in f\n"
         "      in a library: layers.py:7, in fits\n"
     ) in str(trace)
 
@@ -291,7 +291,7 @@ def f(x):
     assert len(trace.breaks) > 1
     (found,) = trace.break_places
     assert (trace.codes[found.code].name, found.line) == ("f", 4)
-    assert "Compiled with graph breaks at 1 place of the program." in str(trace)
+    assert "Compiled with graph breaks at 1 place in the program." in str(trace)
     assert str(trace).count("model.py:4, in f: ") == 1
 
 
@@ -334,11 +334,11 @@ def f(x, n):
     trace = recorded(module(program)["f"], (torch.ones(8, 3), 2), (torch.ones(9, 3), 2), (torch.ones(3, 3), 2))
     third = str(trace).split("\n  f #3: compiled version 3\n")[1]
     assert third == (
-        "    version 2 did not fit: expected: 6 <= L['x'].size(0); but L['x'].size(0) == 3\n"
-        "      asked for at model.py:3, in f\n"
-        "    version 1 did not fit: expected: L['x'] is a Tensor f32[8, 3], strides [3, 1], requires_grad=False; "
+        "    version 2: a guard failed: expected: 6 <= L['x'].size(0); but L['x'].size(0) == 3\n"
+        "      guard installed at model.py:3, in f\n"
+        "    version 1: a guard failed: expected: L['x'] is a Tensor f32[8, 3], strides [3, 1], requires_grad=False; "
         "but it is of shape [3, 3]\n"
-        "      asked for at model.py:2, in f"
+        "      guard installed at model.py:2, in f"
     )
 
 
@@ -352,7 +352,7 @@ def test_a_guard_of_a_version_from_before_the_recording_has_its_line_too() -> No
     trace = Trace(recorder.finish())
     (check,) = trace.calls[0].checks
     assert check.failed is None and check.place is not None and check.place.line == 2
-    assert "asked for at model.py:2, in f" in str(trace)
+    assert "guard installed at model.py:2, in f" in str(trace)
 
 
 FOUND_LATE = {

@@ -39,7 +39,7 @@ def test_what_the_example_says(trace: Trace) -> None:
         "GET_ITER took List of 2 (L['weights']) and pushed its iterator Iterator with 2 left.",
         "FOR_ITER to 76 took the next item of Iterator with 2 left and pushed Tensor f32[8, 8] (L['weights'][0]).",
         "STORE_FAST weight bound `weight` to Tensor f32[8, 8] (L['weights'][0]).",
-        "LOAD_GLOBAL NULL + layer looked up the global `layer`, asked for guard `G['layer'] is the function layer`, "
+        "LOAD_GLOBAL NULL + layer looked up the global `layer`, installed guard `G['layer'] is the function layer`, "
         "and pushed Function layer (G['layer']).",
     ]
 
@@ -86,8 +86,8 @@ def test_jumps_tell_the_way_and_why(trace: Trace) -> None:
         "POP_JUMP_FORWARD_IF_FALSE to 60 found Constant True true and did not jump."
     )
     loop = trace.find(function="model", op="FOR_ITER")
-    assert loop[2].sentence == "FOR_ITER to 76 found Iterator with 0 left at its end and left the loop for line 20."
-    assert said(trace, function="model", op="JUMP") == "JUMP_BACKWARD to 10 went on at line 18."
+    assert loop[2].sentence == "FOR_ITER to 76 found Iterator with 0 left exhausted and jumped to line 20."
+    assert said(trace, function="model", op="JUMP") == "JUMP_BACKWARD to 10 jumped to line 18."
 
 
 def test_returns_tell_to_whom(trace: Trace) -> None:
@@ -119,9 +119,9 @@ def tell(op: str, arg: Any, before: list[VariableTracker], after: list[VariableT
 # op, operand, stack before, stack after, and what is said after the instruction's name; letters are constants
 BY_HAND = """
 SWAP                2  a b      b a    swapped B with A.
-COPY                2  a b      a b a  pushed A once more.
+COPY                2  a b      a b a  pushed A again.
 UNARY_NOT           -  a        b      took A and pushed B.
-BINARY_SUBSCR       -  a b      c      took item B of A and pushed C.
+BINARY_SUBSCR       -  a b      c      read item B of A and pushed C.
 STORE_ATTR          n  a b      -      set the attribute `n` of B to A.
 LOAD_ATTR           n  a        b      read the attribute `n` of A and pushed B.
 STORE_SUBSCR        -  a b c    -      set item C of B to A.
@@ -135,7 +135,7 @@ LIST_EXTEND         1  a b      a      extended A with B.
 MAP_ADD             1  a b c    a      set key B of A to C.
 DICT_MERGE          1  a b c d  a b c  added the keyword arguments D to C.
 UNPACK_SEQUENCE     2  a        c b    unpacked A into 2 values and pushed C and B.
-FORMAT_VALUE        4  a b      c      formatted A as text and pushed C.
+FORMAT_VALUE        4  a b      c      formatted A as a string and pushed C.
 RAISE_VARARGS       2  a b      -      took A to raise it from B.
 JUMP_IF_TRUE_OR_POP -  a        -      found A false and did not jump.
 POP_JUMP_IF_NONE    -  a        -      found A not to be None and did not jump.
@@ -143,7 +143,7 @@ MATCH_CLASS         0  a b c    d      matched A against the class B and pushed 
 CALL_FUNCTION_EX    1  0 a b c  d      called A with unpacked arguments B and keywords C and pushed D.
 CALL_FUNCTION_EX    0  0 a b    d      called A with unpacked arguments B and pushed D.
 NOP                 -  -        -      did nothing.
-PUSH_NULL           -  -        0      pushed the null that lies below a callable.
+PUSH_NULL           -  -        0      pushed the NULL that precedes a callable.
 """
 LETTERS: dict[str, Any] = {"0": None, **{name: ConstantVariable(name) for name in "abcd"}}
 
@@ -185,7 +185,7 @@ def test_every_operation_makes_a_clean_sentence(op: str) -> None:
     assert "unknown" not in sentence
     assert "None." not in sentence
     assert "{" not in sentence
-    assert " did its work" not in sentence
+    assert " completed" not in sentence
 
 
 @pytest.mark.parametrize("op", sorted(OPS))

@@ -133,4 +133,4 @@ def breaks_at_once(x):
 
 def test_a_break_before_any_operation_does_not_speak_of_a_graph() -> None:
     (broken,) = tw.trace(breaks_at_once, torch.ones(2)).breaks
-    assert broken.action.startswith("Up to here there is nothing for a graph, this line runs as plain Python")
+    assert broken.action.startswith("There is nothing to compile before this line, this line runs as plain Python")

@@ -16,7 +16,7 @@ PROGRAM = synthetic.PROGRAM.splitlines()
 
 
 def kept(trace: tw.Trace) -> list[int]:
-    """The steps of attempts that were not given up."""
+    """The steps of attempts that were not abandoned."""
     hidden = [a for a in trace.attempts if a.outcome == "restarted"]
     return [s for s in range(len(trace)) if not any(a.first_step <= s <= a.last_step for a in hidden)]
 
@@ -55,7 +55,7 @@ def test_ends_and_numbers(example: tw.Trace, open_page: Open) -> None:
     steps = kept(example)
     assert page.click("last") == steps[-1]
     assert page.press("ArrowRight") == steps[-1]
-    expect(page.part("notice")).to_have_text("There is none further on.")
+    expect(page.part("notice")).to_have_text("There is none after this step.")
     assert page.press("Home") == steps[0]
     page.go_to(steps[50])
     assert page.press("End") == steps[-1]
@@ -238,7 +238,7 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     assert sorted(guards.locator(".tw-guard-text").all_inner_texts()) == sorted(
         g.text for g in example.guards if g.attempt == attempt
     )
-    assert "as L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
+    assert "because L['x'] is f32[6, 8]" in page.open_pane("guards").inner_text()
 
     breaks = page.open_pane("breaks")
     first = breaks.get_by_test_id("break").first
@@ -247,7 +247,7 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     expect(first.locator(".tw-quote")).to_have_text("if total.sum() > 0:")
     first.locator(".tw-place [data-step]").click()
     assert page.step == example.breaks[0].final_step
-    first.locator("p", has_text="Goes on in").locator("[data-step]").click()
+    first.locator("p", has_text="Continues in").locator("[data-step]").click()
     page.settle()
     assert page.frames() == ["model, resumed"]
 
@@ -261,7 +261,7 @@ def test_guards_breaks_calls_and_code(example: tw.Trace, open_page: Open, artifa
     page.page.screenshot(path=artifacts / "page-calls.png")
 
     generated = page.open_pane("generated")
-    for heading in ("What it does, as Python", "New bytecode", "Original bytecode"):
+    for heading in ("As Python", "New bytecode", "Original bytecode"):
         expect(generated).to_contain_text(heading)
     expect(page.open_pane("effects")).to_be_visible()
     expect(page.open_pane("timings")).to_contain_text("model, version 1")

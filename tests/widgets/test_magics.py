@@ -148,7 +148,7 @@ def test_fullgraph_raises_where_the_graph_would_break(session: Session) -> None:
         ("%%trace\nfrom math import *", "cell of its own"),
         ("%%trace\nawait y", "top level"),
         ("%%trace\n", "empty"),
-        ("%%trace --name a-b\ny = 1", "no name for a variable"),
+        ("%%trace --name a-b\ny = 1", "not a valid variable name"),
         ("%%trace --nonsense\ny = 1", "unrecognized arguments"),
         ("%%trace --backend inducto\ny = 1", "Did you mean 'inductor'?"),
     ],

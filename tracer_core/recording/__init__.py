@@ -1,7 +1,7 @@
-"""Recordings of traced programs: filling one, walking it, saving and loading it.
+"""Recordings of traced programs: record, query, save and load them.
 
-In: the engine's events, through `Recorder`, or a file, through `load`. Out: `Trace`, which everything that is shown
-is read from. Reading needs no torch, and loading runs nothing.
+In: the engine's events, through `Recorder`, or a file, through `load`. Out: `Trace`, the only input of everything
+that is shown. Reading needs no torch, and loading runs nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of known codes, and which guard of which version did not hold."""
+"""Record the calls of known codes, and which guard of which version failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracer_core.recording.losses import Losses
 
 
 def guard_text(losses: Losses, guard: Any) -> str:
-    """What the guard demands; its kind where the engine's words for it fail."""
+    """Return the text of a guard; its kind where the engine cannot produce the text."""
     return losses.attempt("the text of a guard", lambda: clean(guard.text), clean(guard.kind))
 
 
@@ -25,7 +25,7 @@ class CallTable:
         self._of_attempt: list[int] = []
 
     def start(self, code: int) -> schema.Call:
-        """A frame of `code` starts."""
+        """Record that a frame of `code` starts."""
         last = self._last_of.get(code)
         number = last.number + 1 if last is not None else 1
         call = schema.Call(len(self.records), code, number, [], "skipped", None, None)
@@ -42,7 +42,7 @@ class CallTable:
         place: schema.Place | None = None,
         library: schema.Place | None = None,
     ) -> None:
-        """A version was tried at the code's last call. The guard that failed was asked for at `place`."""
+        """Record that a version was tried at the code's last call. The failed guard was installed at `place`."""
         call = self._last_of.get(code) or self.start(code)
         known = self._guards.get(id(failed)) if failed is not None else None
         call.checks.append(
@@ -61,7 +61,7 @@ class CallTable:
             call.version = version
 
     def compile(self, compilation: schema.Compilation) -> schema.Call | None:
-        """The code's last call makes `compilation` start. None if no call of it was seen, or that one is decided."""
+        """Return the code's last call, which starts `compilation`. None if there is none, or its outcome is known."""
         call = self._last_of.get(compilation.code)
         if call is None or call.compilation is not None or call.outcome == "reused":
             return None
@@ -70,24 +70,24 @@ class CallTable:
         return call
 
     def skip(self, code: int, message: str) -> None:
-        """The code's last call, and all later ones, are left to plain Python."""
+        """Record that the code's last call, and all later ones, run as plain Python."""
         call = self._last_of.get(code) or self.start(code)
         call.outcome = "skipped"
         call.version = None
         call.message = message
 
     def know_guard(self, guard: Any, record: schema.Guard) -> None:
-        """`guard` may later fail, and is then `record`."""
+        """Remember the record of `guard`, which may fail later."""
         self._guards[id(guard)] = (guard, record.id)
         self._of_attempt.append(id(guard))
 
     def end_attempt(self, outcome: str) -> None:
-        """An attempt is over: its guards fail later only where it was compiled."""
+        """End an attempt: its guards can fail later only if it was compiled."""
         if outcome != "compiled":
             for number in self._of_attempt:
                 self._guards.pop(number, None)
         self._of_attempt.clear()
 
     def release(self) -> None:
-        """Let go of the engine's objects."""
+        """Release the engine's objects."""
         self._guards.clear()

@@ -1,6 +1,6 @@
-"""Whether the parts of a loaded trace fit together, as far as a look at each list and column shows it.
+"""Check that the parts of a loaded trace fit together, as far as each list and column shows it.
 
-What one step or one value says is looked at when it is read (`damage.py`).
+Single steps and values are checked when they are read (`damage.py`).
 """
 
 from __future__ import annotations
@@ -64,17 +64,17 @@ _REFERENCES: tuple[tuple[str, str, str, int], ...] = (
     ("lost", "attempt", ATTEMPTS, 0),
     ("lost", "step", STEPS, 0),
 )
-"""Fields with positions, where they lead, and the lowest position that they may have (-1: none)."""
+"""Fields that hold positions, the lists they refer to, and their lowest valid position (-1: none)."""
 
 _NUMBERED = (
     *("codes", "frames", "attempts", "compilations", "graphs", "nodes", "guards", "breaks", "calls"),
     *("side_effects", "generated", "notices"),
 )
-"""Lists whose records know their position."""
+"""Lists whose records hold their own position."""
 
 
 def fits(data: schema.Trace) -> bool:
-    """Whether the parts fit together."""
+    """Return whether the parts fit together."""
     return (
         data.steps >= 0
         and _columns_fit(data)
@@ -122,12 +122,12 @@ def _within(numbers: Iterable[int | None], lowest: int, end: int) -> bool:
 
 
 def _below(column: bytes, end: int) -> bool:
-    """Whether all numbers of a column are."""
+    """Return whether all numbers of a column are below `end`."""
     return max(columns.u32_array(column), default=-1) < end
 
 
 def _frame_fits(frame: schema.Frame) -> bool:
-    """Whether its steps follow each other, and its parent came before it: no way through frames is endless."""
+    """Return whether a frame's steps are in order, and its parent precedes it, so that chains of frames end."""
     return 0 <= frame.first_step <= frame.last_step + 1 <= frame.end_step + 1 and (
         frame.parent is None or frame.parent < frame.id
     )

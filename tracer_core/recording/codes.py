@@ -30,15 +30,15 @@ class CodeEntry:
         self._cell_slots = {name: 2 * i + 1 for i, name in enumerate((*code.co_cellvars, *code.co_freevars))}
 
     def local_slot(self, name: str) -> int:
-        """The slot of a local; names the code itself does not list (as in a notebook cell) are added."""
+        """Return the slot of a local; add names that the code itself does not list (as in a notebook cell)."""
         return _slot(self._slots, self.record.locals, name, 0)
 
     def cell_slot(self, name: str) -> int:
-        """The slot of a cell or free variable."""
+        """Return the slot of a cell or free variable."""
         return _slot(self._cell_slots, self.record.cells, name, 1)
 
     def number(self, instruction: Instruction) -> int:
-        """The instruction's place in the code; one the engine made up itself is added at the end."""
+        """Return the instruction's index in the code; append an instruction that the engine synthesized."""
         index = self.index.get(instruction)
         if index is None:
             index = len(self.record.instructions)
@@ -47,7 +47,7 @@ class CodeEntry:
         return index
 
     def use(self, program: Program) -> None:
-        """Number instructions as they stand in `program`, which may have been decoded anew."""
+        """Number instructions by their order in `program`, which may have been decoded again."""
         if program is self.program:
             return
         positions = {instruction: i for i, instruction in enumerate(program.instructions)}
@@ -59,13 +59,13 @@ class CodeEntry:
         self.program = program
 
     def decode(self, code: CodeType) -> None:
-        """Have the instructions there even if the code is never stepped through."""
+        """Record the instructions even if the code is never stepped through."""
         if not self.record.instructions:
             self.use(bytecode.decode(code))
 
 
 def _own_variables(code: CodeType) -> dict[str, Label]:
-    """The variables that generated code has for itself, by names that it may have been given as well."""
+    """Return labels for the internal variables of generated code."""
     return {name: Label(name.removeprefix("___")) for name in code.co_varnames if name.startswith("___")}
 
 
@@ -78,7 +78,7 @@ class CodeTable:
         self._entries: dict[tuple[int, str | None], tuple[CodeType, CodeEntry]] = {}
 
     def entry(self, code: CodeType, kind: str = "user", module: str | None = None) -> CodeEntry:
-        """The entry of `code`, made when it is first asked for: one for each class whose name is `module`."""
+        """Return the entry of `code`, created on first use: one for each class whose name is `module`."""
         known = self._entries.get((id(code), module))
         if known is not None:
             return known[1]
@@ -103,13 +103,13 @@ class CodeTable:
             record.first_line, record.source = source_text(code)
             self._link_resume(code, record, module)
         except BaseException:
-            # The next one to ask gets a whole record; this one is used by nobody.
+            # The next caller gets a complete record; nobody uses this one.
             del self._entries[id(code), module]
             raise
         return entry
 
     def _link_resume(self, code: CodeType, record: schema.Code, module: str | None) -> None:
-        """Where `code` is a resume function, say so, and say which code it goes on with, and where."""
+        """Mark `code` if it is a resume function, with the code that it resumes and the instruction."""
         resumes: Any = sys.modules.get("tracer_core.codegen.resume")
         origin = getattr(resumes, "origin_of", lambda code: None)(code)
         if origin is None:
@@ -132,7 +132,7 @@ def _slot(slots: dict[str, int], names: list[str], name: str, parity: int) -> in
 
 
 def instr(instruction: Instruction, positions: dict[Instruction, int], labels: Mapping[str, Label]) -> schema.Instr:
-    """An instruction as data. `positions` numbers those it may jump to; `labels` names arguments for people."""
+    """Return an instruction as data. `positions` numbers its jump targets; `labels` names arguments for people."""
     origin, arg = instruction.origin, instruction.arg
     takes, leaves = _effect(instruction)
     return schema.Instr(
@@ -166,7 +166,7 @@ def _arg_text(origin: Origin | None, arg: Any, labels: Mapping[str, Label]) -> s
 
 
 def _keywords(arg: Any) -> str:
-    """The names of a call's keyword arguments, which `dis` shows at the instruction before it."""
+    """Return the names of a call's keyword arguments, which `dis` shows at the instruction before it."""
     keywords = getattr(arg, "keywords", ())
     return f", {clean(repr(keywords))}" if keywords else ""
 
@@ -177,7 +177,7 @@ def _effect(instruction: Instruction) -> tuple[int, int]:
 
 
 def source_text(code: CodeType) -> tuple[int, str]:
-    """The first line's number and the text from there to the end of the code; ("" if the text cannot be had)."""
+    """Return the first line's number and the text from there to the end of the code ("" if it is not available)."""
     lines = linecache.getlines(code.co_filename)
     if code.co_name == "<module>":
         return 1, clean_lines("".join(lines))
@@ -186,7 +186,7 @@ def source_text(code: CodeType) -> tuple[int, str]:
 
 
 def _lines(code: CodeType) -> Iterator[int]:
-    """Every line that the code, or a code inside it, says it comes from."""
+    """Yield every source line of the code and of the codes inside it."""
     for line, end_line, _, _ in code.co_positions():
         yield from (number for number in (line, end_line) if number is not None)
     for constant in code.co_consts:
@@ -195,7 +195,7 @@ def _lines(code: CodeType) -> Iterator[int]:
 
 
 def line_of(instructions: Sequence[schema.Instr], index: int) -> int | None:
-    """The line of an instruction, or of the nearest one before it that has one."""
+    """Return the line of an instruction, or of the nearest earlier instruction that has one."""
     while index >= 0:
         line = instructions[index].line
         if line is not None:

@@ -1,4 +1,4 @@
-"""Writes the columns that `columns.py` describes and reads."""
+"""Write the columns that `columns.py` describes and reads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tracer_core.recording.columns import BLOCK, FRESH, NEVER, SLOTS, Reader, St
 
 
 class LiveFrame:
-    """A frame that may still make steps. `read` gives its state as of its last step's entry; `saved_at` is where
-    that was last written out, None if it changed since."""
+    """A frame that may still run steps. `read` returns its state as of its last step's entry; `saved_at` is the
+    position where that was last written, None if it has changed since."""
 
     __slots__ = ("fresh", "id", "read", "saved_at")
 
@@ -23,7 +23,7 @@ class LiveFrame:
 
 
 def write_varint(out: bytearray, number: int) -> None:
-    """Append a number from 0 up, seven bits a byte, lowest first."""
+    """Append a non-negative number, seven bits a byte, lowest first."""
     while number > 127:
         out.append(number & 127 | 128)
         number >>= 7
@@ -31,7 +31,7 @@ def write_varint(out: bytearray, number: int) -> None:
 
 
 class Writer:
-    """Fills the columns while steps happen."""
+    """Fill the columns while steps run."""
 
     def __init__(self) -> None:
         self.frame = array("I")
@@ -51,16 +51,16 @@ class Writer:
         self._put_ended = self.ended.append
 
     def enter(self, frame: int, read: Callable[[], State]) -> LiveFrame:
-        """Frame number `frame` may make steps from now on. `read` gives the state that the changes told of so far
-        add up to; it is called at the start of blocks."""
+        """Register frame number `frame`, which may run steps from now on. `read` returns the state after all changes
+        reported so far; it is called at the start of blocks."""
         live = self._live[frame] = LiveFrame(frame, read)
         return live
 
     def step(
         self, live: LiveFrame, instruction: int, gone: int, came: Sequence[int], slots: Mapping[int, int | None]
     ) -> None:
-        """A step of `live` starts. Compared with its previous step, `gone` items left the top of
-        the stack, the trackers `came` were put there, and `slots` were bound anew (None: unbound)."""
+        """Write the start of a step of `live`. Since its previous step, `gone` items were popped from the stack,
+        the trackers `came` were pushed, and `slots` were rebound (None: unbound)."""
         put = self._put
         count = len(came)
         flags = 0
@@ -127,7 +127,7 @@ class Writer:
         self._top = top
 
     def leave(self, live: LiveFrame, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
-        """`live` has made its last step; the arguments say, as for `step`, what that one changed."""
+        """End `live`, which has run its last step; the arguments describe its changes, as for `step`."""
         out = self._exits
         here = len(out)
         write_varint(out, gone)
@@ -142,11 +142,11 @@ class Writer:
         self.drop(live)
 
     def drop(self, live: LiveFrame) -> None:
-        """`live` was cut off: nobody knows what its last step did."""
+        """End `live`, which was cut off: the changes of its last step are not known."""
         self._live.pop(live.id, None)
 
     def repair(self) -> None:
-        """Remove what is there of a step whose writing was broken off."""
+        """Remove the partial entry of a step whose writing was interrupted."""
         steps = min(len(self.frame), len(self.instruction), len(self.ended))
         for column in (self.frame, self.instruction, self.ended):
             del column[steps:]
@@ -156,11 +156,11 @@ class Writer:
         del self._delta[end:]
 
     def last_step(self, frame: int, first: int) -> int:
-        """The last step that is there of a frame whose first step is `first`; -1 if none is."""
+        """Return the last recorded step of a frame whose first step is `first`; -1 if there is none."""
         return next((step for step in range(len(self.frame) - 1, first - 1, -1) if self.frame[step] == frame), -1)
 
     def columns(self, frames: int) -> schema.Columns:
-        """Everything so far, for `frames` frames."""
+        """Return all columns so far, for `frames` frames."""
         return schema.Columns(
             frame=u32_bytes(self.frame),
             instruction=u32_bytes(self.instruction),
@@ -174,8 +174,8 @@ class Writer:
         )
 
     def start_block(self) -> None:
-        """To be called every `BLOCK` steps, from the first one on, before what changed is taken note of. Writes the
-        states of live frames; those unchanged since they were written are only pointed at."""
+        """Write the states of live frames. Called every `BLOCK` steps, from the first one on, before the changes of
+        the step are recorded. States unchanged since they were written are only referenced."""
         out = self._keyframes
         live_frames = [live for live in self._live.values() if not live.fresh]
         for live in live_frames:

@@ -1,12 +1,12 @@
-"""Steps as columns: what changed at each step, from which the whole state at any step is found again.
+"""Read steps from columns, which hold the changes of each step; the state at any step is rebuilt from them.
 
 A step's entry in `delta` says how its frame's state, just before the step, differs from that frame's state just
 before the frame's previous step (a frame's first entry starts from the empty state). Every `BLOCK` steps the states
 of all live frames are written out, so a reader replays at most `BLOCK - 1` entries.
 
-An entry is a header byte: bits 0-2 how many stack items went (7: a varint follows), bits 3-5 how many came (7: a
-varint follows), bit 6 whether slots changed, bit 7 whether this starts from the empty state. Then the trackers that
-came, then (with bit 6) a count and as many (slot, tracker). Trackers are written as the zigzag distance from the
+An entry is a header byte: bits 0-2 the number of popped items (7: a varint follows), bits 3-5 of pushed ones (7: a
+varint follows), bit 6 whether slots changed, bit 7 whether this starts from the empty state. Then the pushed
+trackers, then (with bit 6) a count and as many (slot, tracker). Trackers are written as the zigzag distance from the
 largest one written so far, which is mostly one byte since new ones come in order; in slots 0 is "unbound" and the
 others are shifted by one.
 
@@ -37,7 +37,7 @@ class State:
     slots: dict[int, int] = field(default_factory=dict)
 
     def apply(self, gone: int, came: Sequence[int], slots: Mapping[int, int | None]) -> None:
-        """Make the change that one entry says."""
+        """Apply the change of one entry."""
         if gone:
             del self.stack[-gone:]
         self.stack.extend(came)
@@ -52,7 +52,7 @@ class State:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number at `at`, and where the next one starts."""
+    """Return the number at `at`, and the position of the next one."""
     byte = data[at]
     at += 1
     if byte < 128:
@@ -88,7 +88,7 @@ def u32_array(data: bytes) -> array[int]:
 
 @dataclass(slots=True)
 class Change:
-    """One entry of `delta`, read: what the previous step of the same frame did (where `fresh` there was none)."""
+    """One decoded entry of `delta`: the change by the previous step of the same frame (`fresh`: there was none)."""
 
     gone: list[int]
     came: list[int]
@@ -97,7 +97,7 @@ class Change:
 
 
 class Reader:
-    """States and changes out of columns. Reads lazily; holds only the columns themselves."""
+    """Read states and changes from columns. Reads lazily; holds only the columns themselves."""
 
     def __init__(self, columns: schema.Columns, frames: Sequence[schema.Frame]) -> None:
         self.frame = u32_array(columns.frame)
@@ -115,19 +115,19 @@ class Reader:
         return len(self.ended)
 
     def before(self, step: int) -> State:
-        """The state of the step's frame just before it."""
+        """Return the state of the step's frame just before it."""
         return self.frames_before(step)[self.frame[step]]
 
     def frames_before(self, step: int) -> dict[int, State]:
-        """The states just before `step` of its frame and of every other frame that was live (maybe also of some
-        that had just ended), by frame id. The caller owns them."""
+        """Return the states just before `step` of its frame and of every other live frame (maybe also of some that
+        had just ended), by frame id. The caller owns them."""
         states: dict[int, State] = {}
         for _ in self.walk(step - step % BLOCK, step + 1, states):
             pass
         return states
 
     def after(self, step: int) -> State | None:
-        """The state of the step's frame once the step was done, or None if it never was."""
+        """Return the state of the step's frame after the step, or None if the step never completed."""
         if not self.ended[step]:
             return None
         following = self.next_own(step)
@@ -136,7 +136,7 @@ class Reader:
         return self.exit_state(step, self.before(step))
 
     def exit_state(self, last_step: int, before: State) -> State | None:
-        """What a frame's last step made of `before` (which is changed in place), or None if it is not known."""
+        """Return `before` (changed in place) after the frame's last step, or None if that is not known."""
         if self._exit_at[self.frame[last_step]] == NEVER:
             return None
         before.apply(*self._read_exit(last_step))
@@ -159,7 +159,7 @@ class Reader:
         return gone, came, slots
 
     def next_own(self, step: int) -> int | None:
-        """The next step of the same frame."""
+        """Return the next step of the same frame."""
         own = self.frame[step]
         end = self._frames[own].last_step
         step += 1
@@ -173,13 +173,13 @@ class Reader:
         return None
 
     def until(self, step: int) -> int:
-        """The last step of all that `step` did: itself, or the last one of the frames it inlined."""
+        """Return the last step that belongs to `step`: itself, or the last one of the frames it inlined."""
         following = self.next_own(step)
         return self._frames[self.frame[step]].end_step if following is None else following - 1
 
     def walk(self, first: int, stop: int, states: dict[int, State]) -> Iterator[tuple[int, int, Change]]:
-        """For each step from `first` (the start of a block) up to `stop`: the step, its frame, and the change that
-        led to it. `states` is emptied and then holds, at each yield, the states just before the yielded step."""
+        """Yield the step, its frame, and the change that led to it, for each step from `first` (the start of a block)
+        up to `stop`. `states` is emptied and then holds, at each yield, the states just before the yielded step."""
         if first >= len(self):
             return
         at = self._delta_at[first // BLOCK]
@@ -198,7 +198,7 @@ class Reader:
             yield step, frame, Change(left, came, slots, header & FRESH != 0)
 
     def end_of(self, steps: int) -> tuple[int, int]:
-        """Where the entry of the last of so many steps ends, and the largest tracker written by then."""
+        """Return the end of the entry of the last of so many steps, and the largest tracker written so far."""
         if not steps:
             return 0, -1
         block = (steps - 1) // BLOCK
@@ -208,7 +208,7 @@ class Reader:
         return at, top
 
     def touches(self) -> tuple[array[int], array[int]]:
-        """Which trackers each step put on a stack, took from one, or bound or unbound: two columns, trackers and
+        """Return the trackers that each step pushed, popped, bound or unbound: two columns, trackers and
         steps. One pass over everything, in order."""
         who, when = array("I"), array("I")
         stacks: dict[int, list[int]] = {}
@@ -244,8 +244,8 @@ class Reader:
         when.extend([step] * len(touched))
 
     def _read_entry(self, at: int, top: int) -> tuple[int, int, list[int], Mapping[int, int | None], int, int]:
-        """The entry at `at`: its header, how many items went, what came, the slots; then the largest tracker and
-        the place after it."""
+        """Return the entry at `at`: its header, the number of popped items, the pushed ones, the slots; then the
+        largest tracker and the position after the entry."""
         data = self._delta
         header = data[at]
         at += 1
@@ -290,7 +290,7 @@ class Reader:
         return slots, top, at
 
     def _read_block(self, block: int, states: dict[int, State]) -> int:
-        """Fill `states` with those at the start of a block; returns the largest tracker written before it."""
+        """Fill `states` with those at the start of a block; return the largest tracker written before it."""
         states.clear()
         data = self._keyframes
         here = at = self._keyframe_at[block]

@@ -1,4 +1,4 @@
-"""Recordings whose parts do not fit together: what is told of them, wherever it shows."""
+"""Report recordings whose parts do not fit together, wherever that shows."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SIGNS = (
     *(LookupError, ValueError, TypeError, ArithmeticError, AssertionError, MemoryError, RecursionError),
     msgspec.MsgspecError,
 )
-"""What is raised by reading on in numbers that lead nowhere."""
+"""The exceptions that follow from a number that refers to nothing."""
 
 
 def reading(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function that reads a recording raise TraceFileError where its parts do not fit together."""
+    """Wrap a function that reads a recording, so that it raises TraceFileError where the parts do not fit."""
 
     @functools.wraps(function)
     def read(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -41,7 +41,7 @@ def reading(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def reads(*, but: tuple[str, ...] = ()) -> Callable[[C], C]:
-    """Make all methods and properties of a class `reading` ones, but for those of these names."""
+    """Wrap all methods and properties of a class in `reading`, except those named in `but`."""
 
     def change(cls: C) -> C:
         for name, value in list(vars(cls).items()):

@@ -1,4 +1,4 @@
-"""What the recording keeps of the engine's live objects, read by their documented attributes (`observer.py`).
+"""Extract from the engine's live objects the facts to record, by their documented attributes (`observer.py`).
 
 No user code runs here: types are named, never instances asked for their `repr`. Torch is never imported; where the
 program has imported it, its objects are recognised.
@@ -19,8 +19,8 @@ PARTS_LIMIT = 200
 
 
 def clean(given: Any, limit: int = TEXT_LIMIT) -> str:
-    """The given text in one line that is safe to store and show: control characters escaped, at most `limit`
-    characters. What is no text is named by its type."""
+    """Return the given text as one line that is safe to store and show: control characters escaped, at most `limit`
+    characters. An object that is not a string is named by its type."""
     text: str = given if type(given) is str else str.__str__(given) if is_a(given, str) else f"<{type_name(given)}>"
     if len(text) > limit:
         text = text[: limit - 1] + "…"
@@ -31,17 +31,17 @@ def clean(given: Any, limit: int = TEXT_LIMIT) -> str:
 
 
 def clean_lines(text: str) -> str:
-    """`text` of several lines, with what cannot be stored as UTF-8 replaced."""
+    """Return `text` of several lines, with characters that UTF-8 cannot store replaced."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def plain_name(value: object) -> str:
-    """`torch.float32` as `float32`."""
+    """Return `torch.float32` as `float32`."""
     return str(value).removeprefix("torch.")
 
 
 def _number_text(number: Any, hints: dict[str, str]) -> str:
-    """A size: plain, or the text of its symbol, with the symbol's example value added to `hints`."""
+    """Return the text of a size: a number, or a symbol, whose example value is added to `hints`."""
     if type(number) is int:
         return str(number)
     text = clean(str(number))
@@ -52,7 +52,7 @@ def _number_text(number: Any, hints: dict[str, str]) -> str:
 
 
 def fake_meta(fake: Any) -> FakeMeta | None:
-    """What is known of a tensor or symbolic number; None for anything else."""
+    """Return the metadata of a tensor or symbolic number; None for anything else."""
     if is_a(fake, torch_type("Tensor")):
         with torch_type("_C.DisableTorchFunctionSubclass")():  # type: ignore[misc]  # a subclass runs no code here
             return _tensor_meta(fake)
@@ -96,7 +96,7 @@ def _tensor_type(fake: Any) -> str:
 
 
 def fakes_in(value: Any) -> Iterator[Any]:
-    """The tensors and symbolic numbers in a node's example value, in order."""
+    """Return the tensors and symbolic numbers in a node's example value, in order."""
     if is_a(value, dict):
         items: Any = dict.values(value)
     elif is_a(value, list):
@@ -112,7 +112,7 @@ def fakes_in(value: Any) -> Iterator[Any]:
 
 
 def target_text(target: Any) -> str:
-    """A node's target as people write it: `operator.add`, `torch.nn.functional.linear`, `aten.add.Tensor`, `view`."""
+    """Return a node's target as people write it: `operator.add`, `torch.nn.functional.linear`, `view`."""
     if is_a(target, str):
         return clean(target)
     if is_a(target, torch_type("_ops.OpOverload")):
@@ -140,8 +140,8 @@ _MODULES = {
 
 
 def args_text(node: Any) -> str:
-    """All arguments of a node in one line: nodes by name, plain constants as Python writes them, anything else by its
-    type."""
+    """Return all arguments of a node in one line: nodes by name, plain constants as Python writes them, anything else
+    by its type."""
     write = _Arguments(node).text
     texts = [write(arg) for arg in node.args]
     texts += [f"{name}={write(arg)}" for name, arg in node.kwargs.items()]

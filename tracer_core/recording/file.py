@@ -1,4 +1,4 @@
-"""Traces in files: a small header, then compressed MessagePack. Nothing in a file is ever run.
+"""Read and write trace files: a small header, then compressed MessagePack. No part of a file is ever executed.
 
 Header, little-endian: 8 bytes that name the format, u32 schema version, u32 CRC-32 of all that follows it and of the
 version, u64 length of the data compressed, u64 its length once decompressed.
@@ -28,11 +28,11 @@ _MOST_COMPRESSED = 1100
 """One byte of zlib data never stands for more bytes than this."""
 
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""By schema version: turns the fields of such a trace into those of the next version."""
+"""For each schema version, a function that converts the fields of such a trace to the next version."""
 
 
 def write(data: schema.Trace, path: str | os.PathLike[str]) -> None:
-    """Write a trace. A file that was there is replaced at once, or, if anything goes wrong, kept as it was.
+    """Write a trace. An existing file is replaced atomically, or, if anything fails, left unchanged.
 
     Raises:
         TraceFileError: the file cannot be written.
@@ -61,7 +61,7 @@ def read(path: str | os.PathLike[str]) -> schema.Trace:
     """Read a trace that `write` wrote.
 
     Raises:
-        TraceFileError: there is no such file, it is no trace, it is damaged, or a newer version wrote it.
+        TraceFileError: there is no such file, it is not a trace, it is damaged, or a newer version wrote it.
     """
     name = os.fspath(path)
     try:
@@ -75,7 +75,7 @@ def read(path: str | os.PathLike[str]) -> schema.Trace:
 
 
 def pack(data: schema.Trace) -> bytes:
-    """A trace as the bytes of a file."""
+    """Return a trace as the bytes of a file."""
     raw = msgspec.msgpack.encode(data)
     compressed = zlib.compress(raw, _LEVEL)
     sizes = _SIZES.pack(len(compressed), len(raw))
@@ -83,7 +83,7 @@ def pack(data: schema.Trace) -> bytes:
 
 
 def unpack(content: bytes, name: str) -> schema.Trace:
-    """The inverse of `pack`; `name` is what messages call the file. Raises TraceFileError."""
+    """Invert `pack`; `name` is what messages call the file. Raises TraceFileError."""
     if content[: len(MAGIC)] != MAGIC:
         raise TraceFileError(f"{name} is not a trace file.")
     start = _HEAD.size + _SIZES.size
@@ -112,7 +112,7 @@ def _checksum(version: int, sizes: bytes, compressed: bytes | memoryview) -> int
 
 
 def _decompress(compressed: memoryview, size: int, name: str) -> bytes:
-    """At most `size` bytes are ever made, and no more than such data can honestly stand for."""
+    """Decompress to exactly `size` bytes; refuse sizes that zlib data of this length cannot reach."""
     if size > len(compressed) * _MOST_COMPRESSED:
         raise TraceFileError(_damaged(name))
     machine = zlib.decompressobj()

@@ -1,4 +1,4 @@
-"""Finding steps: each condition becomes a set of instructions or of steps, and one pass keeps what meets all."""
+"""Find steps: each condition becomes a set of instructions or of steps, and one pass keeps the steps in all sets."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _text_test(text: str) -> InstructionTest:
 
 
 def _meeting(index: Index, steps: Iterable[int], tests: list[InstructionTest]) -> list[int]:
-    """Those of `steps` whose instruction meets all tests; each instruction is tested once."""
+    """Return those of `steps` whose instruction meets all tests; each instruction is tested once."""
     data, frame_of, instruction_of = index.data, index.steps.frame, index.steps.instruction
     code_of = [frame.code for frame in data.frames]
     known: dict[tuple[int, int], bool] = {}
@@ -116,7 +116,7 @@ def _is_guard(guard: schema.Guard, wanted: str | int) -> bool:
 
 
 def _text_steps(index: Index, text: str) -> set[int]:
-    """The steps of nodes, guards, breaks and notices whose texts contain `text`."""
+    """Return the steps of nodes, guards, breaks and notices whose texts contain `text`."""
     data = index.data
     found = {node.step for node in data.nodes if any(text in one for one in (node.name, node.target, node.args))}
     found |= {guard.step for guard in data.guards if text in guard.text}

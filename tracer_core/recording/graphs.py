@@ -1,4 +1,4 @@
-"""Graphs and nodes as data."""
+"""Record graphs and nodes as data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GraphTable:
         self._graph_of: dict[int, tuple[Any, int]] = {}
 
     def number(self, node: Any, source: str | None) -> int:
-        """The node's number, or -1 if it was never reported. A placeholder is given `source` as where it is from."""
+        """Return the node's number, or -1 if it was never reported. A placeholder is recorded with `source`."""
         known = self._numbers.get(id(node))
         if known is None:
             return -1
@@ -30,7 +30,7 @@ class GraphTable:
         return known[1]
 
     def graph(self, graph: Any, attempt: int) -> schema.Graph:
-        """The record of the live `graph`, made when it is first asked for."""
+        """Return the record of the live `graph`, created on first use."""
         known = self._graph_of.get(id(graph))
         if known is not None:
             return self.graphs[known[1]]
@@ -40,13 +40,13 @@ class GraphTable:
         return record
 
     def first_of(self, attempt: int) -> schema.Graph | None:
-        """The attempt's own graph (its other ones are bodies of higher-order operators)."""
+        """Return the attempt's own graph (its other ones are bodies of higher-order operators)."""
         return next((graph for graph in self.graphs if graph.attempt == attempt), None)
 
     def add(
         self, node: Any, fake: Any, attempt: int, step: int | None, after: int, modules: list[str] | None = None
     ) -> schema.Node:
-        """A node was added by `step`, inside `modules`, when `after` was the last step that had started."""
+        """Record that `step` added a node, inside `modules`, when `after` was the last step that had started."""
         graph = self.graph(node.graph, attempt)
         record = schema.Node(
             id=len(self.nodes),
@@ -68,7 +68,7 @@ class GraphTable:
         return record
 
     def complete(self, module: Any, name: str, attempt: int, after: int) -> schema.Graph:
-        """The attempt's graph is complete as `module`: take its text and order, and see which nodes were dropped."""
+        """Complete the attempt's graph from `module`: record its text and order, and the nodes that were removed."""
         known = self._graph_of.get(id(module.graph))
         record = self.graphs[known[1]] if known is not None else self.first_of(attempt)
         if record is None:
@@ -94,7 +94,7 @@ class GraphTable:
         return record
 
     def release(self) -> None:
-        """Let go of the engine's objects."""
+        """Release the engine's objects."""
         self._numbers.clear()
         self._graph_of.clear()
 

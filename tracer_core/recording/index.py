@@ -1,4 +1,4 @@
-"""Lookups over a recording that are built when first asked for."""
+"""Provide lookups over a recording, built on first use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T", bound=_AtStep)
 
 
 def by_step(records: Iterable[T]) -> Mapping[int, list[T]]:
-    """The records of each step that has some."""
+    """Return the records of each step that has any."""
     found: dict[int, list[T]] = {}
     for record in records:
         if record.step is not None:
@@ -30,7 +30,7 @@ def by_step(records: Iterable[T]) -> Mapping[int, list[T]]:
 
 
 class Index:
-    """Everything of a recording, by step or by tracker."""
+    """The lookups of one recording, by step or by tracker."""
 
     def __init__(self, data: schema.Trace) -> None:
         self.data = data
@@ -59,7 +59,7 @@ class Index:
 
     @cached_property
     def breaks(self) -> Mapping[int, list[schema.Break]]:
-        """Breaks by the step that found them, and by the step where the last attempt stopped because of them."""
+        """The breaks by the step that found them, and by the step where the last attempt stopped because of them."""
         found: dict[int, list[schema.Break]] = {}
         for record in self.data.breaks:
             for step in {record.step, record.final_step} - {None}:
@@ -84,7 +84,7 @@ class Index:
         return found
 
     def handlers(self, step: int) -> list[str]:
-        """The handler functions that were chosen within a step."""
+        """Return the handler functions that were chosen within a step."""
         steps, names = self._dispatches
         return [
             self.data.dispatches.names[name] for name in names[bisect_left(steps, step) : bisect_right(steps, step)]
@@ -107,23 +107,23 @@ class Index:
         return found
 
     def symbol_meanings(self, step: int) -> Mapping[str, str]:
-        """What the symbols of the step's attempt stand for, by name."""
+        """Return the meanings of the symbols of the step's attempt, by name."""
         return self._meanings.get(self.attempt(step).id, {}) if self._meanings else {}
 
     def explained(self, snapshot: schema.Snapshot) -> str:
-        """The snapshot's text, with what symbols in it stand for."""
+        """Return the snapshot's text, with the meanings of its symbols."""
         if not self._meanings or not self.data.steps or not SYMBOL.search(snapshot.text):
             return snapshot.text
-        # What an attempt begins with is as left by the last step before it.
+        # The values at the start of an attempt are as the step before it left them.
         steps = (min(max(step, 0), self.data.steps - 1) for step in (snapshot.step + 1, snapshot.step))
         return explained(snapshot.text, {k: v for step in steps for k, v in self.symbol_meanings(step).items()})
 
     def attempt(self, step: int) -> schema.Attempt:
-        """The attempt that a step belongs to."""
+        """Return the attempt that a step belongs to."""
         return self.data.attempts[self.data.frames[self.steps.frame[step]].attempt]
 
     def made_by(self, tracker: int) -> int | None:
-        """The step that made a tracker; None for what was there before its attempt's first step."""
+        """Return the step that created a tracker; None if it existed before its attempt's first step."""
         step = self.trackers.steps(tracker)[0]
         if step < 0:
             return None
@@ -133,7 +133,7 @@ class Index:
         return step
 
     def guards_on(self, snapshot: schema.Snapshot) -> list[int]:
-        """The guards asked for on a value's source, in the attempt that the value belongs to."""
+        """Return the guards installed on a value's source, in the attempt that the value belongs to."""
         if snapshot.source is None or not self.data.steps:
             return []
         following = min(snapshot.step + 1, self.data.steps - 1)
@@ -143,13 +143,13 @@ class Index:
         return self._guards_on.get((own.id, snapshot.source), [])
 
     def touched(self, tracker: int) -> Sequence[int]:
-        """The steps that put a tracker on a stack, took it from one, bound or unbound it, or changed it."""
+        """Return the steps that pushed, popped, bound, unbound or changed a tracker."""
         starts, steps = self._touches
         return sorted(set(steps[starts[tracker] : starts[tracker + 1]]))
 
     @cached_property
     def _touches(self) -> tuple[array[int], array[int]]:
-        """All touches, grouped by tracker: where each one's begin, and the steps."""
+        """All touches, grouped by tracker: the start of each group, and the steps."""
         who, when = self._collect_touches()
         starts = array("I", bytes(4 * (self.trackers.trackers + 2)))
         for tracker in who:
@@ -164,7 +164,7 @@ class Index:
         return starts, steps
 
     def _collect_touches(self) -> tuple[array[int], array[int]]:
-        """What each step touched, as two columns: trackers and steps."""
+        """Return the touches of all steps as two columns: trackers and steps."""
         who, when = self.steps.touches()
         starts = {attempt.first_step for attempt in self.data.attempts}
         for tracker, step in enumerate(self.trackers.first_steps()):

@@ -1,8 +1,8 @@
-"""What a live object is, found without running code of the program.
+"""Classify live objects without running code of the program.
 
-`isinstance` asks the object for its `__class__` and the class's metaclass for its opinion, `hasattr` runs a
-`__getattr__`, and a class as a key runs its metaclass's `__hash__`. A program may answer each of these as it likes,
-or raise. Here types alone decide, and only attributes that are kept in C, or as plain data, are read.
+`isinstance` reads the object's `__class__` and calls its class's metaclass, `hasattr` runs a `__getattr__`, and a
+class as a key runs its metaclass's `__hash__`. A program can define each of these, and they may raise. Here types
+alone decide, and only attributes that are stored in C, or as plain data, are read.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _KEPT_IN_C = (GetSetDescriptorType, MemberDescriptorType)
 
 
 def is_a(value: object, *classes: type | None) -> bool:
-    """Whether the type of `value` is one of the classes or derived from one. None stands for a class that is not
-    there."""
+    """Return whether the type of `value` is one of the classes or derived from one. None stands for a missing
+    class."""
     return is_subclass(type(value), *classes)
 
 
 def is_subclass(cls: type, *classes: type | None) -> bool:
-    """Whether `cls` is one of the classes or derived from one."""
+    """Return whether `cls` is one of the classes or derived from one."""
     bases = _mro(cls)
     return any(base is wanted for wanted in classes for base in bases)
 
 
 def type_name(value: object) -> str:
-    """The name of the type of `value`."""
+    """Return the name of the type of `value`."""
     name: str = _name(type(value))
     return name
 
 
 def plain_attribute(value: object, name: str) -> Any:
-    """The attribute of `value`, where it is kept in C or is plain data, so that reading it runs no code of the
+    """Return the attribute of `value` if it is stored in C or is plain data, so that reading it runs no code of the
     program; else None."""
     found: Any = next((_namespace(base)[name] for base in _mro(type(value)) if name in _namespace(base)), None)
     if type(found) in _KEPT_IN_C:
@@ -51,7 +51,7 @@ def plain_attribute(value: object, name: str) -> Any:
 
 
 def torch_type(name: str) -> type | None:
-    """A class of torch by its dotted name, if torch has been imported."""
+    """Return a class of torch by its dotted name, if torch has been imported."""
     at: Any = sys.modules.get("torch")
     for part in name.split("."):
         at = getattr(at, part, None)

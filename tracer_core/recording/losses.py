@@ -1,4 +1,4 @@
-"""What could not be recorded, and why: nothing is missing from a recording without a word about it."""
+"""Record what could not be recorded, and why: no loss is silent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Losses:
-    """All losses of a recording. `where` says at which step and attempt it is."""
+    """All losses of a recording. `where` returns the current step and attempt."""
 
     def __init__(self, where: Callable[[], tuple[int | None, int | None]]) -> None:
         self.records: list[schema.Lost] = []
@@ -21,7 +21,7 @@ class Losses:
         self._known: dict[tuple[str, str], schema.Lost] = {}
 
     def note(self, what: str, error: BaseException) -> None:
-        """`what` is lost because of `error`."""
+        """Record that `what` is lost because of `error`."""
         text = clean(said(error), 500)
         record = self._known.get((what, text))
         if record is None:
@@ -31,7 +31,7 @@ class Losses:
         record.count += 1
 
     def attempt(self, what: str, read: Callable[[], T], otherwise: T) -> T:
-        """What `read` gives; `otherwise` where it fails, and then `what` is lost."""
+        """Return `read()`; if that fails, record that `what` is lost and return `otherwise`."""
         try:
             return read()
         except Exception as error:  # noqa: BLE001  whatever it is must not stop the user's program

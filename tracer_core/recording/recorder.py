@@ -1,8 +1,8 @@
-"""The observer that fills a recording.
+"""Fill a recording, as an observer of the engine.
 
-Steps are recorded in `stepping.py`; here is the rest: calls, compilations, and what steps do beside changing their
-frame. A tracker is described when it is first seen and when the engine says that it changed. Nothing of the user's
-is asked for its `repr`.
+Steps are recorded in `stepping.py`; the rest is here: calls, compilations, and the effects of steps outside their
+frame. A tracker is described when it is first seen and when the engine reports that it changed. No `repr` of the
+user's objects is called.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ T = TypeVar("T", int, int | None)
 
 
 class Recorder(Stepping):
-    """Records what the engine does while this is the observer; `finish()` gives the data.
+    """Record what the engine does while this is the observer; `finish()` returns the data.
 
     Args:
-        label: what the recording is of, for people.
+        label: the name of the recording, for people.
     """
 
     def __init__(self, label: str = "") -> None:
@@ -60,7 +60,7 @@ class Recorder(Stepping):
         self._modules: dict[int, str | None] = {}
         self._faults: list[schema.Fault] = []
         self._seconds: dict[str, float] = {}
-        # The compilations going on; None for one whose start was lost.
+        # The active compilations; None for one whose start was lost.
         self._stack: list[Work | None] = []
 
     # --- calls --------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class Recorder(Stepping):
         self._calls.start(self._entry(code).record.id)
 
     def _entry(self, code: CodeType) -> CodeEntry:
-        """The entry of a code whose last call is being worked on."""
+        """Return the entry of a code whose last call is being processed."""
         return self._codes.entry(code, module=self._modules.get(id(code)))
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
@@ -80,9 +80,9 @@ class Recorder(Stepping):
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         if reason_id == "frame-library" and not is_what_was_compiled(__name__):
-            return  # what libraries call, for the program or for themselves, is no call of the program's
+            return  # calls made by libraries are not calls of the program
         if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
-            return  # the break tells of the program's call, and this is what runs inside it
+            return  # the break names the program's call, and this runs inside it
         self._calls.skip(self._entry(code).record.id, clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class Recorder(Stepping):
         self._close_attempt(outcome, "")
         work.record.outcome = outcome
         work.record.seconds = seconds
-        self._add_seconds("walking frames", work.walked)
+        self._add_seconds("tracing frames", work.walked)
         self._add_seconds("generating and compiling", max(0.0, seconds - work.walked))
         self._settle_breaks(work, outcome)
         if work.call is not None:
@@ -303,7 +303,7 @@ class Recorder(Stepping):
     # --- the end ------------------------------------------------------------------------------------------
 
     def finish(self) -> schema.Trace:
-        """Everything recorded. Work still going on is taken as failed; record nothing more with this object."""
+        """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
         attempt = self._losses.attempt
         for work in self._stack[::-1]:
             started = time.perf_counter() if work is None else work.attempt_started
@@ -356,7 +356,7 @@ class Recorder(Stepping):
         )
 
     def _where_broke(self, work: Work, frame: Any) -> tuple[int, int | None, int | None]:
-        """Attempt, step and root's step of the break that was found in `frame`, which may be one of the past."""
+        """Return attempt, step and root's step of the break found in `frame`, which may have ended already."""
         past = work.past.get(frame.uid)
         if past is not None:
             return past
@@ -368,16 +368,16 @@ class Recorder(Stepping):
     def _asked_at(
         self, where: Where | None, step: int | None, code: T, line: int | None
     ) -> tuple[T, int | None, schema.Place | None]:
-        """The program's code and line at `step`, and the library's line below; where nobody says where, the given
-        ones."""
+        """Return the program's code and line at `step`, and the library's line below; the given ones where `where` is
+        unknown."""
         place = None if where is None else self._at(where.place, step)
         if where is None or place is None:
             return code, line, None
         return place.code, place.line, self._at(where.library, step)
 
     def _at(self, place: Place | None, step: int | None = None) -> schema.Place | None:
-        """The place as data, in the code as that of the step's frames is named; None for none, and for one in code
-        that is gone."""
+        """Return the place as data, with the code of the step's frame; None for no place, and for one whose code has
+        been freed."""
         code = None if place is None else place.code
         if place is None or code is None:
             return None
@@ -414,11 +414,11 @@ class Recorder(Stepping):
         work.frames = {}
         work.root = work.current = self._current = None
         self._calls.end_attempt(outcome)
-        self._trackers.release()  # What it holds of the program's objects would outlive the attempt.
+        self._trackers.release()  # Else the program's objects that it holds would outlive the attempt.
 
     def _settle_breaks(self, work: Work, outcome: str) -> None:
-        """Say of each break what was done instead, and where the last attempt stopped for it. Breaks that only
-        attempts before it met, which were given up, are dropped."""
+        """Record for each break what ran instead, and where the last attempt stopped for it. Drop breaks that only
+        earlier, abandoned attempts met."""
         if len(work.met) < len(work.breaks):
             self._breaks = [broken for broken in self._breaks if broken in work.met or broken not in work.breaks]
             for number, broken in enumerate(self._breaks):
@@ -435,27 +435,27 @@ class Recorder(Stepping):
 
 
 _OF_TRANSFORMS = ("vmap", "derivative", "function-transform")
-"""Reasons that both a call of a transform and torch's frames inside it have."""
+"""Reasons shared by a call of a transform and torch's frames inside it."""
 _IN_ORDER = frozenset(
     ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")
 )
-"""Events that later ones of the attempt build on."""
+"""Events that later events of the attempt depend on."""
 
 
 def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break | None:
-    """An earlier report, from another attempt, of the same break."""
+    """Return an earlier report, from another attempt, of the same break."""
     key = (record.reason_id, record.message, record.root_line)
     return next((one for one in known if (one.reason_id, one.message, one.root_line) == key), None)
 
 
 def _action(outcome: str, resumes: list[str], *, graph: bool) -> str:
     if outcome == "skipped":
-        return "The whole frame was left to plain Python."
+        return "The whole frame runs as plain Python."
     if outcome != "compiled":
         return "Nothing was compiled; the frame ran as plain Python."
-    done = "The graph up to here was compiled" if graph else "Up to here there is nothing for a graph"
+    done = "The graph up to here was compiled" if graph else "There is nothing to compile before this line"
     if not resumes:
-        return f"{done}; what follows runs as plain Python."
+        return f"{done}; the rest of the function runs as plain Python."
     names = " or ".join(dict.fromkeys(resumes))
-    rest = f"what follows ({names}) is traced on its own"
+    rest = f"the rest of the function ({names}) is traced separately"
     return f"{done}, this line runs as plain Python, and {rest}."

@@ -1,4 +1,4 @@
-"""What each canonical operation does, in words. One small function for each kind of operation."""
+"""Describe each canonical operation in words: one small function for each kind of operation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _fixed(first: str) -> Saying:
-    """A saying that is the same each time; `{arg}` stands for the operand."""
+    """Return a saying that is the same each time; `{arg}` stands for the operand."""
     return lambda step: Said(first.format(arg=_name(step)))
 
 
@@ -38,7 +38,7 @@ def _then_pushed(first: str) -> Saying:
 
 
 def _of_top(first: str) -> Saying:
-    """A saying about the top of the stack, `{top}`."""
+    """Return a saying about the top of the stack, `{top}`."""
     return lambda step: Said(first.format(arg=_name(step), top=show(operand(step, 1))))
 
 
@@ -47,17 +47,17 @@ def _of_top_then_pushed(first: str) -> Saying:
 
 
 def _name(step: Step) -> str:
-    """The name that an instruction is about."""
+    """Return the name that an instruction refers to."""
     return step.instruction.arg.removeprefix("NULL + ")
 
 
 # --- markers and stack shuffling ---
 says("NOP")(_fixed("did nothing"))
-says("RESUME")(_fixed("marked where the function starts or goes on"))
-says("SETUP_ANNOTATIONS")(_fixed("made sure that there is a place for annotations"))
+says("RESUME")(_fixed("marked where the function starts or resumes"))
+says("SETUP_ANNOTATIONS")(_fixed("made sure that `__annotations__` exists"))
 says("COPY_FREE_VARS")(_fixed("made the function's free variables available"))
-says("POP_TOP")(_of_top("dropped {top}"))
-says("PUSH_NULL")(_fixed("pushed the null that lies below a callable"))
+says("POP_TOP")(_of_top("popped {top}"))
+says("PUSH_NULL")(_fixed("pushed the NULL that precedes a callable"))
 
 
 @says("SWAP")
@@ -67,7 +67,7 @@ def _swap(step: Step) -> Said:
 
 @says("COPY")
 def _copy(step: Step) -> Said:
-    return Said(f"pushed {show(operand(step, step.instruction.takes))} once more")
+    return Said(f"pushed {show(operand(step, step.instruction.takes))} again")
 
 
 # --- operators ---
@@ -86,7 +86,7 @@ says(
 
 @says("BINARY_SUBSCR")
 def _subscript(step: Step) -> Said:
-    return Said(f"took item {show(operand(step, 1))} of {show(operand(step, 2))}", pushed(step))
+    return Said(f"read item {show(operand(step, 1))} of {show(operand(step, 2))}", pushed(step))
 
 
 @says("STORE_SUBSCR")
@@ -108,10 +108,10 @@ says("LOAD_CLOSURE")(_fixed("pushed the cell of `{arg}`"))
 says("STORE_FAST", "STORE_NAME")(_of_top("bound `{arg}` to {top}"))
 says("STORE_GLOBAL")(_of_top("bound the global `{arg}` to {top}"))
 says("STORE_DEREF")(_of_top("put {top} into the cell of `{arg}`"))
-says("DELETE_FAST", "DELETE_NAME")(_fixed("unbound `{arg}`"))
-says("DELETE_GLOBAL")(_fixed("unbound the global `{arg}`"))
+says("DELETE_FAST", "DELETE_NAME")(_fixed("deleted the variable `{arg}`"))
+says("DELETE_GLOBAL")(_fixed("deleted the global `{arg}`"))
 says("DELETE_DEREF")(_fixed("emptied the cell of `{arg}`"))
-says("MAKE_CELL")(_fixed("made a cell for `{arg}`"))
+says("MAKE_CELL")(_fixed("created a cell for `{arg}`"))
 says("LOAD_ATTR")(_of_top_then_pushed("read the attribute `{arg}` of {top}"))
 says("LOAD_METHOD")(_of_top_then_pushed("looked up the method `{arg}` of {top}"))
 says("DELETE_ATTR")(_of_top("deleted the attribute `{arg}` of {top}"))
@@ -119,8 +119,8 @@ says("IMPORT_NAME")(_then_pushed("imported `{arg}`"))
 says("IMPORT_FROM")(
     lambda step: Said(f"took `{_name(step)}` from {show(operand(step, 1))}", f"pushed {result(step)}")
 )
-says("IMPORT_STAR")(_of_top("bound all public names of {top}"))
-says("PRINT_EXPR")(_of_top("showed {top}"))
+says("IMPORT_STAR")(_of_top("imported all public names of {top}"))
+says("PRINT_EXPR")(_of_top("displayed {top}"))
 
 
 @says("STORE_ATTR")
@@ -132,7 +132,7 @@ def _store_attribute(step: Step) -> Said:
 says("BUILD_TUPLE")(lambda step: _built(step, "a tuple", len(operands(step))))
 says("BUILD_LIST")(lambda step: _built(step, "a list", len(operands(step))))
 says("BUILD_SET")(lambda step: _built(step, "a set", len(operands(step))))
-says("BUILD_STRING")(lambda step: _built(step, "a text", len(operands(step)), "piece"))
+says("BUILD_STRING")(lambda step: _built(step, "a string", len(operands(step)), "piece"))
 says("BUILD_SLICE")(lambda step: _built(step, "a slice", len(operands(step)), "bound"))
 says("BUILD_MAP")(lambda step: _built(step, "a dict", step.instruction.takes // 2))
 says("BUILD_CONST_KEY_MAP")(lambda step: _built(step, "a dict", step.instruction.takes - 1))
@@ -173,7 +173,7 @@ def _unpack(step: Step) -> Said:
 
 
 says("FORMAT_VALUE")(
-    lambda step: Said(f"formatted {show(operand(step, step.instruction.takes))} as text", pushed(step))
+    lambda step: Said(f"formatted {show(operand(step, step.instruction.takes))} as a string", pushed(step))
 )
 
 
@@ -197,7 +197,7 @@ def _call_unpacked(step: Step) -> Said:
 
 
 def _called(step: Step, callee: Value, how: str) -> Said:
-    """A call: of what, how, and which function was inlined for it."""
+    """Describe a call: the callee, its arguments, and the functions that were inlined for it."""
     first, inlined, left = f"called {show(callee)} {how}", step.inlined, result(step)
     if not inlined:
         return Said(first, f"pushed {left}")
@@ -206,7 +206,7 @@ def _called(step: Step, callee: Value, how: str) -> Said:
     return Said(first, f"pushed its result {left}", f"inlined {listed([*names, *more])}")
 
 
-says("MAKE_FUNCTION")(_then_pushed("made a function"))
+says("MAKE_FUNCTION")(_then_pushed("created a function"))
 
 
 @says("RETURN_VALUE")
@@ -217,7 +217,7 @@ def _return(step: Step) -> Said:
 
 
 # --- jumps and loops ---
-says("JUMP", "JUMP_NO_INTERRUPT")(lambda step: Said(f"went on at {goal(step)}"))
+says("JUMP", "JUMP_NO_INTERRUPT")(lambda step: Said(f"jumped to {goal(step)}"))
 
 _TRUTH = {
     "POP_JUMP_IF_FALSE": ("false", "true"),
@@ -234,7 +234,7 @@ def _branch(step: Step) -> Said:
     jumps, stays = _TRUTH[step.instruction.op]
     tested, went = show(operand(step, 1)), jumped(step)
     if went is None:
-        return Said(f"looked at {tested}")
+        return Said(f"tested {tested}")
     return Said(f"found {tested} {jumps if went else stays}", f"jumped to {goal(step)}" if went else "did not jump")
 
 
@@ -247,7 +247,7 @@ says("GET_ITER", "GET_YIELD_FROM_ITER")(
 def _for(step: Step) -> Said:
     iterator = show(operand(step, 1))
     if jumped(step):
-        return Said(f"found {iterator} at its end", f"left the loop for {goal(step)}")
+        return Said(f"found {iterator} exhausted", f"jumped to {goal(step)}")
     return Said(f"took the next item of {iterator}", f"pushed {result(step)}")
 
 
@@ -272,8 +272,8 @@ def _match_class(step: Step) -> Said:
 
 
 # --- exceptions and context managers ---
-says("PUSH_EXC_INFO")(_of_top("began to handle {top}"))
-says("POP_EXCEPT")(_fixed("was done with handling the exception"))
+says("PUSH_EXC_INFO")(_of_top("started handling {top}"))
+says("POP_EXCEPT")(_fixed("finished handling the exception"))
 
 
 @says("CHECK_EXC_MATCH", "CHECK_EG_MATCH")
@@ -281,10 +281,10 @@ def _check_match(step: Step) -> Said:
     exception, kind = show(operand(step, 2)), show(operand(step, 1))
     if step.instruction.op == "CHECK_EG_MATCH":
         return Said(f"split {exception} by {kind}", pushed(step))
-    return Said(f"checked whether {exception} is one of {kind}", f"pushed {result(step)}")
+    return Said(f"checked whether {exception} matches {kind}", f"pushed {result(step)}")
 
 
-says("PREP_RERAISE_STAR")(_then_pushed("gathered the exceptions that no handler took"))
+says("PREP_RERAISE_STAR")(_then_pushed("collected the exceptions that no handler caught"))
 
 
 @says("RAISE_VARARGS")
@@ -304,7 +304,7 @@ says("WITH_EXCEPT_START")(
 )
 
 # --- generators and coroutines ---
-says("RETURN_GENERATOR")(_fixed("made a generator of this frame"))
+says("RETURN_GENERATOR")(_fixed("created a generator for this frame"))
 says("YIELD_VALUE")(_of_top("yielded {top}"))
 says("ASYNC_GEN_WRAP")(_of_top("wrapped {top} for the asynchronous generator"))
 says("GET_AWAITABLE")(lambda step: Said(f"took {show(operand(step, 1))} to await it", f"pushed {result(step)}"))
@@ -312,7 +312,7 @@ says("GET_AITER")(
     lambda step: Said(f"took {show(operand(step, 1))}", f"pushed its asynchronous iterator {result(step)}")
 )
 says("GET_ANEXT")(
-    lambda step: Said(f"asked {show(operand(step, 1))} for its next item", f"pushed {result(step)} to await it")
+    lambda step: Said(f"called `__anext__` of {show(operand(step, 1))}", f"pushed {result(step)} to await it")
 )
 
 

@@ -1,4 +1,4 @@
-"""The recording as data: what a trace file holds and what the explorer is sent. No torch, no behaviour.
+"""The recording as data: the content of a trace file, and of the messages to the explorer. No torch, no behaviour.
 
 Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`). Trackers are numbered from 0 in
 the order they were first seen; their snapshots are packed (`recording/snapshots.py`). Step numbers count from 0
@@ -27,7 +27,7 @@ class Instr(msgspec.Struct, array_like=True, frozen=True, gc=False):
     end_column: int | None
     target: int | None  # index of the instruction jumped to
     takes: int = 0  # how many items on top of the stack it consumes or looks at
-    leaves: int = 0  # how many stand in their place when the next instruction runs
+    leaves: int = 0  # how many replace them when the next instruction runs
 
 
 class Code(msgspec.Struct, gc=False):
@@ -38,13 +38,13 @@ class Code(msgspec.Struct, gc=False):
     qualname: str
     filename: str
     first_line: int
-    source: str  # the text of lines first_line, first_line + 1, ...; empty when it cannot be had
+    source: str  # the text of lines first_line, first_line + 1, ...; empty when it is not available
     locals: list[str]
     cells: list[str]
     instructions: list[Instr]
     kind: str  # user | resume | generated
-    resumes: int | None = None  # for `resume`: the code it goes on with
-    resumes_at: int | None = None  # ... and at which instruction's index there
+    resumes: int | None = None  # for `resume`: the code that it resumes
+    resumes_at: int | None = None  # ... and the index of the instruction there
 
 
 class Frame(msgspec.Struct, gc=False):
@@ -63,7 +63,7 @@ class Frame(msgspec.Struct, gc=False):
 
 
 class Attempt(msgspec.Struct, gc=False):
-    """One walk through a root frame. All but the last of a compilation were restarted."""
+    """One attempt to trace a root frame. All but the last of a compilation were restarted."""
 
     id: int
     compilation: int
@@ -85,11 +85,11 @@ class Compilation(msgspec.Struct, gc=False):
     graph: int | None
     generated: int | None
     seconds: float
-    during_step: int | None = None  # the step that was being done, when it started inside another compilation
+    during_step: int | None = None  # the step that was running, when it started inside another compilation
 
 
 class FakeMeta(msgspec.Struct, frozen=True, gc=False):
-    """What is known of a tensor without its data. Sizes and strides as text, since they may be symbols."""
+    """The metadata of a tensor, without its data. Sizes and strides as text, since they may be symbols."""
 
     type: str  # Tensor | Parameter | SymInt | ...
     dtype: str
@@ -114,7 +114,7 @@ class Node(msgspec.Struct, gc=False):
     after: int  # the last step that had started when it was added; later than `step` only after an inlined call
     source: str | None  # for placeholders: the source's name
     fakes: list[FakeMeta]
-    live: bool = True  # still there when the graph was complete
+    live: bool = True  # still in the graph when it was complete
     modules: list[str] = []  # sources of the modules whose `forward` was running, outermost first
 
 
@@ -136,9 +136,9 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 class Guard(msgspec.Struct, gc=False):
-    """Something that must still hold to reuse a version. `path` is the chain of source names from the root to
-    `source`, so that guards can be shown as a tree. `code` and `line` are the program's that asked for it, `library`
-    the innermost line of what it calls, where that is a library's."""
+    """A condition that must hold to reuse a version. `path` is the chain of source names from the root to
+    `source`, so that guards can be shown as a tree. `code` and `line` are the program's that installed it, `library`
+    the innermost line of the callees, where that is a library's."""
 
     id: int
     attempt: int
@@ -153,8 +153,8 @@ class Guard(msgspec.Struct, gc=False):
 
 
 class Break(msgspec.Struct, gc=False):
-    """A place where the graph ended early, or a frame was given up. `code` and `line` are the innermost of the
-    program, `library` the innermost of what it calls, where that is a library's."""
+    """A place where the graph broke, or where a frame fell back to eager. `code` and `line` are the innermost of the
+    program, `library` the innermost of the callees, where that is a library's."""
 
     id: int
     attempt: int
@@ -162,19 +162,19 @@ class Break(msgspec.Struct, gc=False):
     message: str
     explanation: str
     hints: list[str]
-    step: int | None  # the step that could not be done
+    step: int | None  # the step that could not be traced
     code: int
     line: int | None
     root_code: int
     root_line: int | None
-    action: str  # what was done instead, in words
+    action: str  # what ran instead, in words
     resumes: list[int]  # codes of the resume functions
     final_step: int | None = None  # where the last attempt stopped because of it, when `attempt` was restarted
     library: Place | None = None
 
 
 class Notice(msgspec.Struct, gc=False):
-    """Something that a person asked for and the program prevents, though the graph goes on. `code`, `line` and
+    """A request of the user that the program prevents, though the graph continues. `code`, `line` and
     `library` as those of a break."""
 
     id: int
@@ -197,7 +197,7 @@ class Check(msgspec.Struct, gc=False):
     failed: int | None  # id of the guard, when its compilation is in this recording
     text: str  # the guard's text; empty when reused
     seen: str
-    place: Place | None = None  # the program's line that asked for the guard
+    place: Place | None = None  # the program's line that installed the guard
     library: Place | None = None  # the library's line below it
 
 
@@ -206,7 +206,7 @@ class Call(msgspec.Struct, gc=False):
 
     id: int
     code: int
-    number: int  # the how-manieth call of this code in the recording, from 1
+    number: int  # the ordinal of this call among the code's calls in the recording, from 1
     checks: list[Check]
     outcome: str  # reused | compiled | skipped | fault
     version: int | None  # the version that ran
@@ -236,7 +236,7 @@ class SideEffect(msgspec.Struct, gc=False):
 
 
 class Generated(msgspec.Struct, gc=False):
-    """What runs instead of a frame."""
+    """The code that runs instead of a frame."""
 
     id: int
     compilation: int
@@ -255,18 +255,18 @@ class Fault(msgspec.Struct, gc=False):
 
 
 class Lost(msgspec.Struct, gc=False):
-    """Something that is missing from the recording, because what was to record it failed."""
+    """A part that is missing from the recording, because the recorder failed on it."""
 
     what: str
     error: str
     count: int  # how often
-    step: int | None  # where it was the first time
+    step: int | None  # the step of the first loss
     attempt: int | None
 
 
 class Snapshot(msgspec.Struct, gc=False):
-    """A tracker as it was once `step` had done its work, until its next snapshot. What a step shows *before* it ran
-    is the last snapshot with a smaller `step`; -1 is before any step."""
+    """The state of a tracker after `step`, until its next snapshot. The state *before* a step is the last snapshot
+    with a smaller `step`; -1 is before any step."""
 
     tracker: int
     step: int
@@ -278,7 +278,7 @@ class Snapshot(msgspec.Struct, gc=False):
     node: int | None
     fake: FakeMeta | None
     parts: list[tuple[str, int]]  # (label, tracker)
-    more: int = 0  # how many further parts there are that were not recorded
+    more: int = 0  # how many further parts were not recorded
     guards: list[int] = []
 
 
@@ -307,7 +307,7 @@ class Columns(msgspec.Struct, gc=False):
 class Snapshots(msgspec.Struct, gc=False):
     """All snapshots of all trackers. See `recording/snapshots.py`."""
 
-    strings: list[str]  # what `first` and `later` refer to by number
+    strings: list[str]  # `first` and `later` refer to them by number
     fakes: list[FakeMeta]
     first: list[bytes]  # packed blocks: the first snapshot of each tracker
     later: list[bytes]  # packed blocks: all other snapshots
@@ -324,7 +324,7 @@ class Dispatches(msgspec.Struct, gc=False):
 
 
 class Stage(msgspec.Struct, gc=False):
-    """Time spent, by part of the work."""
+    """The time spent, by stage."""
 
     name: str
     seconds: float
@@ -362,7 +362,7 @@ class Trace(msgspec.Struct, gc=False):
     lost: list[Lost] = []
 
 
-# --- what the explorer is sent -----------------------------------------------------------------------------
+# --- messages to the explorer --------------------------------------------------------------------------------
 
 
 class Meta(msgspec.Struct, gc=False):
@@ -412,7 +412,7 @@ class StepView(msgspec.Struct, gc=False):
 
     before: State  # its trackers as of `step - 1`
     after: State | None  # its trackers as of `until`
-    until: int  # the last step of all it did: itself, or the last step of what it inlined
+    until: int  # its last step: itself, or the last step of the frames it inlined
     sentence: str
     handlers: list[str]
 
@@ -428,7 +428,7 @@ class TrackerView(msgspec.Struct, gc=False):
     """A tracker's snapshots, oldest first, and the steps that touched it."""
 
     snapshots: list[Snapshot]
-    made_by: int | None  # the step that made it; None for what was there before its attempt's first step
+    made_by: int | None  # the step that created it; None if it existed before its attempt's first step
     touched: list[int]
 
 

@@ -1,6 +1,6 @@
-"""A step in one sentence: the instruction, what it took, what it added to the graph, what it left.
+"""Describe a step in one sentence: the instruction, the values it took, its additions to the graph, its result.
 
-Nodes, guards, breaks and exceptions are told alike for all operations, between the verbs of each.
+Nodes, guards, breaks and exceptions are described alike for all operations, between the verbs of each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def sentence(step: Step) -> str:
-    """What the step did, for people."""
+    """Return a sentence that says what the step did."""
     text = _without_symbols(step)
     meanings = step._index.symbol_meanings(step.index)
     names = [
@@ -26,7 +26,7 @@ def sentence(step: Step) -> str:
 
 
 def _without_symbols(step: Step) -> str:
-    """The same, without what symbols stand for."""
+    """Return the sentence without the meanings of its symbols."""
     instruction = step.instruction
     saying = SAYINGS.get(instruction.op, took_and_pushed)(step)
     name = f"{instruction.opname} {instruction.arg}".strip()
@@ -41,10 +41,10 @@ def _without_symbols(step: Step) -> str:
     elif raised is not None:
         verbs.append(f"raised {raised.text}")
     elif any(lost.attempt == step.attempt.id for lost in step._index.data.lost):
-        verbs.append("was not recorded to its end")
+        verbs.append("was not recorded completely")
     else:
-        verbs.append("did not end, because the walk stopped here")
-    return f"{name} {listed(verbs) or 'did its work'}."
+        verbs.append("did not complete, because tracing stopped here")
+    return f"{name} {listed(verbs) or 'completed'}."
 
 
 def _graph_verbs(step: Step) -> list[str]:
@@ -52,9 +52,11 @@ def _graph_verbs(step: Step) -> list[str]:
     if step.nodes:
         verbs.append(f"added {some('node', [f'`{node_text(node)}`' for node in step.nodes])}")
     if step.symbols:
-        verbs.append(f"made {some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}")
+        verbs.append(
+            f"created {some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}"
+        )
     if step.guards:
-        verbs.append(f"asked for {some('guard', [f'`{guard.text}`' for guard in step.guards])}")
+        verbs.append(f"installed {some('guard', [f'`{guard.text}`' for guard in step.guards])}")
     if step.side_effects:
-        verbs.append(f"noted {some('side effect', [effect.message for effect in step.side_effects])}")
+        verbs.append(f"recorded {some('side effect', [effect.message for effect in step.side_effects])}")
     return verbs

@@ -1,4 +1,4 @@
-"""Snapshots of trackers, packed: small arrays in blocks, their repeated texts and fake tensors by number.
+"""Pack snapshots of trackers: small arrays in blocks, their repeated texts and fake tensors by number.
 
 The first snapshot of tracker `i` is entry `i` of the `first` blocks, so most trackers need no index at all; all
 others are entries of `later`, with the tracker of each in a column. A block is decoded when something in it is
@@ -54,13 +54,13 @@ class Pool:
 
 
 class Writer:
-    """Packs snapshots as they come."""
+    """Pack snapshots as they arrive."""
 
     def __init__(self) -> None:
         self.pool = Pool()
         self.fakes: list[schema.FakeMeta] = []
         self._encode = msgspec.msgpack.Encoder().encode
-        # Each addition is one change of one list, so that none is half done when Ctrl-C comes.
+        # Each addition changes one list once, so that Ctrl-C never leaves one half done.
         self._first: list[bytes] = []
         self._later: list[tuple[array[int], bytes]] = []
         self._open_first: list[Packed] = []
@@ -68,11 +68,11 @@ class Writer:
 
     @property
     def trackers(self) -> int:
-        """How many trackers have a first snapshot."""
+        """The number of trackers that have a first snapshot."""
         return len(self._first) * BLOCK + len(self._open_first)
 
     def add_first(self, packed: Packed) -> None:
-        """The first snapshot of the next tracker."""
+        """Add the first snapshot of the next tracker."""
         block = self._open_first
         block.append(packed)
         if len(block) == BLOCK:
@@ -80,7 +80,7 @@ class Writer:
             self._first.append(self._encode(block))
 
     def add_later(self, tracker: int, packed: Packed) -> None:
-        """Another snapshot of a known tracker."""
+        """Add another snapshot of a known tracker."""
         block = self._open_later
         block.append((tracker, packed))
         if len(block) == BLOCK:
@@ -91,7 +91,7 @@ class Writer:
         return array("I", [tracker for tracker, _ in block]), self._encode([packed for _, packed in block])
 
     def snapshots(self) -> schema.Snapshots:
-        """Everything so far."""
+        """Return all snapshots so far."""
         first, later = list(self._first), list(self._later)
         if self._open_first:
             first.append(self._encode(self._open_first))
@@ -118,22 +118,22 @@ class Reader:
         self._block = lru_cache(maxsize=64)(self._decode_block)
 
     def history(self, tracker: int) -> list[schema.Snapshot]:
-        """All snapshots of a tracker, oldest first."""
+        """Return all snapshots of a tracker, oldest first."""
         packed = [self._first(tracker), *map(self._later, self.later_of(tracker))]
         return [self._unpack(tracker, one) for one in packed]
 
     def at(self, tracker: int, step: int) -> schema.Snapshot:
-        """The tracker as it was once `step` had done its work; the first snapshot if it is younger than that."""
+        """Return the tracker's state after `step`; its first snapshot if the tracker is newer."""
         later = self.later_of(tracker)
         at = bisect_right(later, step, key=lambda number: self._later(number).step)
         return self._unpack(tracker, self._later(later[at - 1]) if at else self._first(tracker))
 
     def steps(self, tracker: int) -> list[int]:
-        """The steps that made the tracker's snapshots."""
+        """Return the steps that took the tracker's snapshots."""
         return [self._first(tracker).step, *(self._later(later).step for later in self.later_of(tracker))]
 
     def later_of(self, tracker: int) -> Sequence[int]:
-        """The numbers of the tracker's later snapshots."""
+        """Return the numbers of the tracker's later snapshots."""
         if self._later_of is None:
             self._later_of = {}
             found = self._later_of
@@ -145,13 +145,13 @@ class Reader:
         return self._later_of.get(tracker, ())
 
     def first_steps(self) -> Iterable[int]:
-        """The step that made each tracker's first snapshot, by tracker."""
+        """Return the step of each tracker's first snapshot, by tracker."""
         for block in self._stored.first:
             for packed in self._decoder.decode(block):
                 yield packed.step
 
     def changed(self) -> Iterable[tuple[int, int]]:
-        """(tracker, step) of every later snapshot, in the order they were made."""
+        """Return (tracker, step) of every later snapshot, in recording order."""
         for number, tracker in enumerate(u32_array(self._stored.later_tracker)):
             yield tracker, self._later(number).step
 

@@ -1,4 +1,4 @@
-"""The names of sources, each made once."""
+"""Compute the names of sources, each once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tracer_core.recording.losses import Losses
 
 
 class SourceNames:
-    """The names of sources, each made once: a name is made of those of all the sources that it depends on."""
+    """The names of sources, each computed once, since a name is composed of the names of all its bases."""
 
     def __init__(self, losses: Losses) -> None:
         self._losses = losses
@@ -19,7 +19,7 @@ class SourceNames:
         return self.path(source)[-1]
 
     def path(self, source: Any) -> list[str]:
-        """The names from the root to the source itself. Not to be changed."""
+        """Return the names from the root to the source itself. The list must not be changed."""
         known = self._known.get(id(source))
         if known is not None:
             return known[1]
@@ -30,5 +30,5 @@ class SourceNames:
         return path
 
     def release(self) -> None:
-        """Let go of the engine's objects."""
+        """Release the engine's objects."""
         self._known.clear()

@@ -1,6 +1,6 @@
-"""The part of the recorder that runs at every instruction: which frame it is in, and what changed there.
+"""Record each instruction: its frame, and the changes to the frame's state.
 
-Written for speed: state is compared by identity, and what most steps have in common takes the shortest way.
+Written for speed: state is compared by identity, and the common case takes the shortest path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tracer_core.recording.work import Watched, Work
 
 
 class Stepping(Observer):
-    """Records frames and steps. `_work` is the compilation going on, `_current` the frame that makes steps."""
+    """Record frames and steps. `_work` is the active compilation, `_current` the frame that runs steps."""
 
     def __init__(self) -> None:
         self._losses = Losses(self._where_lost)
@@ -110,7 +110,7 @@ class Stepping(Observer):
     # --- frames -------------------------------------------------------------------------------------------
 
     def _go_to(self, frame: Any) -> Watched | None:
-        """Make `frame`, known or new, the one that makes steps. None where no steps are recorded."""
+        """Make `frame`, known or new, the current one. Return None where no steps are recorded."""
         work = self._work
         if work is None or work.attempt is None or work.cut_short:
             return None
@@ -146,7 +146,7 @@ class Stepping(Observer):
         return watched
 
     def _entry_of(self, frame: Any) -> CodeEntry:
-        """The entry of a frame's code, its instructions numbered as the frame has them."""
+        """Return the entry of a frame's code, with instructions numbered in the frame's order."""
         module = module_called(frame.code, frame.locals, lambda tracker: tracker.python_type())
         entry = self._codes.entry(frame.code, module=module)
         entry.use(frame.program)
@@ -156,18 +156,18 @@ class Stepping(Observer):
         return self._work.frames.get(frame.uid) if self._work is not None else None
 
     def _leave(self, work: Work, watched: Watched) -> None:
-        """A frame makes no more steps. What its last one did can be seen if that one ended."""
+        """Record that a frame runs no more steps. The changes of its last step are known if that step ended."""
         if watched.step >= 0 and self._ended[watched.step]:
             self._columns.leave(watched.live, *self._compare(watched))
         else:
             self._columns.drop(watched.live)
-        del watched.live  # It asks for the frame's state: in a circle, the program's objects would outlive the frame.
+        del watched.live  # It refers to the frame: in a cycle, the program's objects would outlive the frame.
         watched.settle()
         work.remember(watched)
 
     def _cut_short(self) -> None:
-        """Record no more steps of this attempt: one of them is missing, and later ones would show what it did as if
-        others had done it. Nobody knows what the last steps of its frames did."""
+        """Record no more steps of this attempt: one of them is missing, and its changes would be attributed to later
+        ones. The changes of the last steps of its frames are not known."""
         work = self._work
         if work is not None:
             work.cut_short = True
@@ -181,7 +181,7 @@ class Stepping(Observer):
     # --- comparing ----------------------------------------------------------------------------------------
 
     def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
-        """What changed in a frame since this was last asked: how many stack items went, which came, which slots."""
+        """Return the changes in a frame since the last call: the number of popped items, pushed ones, slots."""
         frame, before = watched.frame, watched.stack
         stack = frame.stack
         size, now = len(before), len(stack)
@@ -213,7 +213,7 @@ class Stepping(Observer):
         return [self._trackers.number(tracker, step) for tracker in trackers]
 
     def _compare_bindings(self, watched: Watched, frame: Any, values: list[Any]) -> Mapping[int, int | None]:
-        """Which slots are bound to something else than at the previous step."""
+        """Return the slots whose binding changed since the previous step."""
         slots: dict[int, int | None] = {}
         if values != watched.values:
             watched.values = values
@@ -230,7 +230,7 @@ class Stepping(Observer):
     def _compare_names(
         self, before: dict[str, Any], now: Mapping[str, Any], slot: Callable[[str], int], slots: dict[int, int | None]
     ) -> None:
-        """Add to `slots` what differs between the bindings, and make `before` equal to `now`. None is unbound."""
+        """Add the differences between the bindings to `slots`, and make `before` equal to `now`. None is unbound."""
         for name, tracker in now.items():
             if before.get(name) is not tracker:
                 before[name] = tracker
@@ -244,21 +244,21 @@ class Stepping(Observer):
                 del before[name]
                 slots[slot(name)] = None
 
-    # --- where we are -------------------------------------------------------------------------------------
+    # --- position -----------------------------------------------------------------------------------------
 
     def _step(self) -> int | None:
-        """The step being done."""
+        """Return the current step."""
         current = self._current
         if current is not None and current.step >= 0:
             return current.step
         return self._work.step() if self._work is not None else None
 
     def _attempt(self) -> int | None:
-        """The attempt being recorded."""
+        """Return the attempt being recorded."""
         return None if self._work is None or self._work.attempt is None else self._work.attempt.id
 
     def _where_lost(self) -> tuple[int | None, int | None]:
-        """The step, if it is there, and the attempt at which something is lost."""
+        """Return the current step, if it was recorded, and the attempt: the position of a loss."""
         step = self._step()
         return None if step is None or step >= len(self._ended) else step, self._attempt()
 
@@ -270,7 +270,7 @@ class Stepping(Observer):
         return line_of(code.instructions, self._columns.instruction[step])
 
     def _place(self) -> tuple[int | None, int | None]:
-        """The code and line being worked on."""
+        """Return the current code and line."""
         at = self._current
         while at is not None and at.step < 0 and at.parent is not None:
             at = at.parent
@@ -278,7 +278,7 @@ class Stepping(Observer):
 
 
 def _suspend(left: Watched | None, resumed: Watched) -> None:
-    """Steps go on in `resumed` though frames between it and `left` have not ended: mark those."""
+    """Mark the frames between `resumed` and `left` as suspended: steps continue in `resumed` before they end."""
     at, between = left, []
     while at is not None and at is not resumed:
         between.append(at)

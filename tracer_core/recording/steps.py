@@ -1,4 +1,4 @@
-"""One step of a recording, and the values it shows."""
+"""Present one step of a recording, and its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracer_core.recording.sentences import sentence
 
 @reads(but=("__getitem__", "__eq__", "__hash__", "__repr__"))
 class Value:
-    """What the engine knew of one value of the program (a VariableTracker) at one point of the recording.
+    """One value of the program (a VariableTracker) as the engine knew it at one point of the recording.
 
     `parts` are values as of the same point; `value["[0]"]` is the part with that label.
     """
@@ -32,7 +32,7 @@ class Value:
 
     @property
     def kind(self) -> str:
-        """In plain words: `tensor`, `list`, `user function`."""
+        """The kind in plain words: `tensor`, `list`, `user function`."""
         return self._snapshot.kind
 
     @property
@@ -46,27 +46,27 @@ class Value:
 
     @property
     def text(self) -> str:
-        """One short line."""
+        """The value in one short line."""
         return self._snapshot.text
 
     @property
     def source(self) -> str | None:
-        """Where the value came from, such as `L['x']`; None if it was made while tracing."""
+        """The source of the value, such as `L['x']`; None if it was created in the trace."""
         return self._snapshot.source
 
     @property
     def fake(self) -> schema.FakeMeta | None:
-        """What is known of a tensor or symbolic number."""
+        """The metadata of a tensor or symbolic number."""
         return self._snapshot.fake
 
     @property
     def node(self) -> schema.Node | None:
-        """The graph's node that stands for it."""
+        """The graph node that computes it."""
         return None if self._snapshot.node is None else self._index.data.nodes[self._snapshot.node]
 
     @property
     def parts(self) -> list[tuple[str, Value]]:
-        """What it is made of, with labels. At most 200 are recorded; `more` counts the others."""
+        """Its parts, with labels. At most 200 are recorded; `more` counts the others."""
         return [(label, Value(self._index, part, self._at)) for label, part in self._snapshot.parts]
 
     @property
@@ -75,12 +75,12 @@ class Value:
 
     @property
     def guards(self) -> list[schema.Guard]:
-        """The guards that were asked for on its source."""
+        """The guards installed on its source."""
         return [self._index.data.guards[number] for number in self._index.guards_on(self._snapshot)]
 
     @property
     def made_by(self) -> int | None:
-        """The number of the step that made it; None if it was there before the first step."""
+        """The number of the step that created it; None if it existed before the first step."""
         return self._index.made_by(self.id)
 
     @property
@@ -96,7 +96,7 @@ class Value:
         raise KeyError(f"{self.text} has no part {label!r}. Its parts: {labels}.")
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same value of the same recording (maybe at another point)."""
+        """Return whether both are the same value of the same recording (maybe at another point)."""
         if not isinstance(other, Value):
             return NotImplemented
         return self.id == other.id and self._index is other._index
@@ -133,10 +133,10 @@ class Activation:
 
 @reads(but=("__init__",))
 class Step:
-    """One instruction that was traced, with everything that is known about it. Numbers count from 0."""
+    """One instruction that was traced, with everything recorded about it. Numbers count from 0."""
 
     def __init__(self, index: Index, number: int, before: State | None = None, after: State | None = None) -> None:
-        """`before` and `after` are given where they are already known."""
+        """Create a step; `before` and `after` are passed where they are already known."""
         self.index = number
         self._index = index
         if before is not None:
@@ -168,7 +168,7 @@ class Step:
 
     @property
     def depth(self) -> int:
-        """How many frames are inlined around this one."""
+        """The number of frames that inline this one."""
         return self.frame.depth
 
     @property
@@ -217,7 +217,7 @@ class Step:
 
     @property
     def until(self) -> int:
-        """The number of the last step of all that this one did: itself, or the last one of what it inlined."""
+        """The number of its last step: itself, or the last step of the frames it inlined."""
         return self._index.steps.until(self.index)
 
     @property
@@ -244,7 +244,7 @@ class Step:
             {code.cells[slot >> 1]: Value(index, tracker, at) for slot, tracker in slots if slot & 1},
         )
 
-    # --- what it did --------------------------------------------------------------------------------------
+    # --- effects ------------------------------------------------------------------------------------------
 
     @property
     def nodes(self) -> list[schema.Node]:
@@ -253,7 +253,7 @@ class Step:
 
     @property
     def guards(self) -> list[schema.Guard]:
-        """The guards it asked for."""
+        """The guards it installed."""
         return self._index.guards.get(self.index, [])
 
     @property
@@ -286,7 +286,7 @@ class Step:
 
     @property
     def sentence(self) -> str:
-        """What happened, in one sentence."""
+        """The step in one sentence."""
         return sentence(self)
 
     def __repr__(self) -> str:
@@ -296,7 +296,7 @@ class Step:
 
 
 class Steps(Sequence[Step]):
-    """All steps of a recording; each is read when asked for."""
+    """All steps of a recording; each is read on access."""
 
     def __init__(self, index: Index, numbers: range) -> None:
         self._index = index

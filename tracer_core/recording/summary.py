@@ -1,4 +1,4 @@
-"""A recording in a page of text."""
+"""Summarize a recording in a page of text."""
 
 from __future__ import annotations
 
@@ -19,31 +19,30 @@ MOST = 20
 
 @reading
 def summary(trace: Trace) -> str:
-    """What `print(trace)` shows: the outcome, then graphs, breaks, guards and calls, and what is missing."""
+    """Return the text of `print(trace)`: the outcome, graphs, breaks, notices, calls, faults and losses."""
     parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_notices(trace), *_calls(trace), *_faults(trace)]
     parts += _lost(trace)
     return "\n".join(parts)
 
 
 def count(number: int, noun: str) -> str:
-    """`1 step`, `2 steps`, `3 branches`."""
+    """Return `1 step`, `2 steps`, `3 branches`."""
     if number == 1:
         return f"1 {noun}"
     return f"{number:,} {noun}{'es' if noun.endswith(('s', 'ch')) else 's'}"
 
 
 def outcome(trace: Trace) -> str:
-    """In one sentence, what became of it."""
+    """Return the outcome of the recorded run in one sentence."""
     compiled = [one for one in trace.compilations if one.outcome == "compiled"]
     if trace.faults:
-        return f"The engine failed {count(len(trace.faults), 'time')}; the program ran as plain Python there."
+        return f"The engine failed {count(len(trace.faults), 'time')}; there the program ran as plain Python."
     if not trace.compilations:
         return "Nothing was compiled."
     if not compiled:
         return "Nothing was compiled; everything ran as plain Python."
     if trace.breaks:
-        places = count(len(trace.break_places), "place")
-        return f"Compiled with graph breaks at {places} of the program."
+        return f"Compiled with graph breaks at {count(len(trace.break_places), 'place')} in the program."
     return "Compiled without a graph break."
 
 
@@ -53,7 +52,7 @@ def _head(trace: Trace) -> str:
     facts = [
         count(len(trace), "step"),
         count(len(trace.graphs), "graph"),
-        count(len(trace.break_places), "breaking place"),
+        count(len(trace.break_places), "break location"),
         count(len(trace.guards), "guard"),
         count(len(trace.calls), "call"),
     ]
@@ -114,7 +113,7 @@ def _said(trace: Trace, found: schema.Break | schema.Notice) -> list[str]:
 
 
 def where(trace: Trace, code: int | None, line: int | None) -> str:
-    """`model.py:12, in forward`; resume functions are the function they go on with."""
+    """Return `model.py:12, in forward`; a resume function counts as the function it resumes."""
     if code is None:
         return f"line {line}"
     function = trace.function_of(code)
@@ -128,7 +127,7 @@ def _calls(trace: Trace) -> Iterator[str]:
 
 
 def _named(trace: Trace) -> Iterator[tuple[schema.Call, str]]:
-    """The calls, each with a name that no other has: functions of one name with their places, calls numbered."""
+    """Yield each call with a unique name: functions of one name are shown with their places, calls are numbered."""
     codes = [trace.codes[number] for number in {call.code for call in trace.calls}]
     places = Counter(name for name, _ in {(code.qualname, _defined(code)) for code in codes})
     number: Counter[str] = Counter()
@@ -147,9 +146,9 @@ def _call(trace: Trace, call: schema.Call, name: str) -> str:
     version = f" version {call.version}" if call.version is not None else ""
     text = f"  {name}: {call.outcome}{version}{f' ({call.message})' if call.message else ''}"
     for failed in (check for check in call.checks if not check.reused):
-        text += f"\n    version {failed.version} did not fit: expected: {failed.text}; but {failed.seen}"
+        text += f"\n    version {failed.version}: a guard failed: expected: {failed.text}; but {failed.seen}"
         if failed.place is not None:
-            text += f"\n      asked for at {where(trace, failed.place.code, failed.place.line)}"
+            text += f"\n      guard installed at {where(trace, failed.place.code, failed.place.line)}"
         if failed.library is not None:
             text += f"\n      in a library: {where(trace, failed.library.code, failed.library.line)}"
     return text
@@ -160,7 +159,7 @@ def _faults(trace: Trace) -> Iterator[str]:
         f"  {fault.text.strip().splitlines()[-1] if fault.text.strip() else 'unknown'}" for fault in trace.faults
     ]
     if lines:
-        yield "Faults of the engine (please report them)"
+        yield "Internal errors (please report them)"
         yield from _shown(lines)
 
 
@@ -171,6 +170,6 @@ def _lost(trace: Trace) -> Iterator[str]:
 
 
 def lost_text(lost: schema.Lost) -> str:
-    """What is missing, how often, and why."""
+    """Return what is missing from the recording, how often, and why."""
     times = f" (and {count(lost.count - 1, 'time')} more)" if lost.count > 1 else ""
     return f"{lost.what}{times}: {lost.error}"

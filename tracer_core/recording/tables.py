@@ -1,4 +1,4 @@
-"""A recording as tables: lists of rows with the same columns."""
+"""Convert a recording to tables: lists of rows with the same columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLES: dict[str, Callable[[Trace], Iterator[Row]]] = {}
 
 
 def rows(trace: Trace, what: str) -> list[Row]:
-    """The rows of the table `what`.
+    """Return the rows of the table `what`.
 
     Raises:
         ValueError: there is no such table.
@@ -101,7 +101,7 @@ def _where(trace: Trace, place: schema.Place | None) -> str | None:
 
 
 def _records(name: str) -> Callable[[Trace], Iterator[Row]]:
-    """A table with one row per record and its fields as columns, and the function's name where it has a code."""
+    """Register a table with one row per record its fields as columns, and the function's name where it has a code."""
 
     def table(trace: Trace) -> Iterator[Row]:
         for record in getattr(trace.data, name):

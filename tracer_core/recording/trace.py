@@ -1,4 +1,4 @@
-"""A recording as people use it: its steps, what they did, and questions about them."""
+"""Provide a recording as people use it: its steps, their effects, and queries."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _BreakPlace = tuple[str, int, int | None]
 
 
 class Trace:
-    """A recording. `steps[i]` is a step with all it shows; the lists below hold plain records (`schema.py`).
+    """A recording. `steps[i]` is a step with all its details; the lists below hold plain records (`schema.py`).
 
-    A trace made without data stands for a recording still going on; `fill` completes it.
+    A trace created without data stands for a running recording; `fill` completes it.
     """
 
     def __init__(self, data: schema.Trace | None = None) -> None:
         self._data = data
 
     def fill(self, data: schema.Trace) -> None:
-        """The recording that this object was waiting for has ended."""
+        """Set the data of a recording that has ended."""
         if self._data is not None:
             raise ValueError("This trace is complete already; make another one.")
         self._data = data
 
     @property
     def data(self) -> schema.Trace:
-        """Everything, as it is stored."""
+        """All data, as stored."""
         if self._data is None:
             raise RuntimeError("The recording is still going on; leave its `with` block before you read it.")
         return self._data
@@ -100,16 +100,16 @@ class Trace:
         return self.data.notices
 
     def function_of(self, code: int) -> schema.Code:
-        """The code with this id; for a resume function, that of the function it goes on with."""
+        """Return the code with this id; for a resume function, the code of the function it resumes."""
         found = self.codes[code]
         return found if found.resumes is None else self.codes[found.resumes]
 
     @property
     def break_places(self) -> list[schema.Break]:
-        """One break for each place in the program that causes any, and each reason. A break in an inlined function
-        breaks each of its callers, too; this has the one of the function that holds the line, if that was traced on
-        its own. A break of a library's function on its own counts to the first line of the program that leads there,
-        if there is one."""
+        """One break for each place in the program and each reason. A break in an inlined function also breaks each
+        of its callers; this list has the break of the function that contains the line, if that was traced
+        separately. A break in a library's function that was traced separately belongs to the first line of the
+        program that calls it, if there is one."""
         above = {self._place(one, one.library): self._place(one) for one in reversed(self.breaks) if one.library}
         places: dict[_BreakPlace, list[schema.Break]] = {}
         for one in self.breaks:
@@ -122,8 +122,8 @@ class Trace:
         return mains
 
     def _place(self, one: schema.Break, at: schema.Place | None = None) -> _BreakPlace:
-        """What tells places of breaks apart, of the break's own line or another. (The message may name what differs
-        from call to call, such as a dtype.)"""
+        """Return the key that distinguishes places of breaks, for the break's own line or another. (The message is no
+        part of it, since it may differ between calls, as by a dtype.)"""
         code, line = (one.code, one.line) if at is None else (at.code, at.line)
         return one.reason_id, self.function_of(code).id, line
 
@@ -153,10 +153,10 @@ class Trace:
 
     @property
     def lost(self) -> list[schema.Lost]:
-        """What is missing from the recording, because what was to record it failed."""
+        """The parts that are missing from the recording, because the recorder failed on them."""
         return self.data.lost
 
-    # --- questions ----------------------------------------------------------------------------------------
+    # --- queries ------------------------------------------------------------------------------------------
 
     def find(
         self,
@@ -171,7 +171,7 @@ class Trace:
         text: str | None = None,
         attempts: str = "all",
     ) -> list[Step]:
-        """The steps that meet all the given conditions, in order.
+        """Return the steps that meet all the given conditions, in order.
 
         Args:
             file: their file's path, or its end.
@@ -179,10 +179,10 @@ class Trace:
             function: their function's name or qualified name.
             op: their instruction, by CPython's name or the canonical one.
             node: they added the node with this name or id.
-            guard: they asked for the guard with this id, or one whose text or source contains this.
-            break_: the graph broke there (True), or this break did (its id).
-            text: their operand, source line, or the text of a node, guard or break of theirs contains this.
-            attempts: "all", or "last" to leave out walks that were restarted.
+            guard: they installed the guard with this id, or one whose text or source contains this.
+            break_: the graph broke there (True), or with this break (its id).
+            text: their operand, source line, or the text of one of their nodes, guards or breaks contains this.
+            attempts: "all", or "last" to leave out attempts that were restarted.
 
         Raises:
             ValueError: no condition is given, or `attempts` is neither of the two.
@@ -190,11 +190,11 @@ class Trace:
         return find_steps(self.index, file, line, function, op, node, guard, break_, text, attempts)
 
     def at_line(self, file: str | None, line: int) -> list[Step]:
-        """The steps of a source line, in all files or in the one whose path ends with `file`."""
+        """Return the steps of a source line, in all files or in the one whose path ends with `file`."""
         return self.find(file=file, line=line)
 
     def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
-        """A table of `steps`, `calls`, `checks`, `guards`, `breaks`, `notices`, `nodes`, `frames`, `attempts`,
+        """Return a table of `steps`, `calls`, `checks`, `guards`, `breaks`, `notices`, `nodes`, `frames`, `attempts`,
         `compilations`, `symbols` or `side_effects`. Needs pandas.
 
         Raises:
@@ -209,7 +209,7 @@ class Trace:
         return pandas.DataFrame(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file that `load` reads. Raises TraceFileError."""
+        """Write the recording to a file that `load` reads. Raises TraceFileError."""
         file.write(self.data, path)
 
     def __str__(self) -> str:
@@ -234,6 +234,6 @@ def load(path: str | os.PathLike[str]) -> Trace:
     """Read a trace that `save` wrote.
 
     Raises:
-        TraceFileError: there is no such file, it is no trace, it is damaged, or a newer version wrote it.
+        TraceFileError: there is no such file, it is not a trace, it is damaged, or a newer version wrote it.
     """
     return Trace(file.read(path))

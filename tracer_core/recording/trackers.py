@@ -1,4 +1,4 @@
-"""Numbers trackers as they are met, and takes their snapshots."""
+"""Number trackers as they appear, and take their snapshots."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tracer_core.recording.source_names import SourceNames
 
 
 class NodeNumbers(Protocol):
-    """Who knows the graph's nodes by number."""
+    """The lookup of the graph's nodes by number."""
 
     def number(self, node: Any, source: str | None) -> int: ...
 
 
 class Plain:
-    """Stands in for what lies on a stack and is no tracker: CPython's null, or the offset kept for a re-raise."""
+    """A stand-in for a stack item that is not a tracker: CPython's NULL, or the offset kept for a re-raise."""
 
     kind, source, node, fake = "interpreter's own", None, None, None
 
@@ -37,17 +37,17 @@ class Plain:
 
 
 class Trackers:
-    """`ids` has the number of every tracker met, by its uid."""
+    """The trackers of a recording. `ids` has the number of every tracker, by its uid."""
 
     def __init__(self, nodes: NodeNumbers, losses: Losses) -> None:
         self.ids: dict[int, int] = {}
         self.writer = snapshots.Writer()
         self.compare_by_id = False
-        """Some tracker class defines equality, so that lists of trackers must not be compared by `==`."""
+        """Whether a tracker class defines equality; then lists of trackers must not be compared by `==`."""
         self._nodes = nodes
         self._losses = losses
         self.dirty: dict[int, Any] = {}
-        """Trackers that are to get another snapshot, by uid."""
+        """The trackers that need another snapshot, by uid."""
         self._classes: dict[type, int] = {}
         self._numbers_of_texts: dict[str, int] = {}
         self.sources = SourceNames(losses)
@@ -56,7 +56,7 @@ class Trackers:
         self._plain_uid = -1
 
     def number(self, tracker: Any, step: int) -> int:
-        """The tracker's number. When it is new, it and its parts get snapshots, as left by `step`."""
+        """Return the tracker's number. Take snapshots of a new tracker and its parts, as left by `step`."""
         uid = getattr(tracker, "uid", None)
         if uid is None:
             tracker = self._plain(tracker)
@@ -69,34 +69,34 @@ class Trackers:
         return number
 
     def changed(self, tracker: Any) -> None:
-        """The tracker is to get another snapshot at the next `flush`."""
+        """Mark a tracker, so that the next `flush` takes another snapshot."""
         if tracker.uid in self.ids:
             self.dirty[tracker.uid] = tracker
 
     def flush(self, step: int) -> None:
-        """Take the snapshots of what changed, as left by `step`."""
+        """Take snapshots of the trackers that changed, as left by `step`."""
         self._fill_gaps()
         found: list[Any] = []
         changed = list(self.dirty.items())
-        self.dirty.clear()  # (Describing a tracker may build others, and make steps.)
+        self.dirty.clear()  # (Describing a tracker may build others, and run steps.)
         for uid, tracker in changed:
             self.writer.add_later(self.ids[uid], self._pack(tracker, step, found, fresh=True))
         if found:
             self._snapshot_all(found, step)
 
     def snapshots(self) -> schema.Snapshots:
-        """Everything so far."""
+        """Return all snapshots so far."""
         self._fill_gaps()
         return self.writer.snapshots()
 
     def release(self) -> None:
-        """Let go of the engine's objects."""
+        """Release the engine's objects."""
         self.dirty.clear()
         self.sources.release()
         self._fakes.clear()
 
     def fake_number(self, fake: Any, *, fresh: bool = False) -> int:
-        """The number of what is known of a fake tensor; `fresh` where it may have changed in place."""
+        """Return the number of a fake tensor's metadata; `fresh` if it may have changed in place."""
         known = self._fakes.get(id(fake))
         if known is not None and not fresh:
             return known[1]
@@ -118,8 +118,8 @@ class Trackers:
         return Plain(self._plain_uid, value)
 
     def _fill_gaps(self) -> None:
-        """Give those trackers a snapshot that have a number and no snapshot, since taking it was broken off: the
-        first snapshot of tracker `i` is number `i`."""
+        """Take the missing first snapshots of numbered trackers, where an interrupt prevented them: the first
+        snapshot of tracker `i` must be number `i`."""
         for _ in range(len(self.ids) - self.writer.trackers):
             unknown = self._text("not recorded")
             self.writer.add_first(
@@ -127,12 +127,12 @@ class Trackers:
             )
 
     def _snapshot_all(self, queue: list[Any], step: int) -> None:
-        """Snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
+        """Take snapshots of `queue` and of the parts found on the way, in the order of their numbers."""
         for tracker in queue:
             self.writer.add_first(self._pack(tracker, step, queue))
 
     def _pack(self, tracker: Any, step: int, found: list[Any], *, fresh: bool = False) -> Packed:
-        """The tracker now. Parts not met before are numbered and added to `found`."""
+        """Return a snapshot of the tracker. Number new parts and add them to `found`."""
         cls = type(tracker)
         cls_number = self._classes.get(cls)
         if cls_number is None:
@@ -164,7 +164,7 @@ class Trackers:
         )
 
     def _text(self, text: str) -> int:
-        """The number of a text that may need to be made safe."""
+        """Return the number of a text that may need escaping."""
         number = self._numbers_of_texts.get(text)
         if number is None:
             number = self._numbers_of_texts[text] = self.writer.pool(clean(text))

@@ -1,4 +1,4 @@
-"""What the front end is sent of a trace: once `Meta`, then steps and trackers in pieces as it asks for them."""
+"""Encode a trace for the front end: `Meta` once, then steps and trackers in pieces on request."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _encode = msgspec.json.Encoder().encode
 
 
 def meta(trace: Trace) -> bytes:
-    """`Meta` as JSON."""
+    """Return `Meta` as JSON."""
     return _encode(meta_view(trace))
 
 
 def window(trace: Trace, index: int) -> bytes:
-    """`Window` number `index` as JSON: `Meta.window` steps, fewer at the end. Raises IndexError."""
+    """Return `Window` number `index` as JSON: `Meta.window` steps, fewer at the end. Raises IndexError."""
     return _encode(window_view(trace, index))
 
 
 def chunk(trace: Trace, index: int) -> bytes:
-    """`TrackerChunk` number `index` as JSON: `Meta.chunk` trackers, fewer at the end. Raises IndexError."""
+    """Return `TrackerChunk` number `index` as JSON: `Meta.chunk` trackers, fewer at the end. Raises IndexError."""
     return _encode(chunk_view(trace, index))
 
 
@@ -120,7 +120,7 @@ def _bounds(what: str, index: int, size: int, total: int) -> tuple[int, int]:
 
 
 def _after(trace: Trace, step: int, befores: dict[int, columns.State]) -> columns.State | None:
-    """The state after a step, taken from those already read where it is among them."""
+    """Return the state after a step, from those already read where possible."""
     reader = trace.index.steps
     if not reader.ended[step]:
         return None

@@ -1,6 +1,6 @@
-"""The words that the sentences about steps share, and the table of what is said of each operation.
+"""Provide the words that the sentences about steps share, and the table of verbs for each operation.
 
-`SAYINGS` has, for each canonical operation, a function from a step to its verbs (`sayings.py`).
+`SAYINGS` maps each canonical operation to a function that returns the verbs for a step (`sayings.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Said(NamedTuple):
-    """The verbs of a sentence: those before what was added to the graph, and the one after it."""
+    """The verbs of a sentence: `first` and `second` precede the additions to the graph, `last` follows them."""
 
     first: str
     last: str = ""
@@ -27,11 +27,11 @@ class Said(NamedTuple):
 Saying = Callable[["Step"], Said]
 SAYINGS: dict[str, Saying] = {}
 MOST = 3
-"""How many nodes, guards or arguments are told one by one."""
+"""How many nodes, guards or arguments are listed one by one."""
 
 
 def says(*ops: str) -> Callable[[Saying], Saying]:
-    """Make a function the one that tells of `ops`."""
+    """Register a function as the one that describes `ops`."""
 
     def register(function: Saying) -> Saying:
         SAYINGS.update(dict.fromkeys(ops, function))
@@ -41,7 +41,7 @@ def says(*ops: str) -> Callable[[Saying], Saying]:
 
 
 def some(noun: str, texts: Sequence[str]) -> str:
-    """`node a`, `nodes a and b`, `9 nodes (a, b, c, ...)`."""
+    """Return `node a`, `nodes a and b`, or `9 nodes (a, b, c, ...)`."""
     if len(texts) > MOST:
         return f"{count(len(texts), noun)} ({', '.join(texts[:MOST])}, ...)"
     return f"{noun}{'s' if len(texts) > 1 else ''} {listed(texts)}"
@@ -53,7 +53,7 @@ _INFIX = {
 
 
 def node_text(node: schema.Node) -> str:
-    """A node as a line of Python: `add = x + 1`, `view = y.view(4, 2)`."""
+    """Return a node as a line of Python: `add = x + 1`, `view = y.view(4, 2)`."""
     if node.op == "placeholder":
         return f"{node.name} = input {node.source or node.target}"
     if node.op == "get_attr":
@@ -70,21 +70,21 @@ def node_text(node: schema.Node) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b, and c`."""
+    """Return `a`, `a and b`, or `a, b, and c`."""
     if len(texts) < 3:
         return " and ".join(texts)
     return f"{', '.join(texts[:-1])}, and {texts[-1]}"
 
 
 def closed(text: str) -> str:
-    """The text with a full stop."""
+    """Return the text with a full stop."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def show(value: Value | None) -> str:
-    """A value in a sentence: `Tensor f32[4, 8] (L['x'])`."""
+    """Return a value as a sentence shows it: `Tensor f32[4, 8] (L['x'])`."""
     if value is None:
-        return "something unknown"
+        return "an unknown value"
     text = value.text if len(value.text) <= 80 else f"{value.text[:79]}…"
     if value.kind == "tensor" and value.fake is not None and value.fake.type not in text:
         text = f"{value.fake.type} {text}"
@@ -92,7 +92,7 @@ def show(value: Value | None) -> str:
 
 
 def show_all(values: Sequence[Value]) -> str:
-    """Several values, NULLs left out, the later ones of many only counted."""
+    """Return several values in one text: NULLs are left out, and of many values the later ones are only counted."""
     shown = [show(value) for value in values if not is_null(value)]
     if len(shown) > MOST:
         return listed([*shown[:MOST], f"{len(shown) - MOST} more"])
@@ -100,46 +100,46 @@ def show_all(values: Sequence[Value]) -> str:
 
 
 def is_null(value: Value) -> bool:
-    """Whether it is the null that CPython keeps below a callable."""
+    """Return whether `value` is the NULL that CPython pushes before a callable."""
     return value.text == "NULL" or value.cls in ("NullVariable", "PlainNull")
 
 
 def operands(step: Step) -> list[Value]:
-    """What the instruction takes or looks at, lowest on the stack first."""
+    """Return the values that the instruction pops or reads, lowest on the stack first."""
     takes = step.instruction.takes
     return step.stack[-takes:] if takes else []
 
 
 def operand(step: Step, from_top: int) -> Value | None:
-    """The item `from_top` (1: the top) of the stack before the step."""
+    """Return the item `from_top` (1: the top) of the stack before the step."""
     return step.stack[-from_top] if from_top <= len(step.stack) else None
 
 
 def results(step: Step) -> list[Value]:
-    """What the instruction left on top of the stack."""
+    """Return the values that the instruction left on top of the stack."""
     leaves = step.instruction.leaves
     return step.after.stack[-leaves:] if step.after is not None and leaves else []
 
 
 def result(step: Step) -> str:
-    """The top of the stack after the step, shown."""
+    """Return the text of the top of the stack after the step."""
     return show(step.after.stack[-1]) if step.after is not None and step.after.stack else "nothing"
 
 
 def pushed(step: Step) -> str:
-    """`pushed ...` for what the instruction left."""
+    """Return `pushed ...` with the values that the instruction left."""
     shown = show_all(results(step))
     return f"pushed {shown}" if shown else ""
 
 
 def took_and_pushed(step: Step) -> Said:
-    """The plainest telling: right for every operation."""
+    """Describe a step by its operands and results alone, which is right for every operation."""
     taken = show_all(operands(step))
     return Said(f"took {taken}" if taken else "", pushed(step))
 
 
 def jumped(step: Step) -> bool | None:
-    """Whether a jump went to its target; None if nothing of the frame came after it."""
+    """Return whether a jump was taken; None if it was the last recorded step of its frame."""
     following = step._index.steps.next_own(step.index)
     if following is None:
         return None
@@ -147,7 +147,7 @@ def jumped(step: Step) -> bool | None:
 
 
 def goal(step: Step) -> str:
-    """Where a jump goes, in words."""
+    """Return the target of a jump in words."""
     target = step.instruction.target
     line = None if target is None else step.code.instructions[target].line
     return "its target" if line is None else f"line {line}"

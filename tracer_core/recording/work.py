@@ -1,4 +1,4 @@
-"""What the recorder keeps of work in progress: compilations inside each other, and their live frames."""
+"""Hold the recorder's work in progress: nested compilations, and their live frames."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tracer_core.recording.kinds import is_subclass, torch_type
 
 
 class Watched:
-    """A live frame, and what its state was at its previous step: `stack`, `values`, `names`, `cells` hold the
-    engine's trackers, to be compared by identity, `numbers` and `slots` the same as recorded."""
+    """A live frame, with its state at its previous step: `stack`, `values`, `names`, `cells` hold the engine's
+    trackers, to be compared by identity; `numbers` and `slots` hold the same state as recorded."""
 
     __slots__ = (
         "cells",
@@ -52,11 +52,11 @@ class Watched:
         self.slots: dict[int, int] = {}
 
     def state(self) -> State:
-        """The state as recorded."""
+        """Return the state as recorded."""
         return State(self.numbers, self.slots)
 
     def settle(self) -> None:
-        """Write down where its steps ended."""
+        """Record the last steps of the frame."""
         record = self.record
         if self.step >= 0:
             record.last_step = self.step
@@ -68,7 +68,7 @@ class Watched:
 
 
 def modules_of(watched: Watched | None) -> list[str]:
-    """The sources of the modules whose `forward` runs in the frame and in those that called it, outermost first."""
+    """Return the sources of the modules whose `forward` runs in the frame and in its callers, outermost first."""
     module = torch_type("nn.Module")
     found: list[str] = []
     while watched is not None:
@@ -84,23 +84,23 @@ def modules_of(watched: Watched | None) -> list[str]:
 
 @dataclass(slots=True)
 class Work:
-    """One compilation going on."""
+    """One active compilation."""
 
     record: schema.Compilation
     call: schema.Call | None
     begun: int
-    """How many steps there were in the recording when it started."""
+    """The number of steps in the recording when it started."""
     attempt: schema.Attempt | None = None
     between: list[tuple[int, int]] = field(default_factory=list)
-    """Steps among the attempt's that are another compilation's: the first, and how many."""
+    """Runs of steps within the attempt that belong to another compilation: the first step, and the count."""
     frames: dict[int, Watched] = field(default_factory=dict)
     current: Watched | None = None
     root: Watched | None = None
     breaks: list[schema.Break] = field(default_factory=list)
     met: list[schema.Break] = field(default_factory=list)
-    """Those that the last attempt met."""
+    """The breaks that the last attempt met."""
     past: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    """Of frames that ended, also in earlier attempts, by uid: attempt, last step, last step of the root by then."""
+    """The ended frames, also of earlier attempts, by uid: attempt, last step, last step of the root by then."""
     cut_off: int | None = None
     """The last step of the last attempt's root frame."""
     cut_short: bool = False
@@ -120,12 +120,12 @@ class Work:
         self.attempt_started = time.perf_counter()
 
     def remember(self, watched: Watched) -> None:
-        """Keep where a frame that ended was."""
+        """Remember the last steps of a frame that ended."""
         if self.root is not None and watched.step >= 0:
             self.past[watched.frame.uid] = (watched.record.attempt, watched.step, self.root.step)
 
     def step_number(self, number: int) -> int | None:
-        """The step in the recording that is the attempt's own `number`."""
+        """Return the step in the recording that has `number` within the attempt."""
         if self.attempt is None:
             return None
         step = self.attempt.first_step + number
@@ -135,7 +135,7 @@ class Work:
         return step
 
     def step(self) -> int | None:
-        """The step being done, or None before the attempt's first one."""
+        """Return the current step, or None before the attempt's first one."""
         at = self.current
         while at is not None and at.step < 0:
             at = at.parent

@@ -1,4 +1,4 @@
-// Two ways in: anywidget calls `render`; in a stand-alone page the module finds its place and data by itself.
+// Two entry points: anywidget calls `render`; in a stand-alone page the module finds its element and data itself.
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { Model } from "./model";
@@ -31,7 +31,7 @@ function say(element: HTMLElement, text: string, role: "status" | "alert"): void
   element.replaceChildren(paragraph);
 }
 
-/** Load the trace's tables and show the explorer in `element`. Failures are said there in one sentence. */
+/** Load the trace's tables and show the explorer in `element`. Failures are shown there in one sentence. */
 async function show(element: HTMLElement, store: Store, position: number, height: number | null): Promise<Model | null> {
   const slow = window.setTimeout(() => {
     if (element.childElementCount === 0) say(element, "Waiting for the trace: the kernel may be busy, or is not running.", "status");

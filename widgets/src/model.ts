@@ -1,4 +1,4 @@
-// The explorer's state, and what the controls do to it. Views read signals; nothing here knows of elements.
+// The explorer's state, and the commands that change it. Views read signals; nothing here knows DOM elements.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { findSteps, nextMatch } from "./logic/find";
 import type { Command } from "./logic/keys";
@@ -9,7 +9,7 @@ import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema
 import { Lru } from "./store/lru";
 import type { Store } from "./store/store";
 
-/** Something asked of the store: there, on its way, or not to be had (and why). */
+/** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
 export const TABS = ["graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
@@ -26,7 +26,7 @@ export class Model {
   readonly tab: Signal<Tab> = signal("graph");
   readonly help = signal(false);
   readonly findText = signal("");
-  /** One sentence about the last command, where it could not do what was asked. */
+  /** One sentence about the last command, where it could not be executed. */
   readonly notice = signal("");
   /** The frame whose state is shown, when it is not the innermost one. */
   readonly frame: Signal<number | null> = signal(null);
@@ -38,7 +38,7 @@ export class Model {
   readonly chain: ReadonlySignal<Activation[]>;
   /** The activation whose source, bytecode and values are shown. */
   readonly viewed: ReadonlySignal<Activation | null>;
-  /** The steps that hold the text looked for; null while there is none. */
+  /** The steps that contain the searched text; null without a search. */
   readonly found: ReadonlySignal<Uint32Array | null>;
   private readonly arrivals = signal(0);
   private readonly windows: Lru<Window>;
@@ -78,7 +78,7 @@ export class Model {
     return { index: this.index, visible: this.visible.value };
   }
 
-  /** Go to `step`; one in an attempt that was given up shows those attempts. */
+  /** Go to `step`; for a step in an abandoned attempt, show those attempts too. */
   go(step: number): void {
     batch(() => {
       this.notice.value = "";
@@ -91,7 +91,7 @@ export class Model {
     });
   }
 
-  /** Show or hide the attempts that were given up. */
+  /** Show or hide the abandoned attempts. */
   showFailed(shown: boolean): void {
     batch(() => {
       this.failed.value = shown;
@@ -113,7 +113,7 @@ export class Model {
     } else if (command.startsWith("pane")) this.tab.value = TABS[Number(command.slice(4))] ?? this.tab.value;
   }
 
-  /** The next or previous place that holds the text looked for; `#57` is step 57. */
+  /** Go to the next or previous step that contains the searched text; `#57` is step 57. */
   find(direction: "next" | "previous"): void {
     const text = this.findText.value.trim();
     if (/^#\d+$/.test(text)) {
@@ -122,10 +122,10 @@ export class Model {
     }
     const to = this.found.value && nextMatch(this.found.value, this.position.value, direction);
     if (to !== null) this.go(to);
-    else this.notice.value = text === "" ? "" : "Nothing in this recording holds that text.";
+    else this.notice.value = text === "" ? "" : "Nothing in this recording contains that text.";
   }
 
-  /** To where the instruction `position` of the viewed frame ran: from here on, else before. */
+  /** Go to the step where instruction `position` of the viewed frame ran: the next one, else the previous one. */
   goToInstruction(matches: (instruction: number) => boolean): void {
     const viewed = this.viewed.value;
     if (!viewed) return;
@@ -134,7 +134,7 @@ export class Model {
       this.index.frame[step] === id && matches(this.index.instruction[step] ?? -1) && this.visible.value.has(step);
     for (let step = viewed.step + 1; step <= end_step; step++) if (here(step)) return this.go(step);
     for (let step = first_step; step <= viewed.step; step++) if (here(step)) return this.go(step);
-    this.notice.value = "This was not run in this activation.";
+    this.notice.value = "This did not run in this activation.";
   }
 
   stepView(step: number): Asked<StepView> {
@@ -155,13 +155,13 @@ export class Model {
     return value ? { value } : { error: `The recording has no value ${id}.` };
   }
 
-  /** Ask again for what could not be had. */
+  /** Request failed entries again. */
   retry(): void {
     this.windows.retry();
     this.chunks.retry();
   }
 
-  /** Keep the steps around the position at hand. Returns what ends it. */
+  /** Keep the steps around the position loaded. Returns a function that stops it. */
   prefetch(): () => void {
     return effect(() => {
       const size = this.meta.window;
@@ -208,7 +208,7 @@ const by = (way: By | "chosen", direction: "next" | "previous", none: string): C
   to: (model, step) => WAYS[way === "chosen" ? model.by.value : way][direction](model.ground, step),
   none,
 });
-const NONE_LEFT = "There is none further on.";
+const NONE_LEFT = "There is none after this step.";
 const NONE_BEFORE = "There is none before this step.";
 
 const WALKS = {
@@ -218,7 +218,7 @@ const WALKS = {
   last: { to: (model) => model.visible.value.last, none: "" },
   nextLine: by("line", "next", NONE_LEFT),
   previousLine: by("line", "previous", NONE_BEFORE),
-  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was stepped into." },
+  into: { to: (model, step) => into(model.ground, step), none: "This function makes no further call that was traced." },
   over: { to: (model, step) => over(model.ground, step), none: NONE_LEFT },
   out: { to: (model, step) => out(model.ground, step), none: "This is the outermost function." },
   caller: { to: (model, step) => caller(model.ground, step), none: "This is the outermost function." },

@@ -91,7 +91,7 @@ export interface Meta {
   window: number;
 }
 /**
- * One walk through a root frame. All but the last of a compilation were restarted.
+ * One attempt to trace a root frame. All but the last of a compilation were restarted.
  */
 export interface Attempt {
   compilation: number;
@@ -103,8 +103,8 @@ export interface Attempt {
   outcome: string;
 }
 /**
- * A place where the graph ended early, or a frame was given up. `code` and `line` are the innermost of the
- *     program, `library` the innermost of what it calls, where that is a library's.
+ * A place where the graph broke, or where a frame fell back to eager. `code` and `line` are the innermost of the
+ *     program, `library` the innermost of the callees, where that is a library's.
  */
 export interface Break {
   action: string;
@@ -210,7 +210,7 @@ export interface Frame {
   suspended: boolean;
 }
 /**
- * What runs instead of a frame.
+ * The code that runs instead of a frame.
  */
 export interface Generated {
   code: number;
@@ -231,9 +231,9 @@ export interface Graph {
   nodes: number[];
 }
 /**
- * Something that must still hold to reuse a version. `path` is the chain of source names from the root to
- *     `source`, so that guards can be shown as a tree. `code` and `line` are the program's that asked for it, `library`
- *     the innermost line of what it calls, where that is a library's.
+ * A condition that must hold to reuse a version. `path` is the chain of source names from the root to
+ *     `source`, so that guards can be shown as a tree. `code` and `line` are the program's that installed it, `library`
+ *     the innermost line of the callees, where that is a library's.
  */
 export interface Guard {
   attempt: number;
@@ -248,7 +248,7 @@ export interface Guard {
   text: string;
 }
 /**
- * Something that is missing from the recording, because what was to record it failed.
+ * A part that is missing from the recording, because the recorder failed on it.
  */
 export interface Lost {
   attempt: number | null;
@@ -276,7 +276,7 @@ export interface Node {
   target: string;
 }
 /**
- * What is known of a tensor without its data. Sizes and strides as text, since they may be symbols.
+ * The metadata of a tensor, without its data. Sizes and strides as text, since they may be symbols.
  */
 export interface FakeMeta {
   device: string;
@@ -290,7 +290,7 @@ export interface FakeMeta {
   type: string;
 }
 /**
- * Something that a person asked for and the program prevents, though the graph goes on. `code`, `line` and
+ * A request of the user that the program prevents, though the graph continues. `code`, `line` and
  *     `library` as those of a break.
  */
 export interface Notice {
@@ -335,7 +335,7 @@ export interface Symbol {
   step: number | null;
 }
 /**
- * Time spent, by part of the work.
+ * The time spent, by stage.
  */
 export interface Stage {
   name: string;
@@ -357,8 +357,8 @@ export interface TrackerView {
   touched: number[];
 }
 /**
- * A tracker as it was once `step` had done its work, until its next snapshot. What a step shows *before* it ran
- *     is the last snapshot with a smaller `step`; -1 is before any step.
+ * The state of a tracker after `step`, until its next snapshot. The state *before* a step is the last snapshot
+ *     with a smaller `step`; -1 is before any step.
  */
 export interface Snapshot {
   cls: string;

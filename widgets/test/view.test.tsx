@@ -106,7 +106,7 @@ describe("the explorer", () => {
     (model.meta as { guards: unknown }).guards = guards;
     model.run("next");
     await settle();
-    expect(part("pane")?.textContent).toContain("What must still hold");
+    expect(part("pane")?.textContent).toContain("The guards that must hold");
   });
 
   it("shows the program's line first, and the library's below it", async () => {
@@ -134,7 +134,7 @@ describe("the explorer", () => {
     expect(part("guard")?.textContent).toContain("outer.py:2 → helper.py:12");
     model.tab.value = "calls";
     await settle();
-    expect(part("calls")?.textContent).toContain(`asked for at ${below}`);
+    expect(part("calls")?.textContent).toContain(`guard installed at ${below}`);
   });
 
   it("says so where nothing was traced", async () => {

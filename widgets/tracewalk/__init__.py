@@ -1,7 +1,7 @@
 """tracewalk: a step debugger for graph capture, in a notebook.
 
-Comes in: functions that use torch, or cells under `%%trace`. Goes out: recordings (`Trace`) that show themselves in
-the explorer, and as stand-alone pages. The engine is `tracer_core`; this package shows what it recorded.
+In: functions that use torch, or cells under `%%trace`. Out: recordings (`Trace`), shown in the explorer or as
+stand-alone pages. The engine is `tracer_core`; this package shows its recordings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What `%load_ext tracewalk` calls: adds the cell magic `%%trace`."""
+    """Add the cell magic `%%trace`. `%load_ext tracewalk` calls this."""
     from tracewalk.magics import load_ipython_extension as load_magics
 
     load_magics(shell)

@@ -1,4 +1,4 @@
-"""What people call: trace a function, record a block, compile, load.
+"""Provide the functions that people call: trace a function, record a block, compile, load.
 
 torch and the engine are imported when something is traced, so that a saved recording opens without them.
 """
@@ -19,7 +19,7 @@ Backend = Callable[..., Callable[..., Any]]
 
 
 def _cell_or_file(filename: str) -> str:
-    """A notebook's cell by its number, other files as they are."""
+    """Return the number of a notebook's cell, or the name of any other file unchanged."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     described = None if shell is None else shell.compile.format_code_name(filename)
@@ -30,19 +30,19 @@ name_files(_cell_or_file)
 
 
 class record:
-    """Record whatever runs in this thread inside the block. The trace is complete when the block is left, also when
-    an exception leaves it.
+    """Record everything that this thread runs inside the block. The trace is complete when the block ends, also by an
+    exception.
 
         with tw.record() as t:
             model(x)
         t.breaks
 
-    Functions of yours that the block calls go through the engine and are traced anew, their graphs run as they are.
-    Those made with `compile` keep their back end and the versions they have.
+    Your functions that the block calls are traced anew, and their graphs run as they are. Functions compiled with
+    `compile` keep their back end and their versions.
 
     Args:
-        label: what the recording is of, for people.
-        dynamic: as for `compile`, for what is not compiled already.
+        label: the name of the recording, for people.
+        dynamic: as for `compile`, for functions that are not compiled already.
     """
 
     def __init__(self, label: str = "", *, dynamic: bool | None = None) -> None:
@@ -55,10 +55,10 @@ class record:
         from tracer_core.observer import observing
 
         if self._leave is not None:
-            raise RuntimeError("This tw.record() is in use already: make another one for a block inside it.")
+            raise RuntimeError("This tw.record() is already in use; create another one for a nested block.")
         trace, recorder = Trace(), recording.Recorder(self._label)
         watch = observing(recorder)
-        # The hook comes on last and goes off first, so that no frame of this machinery is looked at.
+        # The hook is installed last and removed first, so that no frame of this module is traced.
         hook = enabled(make_config(backend=_run_as_it_is(), dynamic=self._dynamic))
 
         def leave() -> None:
@@ -88,9 +88,9 @@ class record:
 def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     """Run `fn(*args, **kwargs)` once through the engine, and return the recording. The graphs run as they are.
 
-    Nothing that was compiled before is reused, so that every step is there, however often `fn` is traced.
-    What `fn` returns is left aside; to have that too, or to choose a back end, use `record` and `compile`.
-    An exception of `fn` comes through with a note that `last_trace()` is what was recorded until then.
+    No compiled version is reused, so that every step is recorded, however often `fn` is traced. The result of `fn` is
+    discarded; to keep it, or to choose a back end, use `record` and `compile`. An exception of `fn` propagates, with
+    a note that `last_trace()` returns the recording up to it.
     """
     compiled = compile(fn, backend=_run_as_it_is())
     with record(_label(fn)) as recorded:
@@ -108,8 +108,8 @@ _last: list[Trace] = []
 
 
 def last_trace() -> Trace:
-    """The recording that ended last, of a `trace`, a `record` block or a `%%trace` cell, whether or not it ended by
-    an exception.
+    """Return the most recent recording, of a `trace`, a `record` block or a `%%trace` cell, also if an exception
+    ended it.
 
     Raises:
         LookupError: nothing has been recorded yet.
@@ -120,7 +120,7 @@ def last_trace() -> Trace:
 
 
 def _run_as_it_is() -> Callable[..., Any]:
-    """A back end that runs graphs as they are. Each time another one: compiled versions are shared by back end."""
+    """Return a new back end that runs graphs as they are. A new one, since versions are shared by back end."""
 
     def backend(graph: Any, _example_inputs: Any) -> Any:
         return graph.forward
@@ -167,18 +167,18 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """The engine as a compiler: captures graphs of `fn` and of what it calls, and runs them through a back end, with
-    the results of plain Python. Also a decorator.
+    """Compile `fn`: capture graphs of it and of the functions it calls, and run them through a back end, with the
+    results of plain Python. Also a decorator.
 
     Args:
         fn: a function, method or `nn.Module`; None to use it as a decorator.
-        backend: a name (`"eager"` runs the graphs as they are), or a function of (graph, example inputs) that gives
-            a callable.
-        dynamic: True makes sizes symbolic from the start, False never, None those that varied.
+        backend: a name (`"eager"` runs the graphs as they are), or a function of (graph, example inputs) that
+            returns a callable.
+        dynamic: True makes sizes symbolic from the start, False never does, None makes sizes symbolic once they vary.
         fullgraph: raise `tracer_core.errors.Unsupported` where the graph would break.
         mode: as for `torch.compile`, for `"inductor"`.
         options: options of the engine and of the back end.
-        disable: give `fn` back as it is.
+        disable: return `fn` unchanged.
     """
     import tracer_core
 
@@ -188,7 +188,7 @@ def compile(
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """Read a recording that `Trace.save` wrote. Needs no torch, and runs nothing that is in the file.
+    """Read a recording that `Trace.save` wrote. Needs no torch, and executes no part of the file.
 
     Raises:
         tracer_core.recording.TraceFileError: the file is not a whole recording that this version can read.

@@ -1,7 +1,7 @@
-"""A notebook cell as a function, so that the engine can trace the cell's own lines.
+"""Turn a notebook cell into a function, so that the engine can trace the cell's own lines.
 
-The cell's statements become the body of a function whose assigned names are all global: what it assigns lands where
-the cell would have put it. Statements keep their lines and columns, so that source and tracebacks are the cell's.
+The cell's statements become the body of a function whose assigned names are all global, so that it assigns the
+notebook's variables. Statements keep their lines and columns, so that source and tracebacks are the cell's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class CellError(Exception):
-    """The cell is good Python and still cannot be traced as a whole; the message says what to do instead."""
+    """The cell is valid Python, but cannot be traced as a whole; the message says what to do instead."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Cell:
 
 
 def compile_cell(text: str, filename: str, namespace: dict[str, Any]) -> Cell:
-    """Make a function of a cell.
+    """Return a cell as a function.
 
     Args:
         text: the cell's Python, all IPython syntax already translated.
@@ -40,7 +40,7 @@ def compile_cell(text: str, filename: str, namespace: dict[str, Any]) -> Cell:
 
     Raises:
         SyntaxError: where the cell is not Python.
-        CellError: where only a module, not a function, can hold what the cell holds.
+        CellError: a module can contain the cell's statements, but a function cannot.
     """
     module = ast.parse(text, filename)
     _check(module, text, filename)
@@ -61,7 +61,7 @@ def compile_cell(text: str, filename: str, namespace: dict[str, Any]) -> Cell:
 
 
 def _take_future_imports(module: ast.Module) -> int:
-    """Take `from __future__ import ...` out, which only a module may hold, and give the compiler's flags for it."""
+    """Remove `from __future__ import ...`, which only a module may contain, and return its compiler flags."""
     flags = 0
     kept: list[ast.stmt] = []
     for statement in module.body:
@@ -75,7 +75,7 @@ def _take_future_imports(module: ast.Module) -> int:
 
 
 def _check(module: ast.Module, text: str, filename: str) -> None:
-    """Complain about what a module may hold and a function may not, after what no module may hold."""
+    """Raise CellError for statements that a module may contain and a function may not; SyntaxError comes first."""
     try:
         compile(text, filename, "exec", dont_inherit=True)
     except SyntaxError:
@@ -102,7 +102,7 @@ def _compiles_with_await(text: str, filename: str) -> bool:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements of the cell itself, also inside its loops and branches, but not inside what it defines."""
+    """Yield the statements of the cell, also in its loops and branches, but not in its functions and classes."""
     pending: list[ast.AST] = list(reversed(body))
     while pending:
         node = pending.pop()
@@ -133,7 +133,7 @@ class _Annotations(ast.NodeTransformer):
 
 
 def _compile(body: list[ast.stmt], filename: str, flags: int) -> CodeType:
-    """The code of a function with this body."""
+    """Return the code of a function with this body."""
     no_arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     function = ast.FunctionDef(FUNCTION, no_arguments, body, decorator_list=[], returns=None)
     ast.copy_location(function, body[0])
@@ -144,5 +144,5 @@ def _compile(body: list[ast.stmt], filename: str, flags: int) -> CodeType:
 
 
 def _assigned(code: CodeType) -> list[str]:
-    """The names that a function of this code would keep for itself."""
+    """Return the local variables of a function with this code."""
     return sorted({*code.co_varnames, *code.co_cellvars})

@@ -1,4 +1,4 @@
-"""The explorer as a widget: it hands the recording to the front end piece by piece, as that asks for it.
+"""Provide the explorer as a widget, which sends the recording to the front end piece by piece, on request.
 
 Messages from the front end: `{id, ask: "meta" | "window" | "chunk", index}`. Answers: `{id}` with one buffer of JSON,
 or `{id, error}` with a sentence.
@@ -19,13 +19,13 @@ STATIC = Path(__file__).parent / "static"
 
 
 class Explorer(anywidget.AnyWidget):
-    """Walk through a trace. `position` is the step shown, `trace.steps[position]`; set it, read it, or link it.
+    """Step through a trace. `position` is the step shown, `trace.steps[position]`; set it, read it, or link it.
 
     Args:
         trace: the recording.
-        position: the step to begin at.
+        position: the first step shown.
         height: of the whole explorer, in pixels.
-        failed_attempts: also show the attempts that were given up and walked again.
+        failed_attempts: also show the attempts that were abandoned and restarted.
     """
 
     _esm = STATIC / "explorer.js"
@@ -33,7 +33,7 @@ class Explorer(anywidget.AnyWidget):
 
     position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
     height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
-    failed_attempts = traitlets.Bool(False, help="show attempts that were given up").tag(sync=True)
+    failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
 
     def __init__(self, trace: Recording, **traits: Any) -> None:
         self._trace = trace
@@ -56,7 +56,7 @@ class Explorer(anywidget.AnyWidget):
         return wanted
 
     def _answer(self, _widget: object, content: dict[str, Any], _buffers: object) -> None:
-        """Answer one message. Whatever goes wrong is told to the person in the front end, never raised here."""
+        """Answer one message. Errors are shown to the person in the front end, never raised here."""
         number = content.get("id")
         try:
             data = feed.block(self._trace, str(content.get("ask")), int(content.get("index", 0)))
@@ -66,7 +66,7 @@ class Explorer(anywidget.AnyWidget):
             self.send({"id": number}, buffers=[data])
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The widget, and for places where no script runs, the summary."""
+        """Return the widget, with the summary for places where no script runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
             return None

@@ -1,4 +1,4 @@
-"""One page that holds a recording and the explorer, and opens without a kernel or a network."""
+"""Write a page that contains a recording and the explorer, and opens without a kernel or a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracewalk import feed, summary
 
 _STATIC = Path(__file__).parent / "static"
 
-# Nothing may be fetched, whatever text the traced program put into its recording.
+# The page must fetch nothing, whatever text of the traced program its recording contains.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; "
     "style-src 'unsafe-inline'; img-src data: blob:"
@@ -82,7 +82,7 @@ def _page(trace: Recording) -> Iterator[str]:
 
 
 def _inline(name: str, *enders: str) -> str:
-    """The text of a built file, which must not hold what would end the element it is put in."""
+    """Return the text of a built file; raise ValueError if it would end the element that contains it."""
     text = (_STATIC / name).read_text(encoding="utf-8")
     for ender in enders:
         if ender in text.lower():

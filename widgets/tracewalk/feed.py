@@ -1,4 +1,4 @@
-"""A recording in the pieces that the front end reads, for the widget and for the page alike."""
+"""Split a recording into the pieces that the front end reads, for the widget and the page alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCKS: dict[str, Callable[[Trace, int], bytes]] = {
 
 
 def block(trace: Trace, kind: str, index: int) -> bytes:
-    """One piece as JSON. `kind` is `meta`, `window` (of steps) or `chunk` (of trackers).
+    """Return one piece as JSON. `kind` is `meta`, `window` (of steps) or `chunk` (of trackers).
 
     Raises:
         KeyError: there is no such kind of piece.
@@ -24,7 +24,7 @@ def block(trace: Trace, kind: str, index: int) -> bytes:
 
 
 def blocks(trace: Trace) -> Iterator[tuple[str, bytes]]:
-    """All pieces, named as the stand-alone page names them."""
+    """Yield all pieces, with the names used in the stand-alone page."""
     yield "meta", views.meta(trace)
     sizes = (("window", trace.data.steps, views.WINDOW), ("chunk", trace.data.snapshots.trackers, views.CHUNK))
     for kind, count, size in sizes:

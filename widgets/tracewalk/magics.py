@@ -1,4 +1,4 @@
-"""`%%trace`: run a cell through the engine, and show the explorer of its recording under it."""
+"""Provide `%%trace`: trace a cell, and show the explorer of its recording under it."""
 
 # IPython's own decorators and helpers carry no types.
 # mypy: disable-error-code="no-untyped-call, untyped-decorator"
@@ -30,7 +30,7 @@ _CELLS_KEPT = 64
 
 @dataclass(frozen=True)
 class _Compiled:
-    """A cell and what the engine made of it; run again, it goes through its guards."""
+    """A cell and its compiled function; run again, it is reused while its guards hold."""
 
     cell: Cell
     filename: str
@@ -50,21 +50,21 @@ class TraceMagics(Magics):
     @argument("--backend", default="eager", help="what runs the graphs: eager (default), inductor, ...")
     @argument("--dynamic", action="store_true", help="make every size a symbol from the start")
     @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
-    @argument("--attempts", action="store_true", help="show attempts that were given up and walked again")
+    @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
     @argument("--save", metavar="FILE", help="also save the recording to this file")
     @argument("--html", metavar="FILE", help="also write a stand-alone page to this file")
     @cell_magic
     def trace(self, line: str, cell: str) -> Any:
-        """Run this cell through the tracing engine and show its steps in the explorer.
+        """Trace this cell and show its steps in the explorer.
 
-        The cell does what it would do without the magic: the names it assigns are the notebook's, what it prints is
-        printed, and its last expression is its value.
+        The cell behaves as without the magic: it assigns the notebook's variables, its output is printed, and its
+        last expression is its value.
         """
         __tracebackhide__ = True
         options = parse_argstring(self.trace, line)
         if not options.name.isidentifier():
-            raise UsageError(f"--name {options.name}: that is no name for a variable.")
+            raise UsageError(f"--name {options.name}: that is not a valid variable name.")
         compiled = self._compiled(cell, options)
         trace, value, error = _record(compiled.run, _label(cell))
         self._present(trace, options)
@@ -75,7 +75,7 @@ class TraceMagics(Magics):
         return None if quiet else value
 
     def _compiled(self, cell: str, options: Any) -> _Compiled:
-        """The cell's function; the one it had before where the same text is run with the same options."""
+        """Return the cell's function; the same one if the same text runs again with the same options."""
         text = "# %%trace\n" + self._shell.transform_cell(cell)
         key = (text, options.backend, options.dynamic, options.fullgraph)
         filename = self._shell.compile.cache(text, self._number(), raw_code=text)
@@ -88,13 +88,13 @@ class TraceMagics(Magics):
         return known
 
     def _number(self) -> int:
-        """The number of the cell that runs. The shell counts on when a cell begins that goes into its history."""
+        """Return the number of the running cell. The shell increments it when a cell of its history starts."""
         return int(self._shell.displayhook.prompt_count)
 
     def _compile(self, text: str, filename: str, options: Any) -> _Compiled:
         try:
             made = compile_cell(text, filename, self._shell.user_ns)
-            # `dynamic` is left to what the calls show unless it is asked for, as torch.compile does.
+            # Without `--dynamic`, sizes become symbols once they vary, as in torch.compile.
             run = api.compile(
                 made.function,
                 backend=options.backend,
@@ -109,7 +109,7 @@ class TraceMagics(Magics):
         return _Compiled(made, filename, run)
 
     def _present(self, trace: Trace, options: Any) -> None:
-        """Bind, save and show what was recorded, also when the cell ended by an exception."""
+        """Bind, save and show the recording, also when the cell ended by an exception."""
         self._shell.user_ns[options.name] = trace
         display(trace.show(failed_attempts=options.attempts))
         for path, write in ((options.save, trace.save), (options.html, trace.to_html)):
@@ -121,7 +121,7 @@ class TraceMagics(Magics):
 
 
 def _record(run: Callable[[], Any], label: str) -> tuple[Trace, Any, BaseException | None]:
-    """The recording of a run, with its value or the exception that ended it."""
+    """Return the recording of a run, with its value or the exception that ended it."""
     with api.record(label) as trace:
         try:
             return trace, run(), None
@@ -135,8 +135,8 @@ def _label(cell: str) -> str:
 
 
 def _show_plainly(shell: InteractiveShell, error: SyntaxError) -> None:
-    """Let the shell show this error, which is about to leave a magic, as it does for cells without one: what is wrong
-    where, and none of the code that found out."""
+    """Let the shell show this error, which is about to leave a magic, as it does for cells without one: the error
+    and its place, without the frames of the magic."""
     kinds, handler = shell.custom_exceptions, shell.CustomTB
 
     def show(
@@ -152,8 +152,8 @@ def _show_plainly(shell: InteractiveShell, error: SyntaxError) -> None:
 
 
 def _show_from(error: BaseException, filename: str) -> None:
-    """Let the notebook show `error` from the cell's own frame on, as it would without the magic; an error that is not
-    of the cell's making, by what it says alone."""
+    """Let the notebook show `error` from the cell's own frame on, as without the magic; show an error that the cell
+    did not cause by its message alone."""
     shown: TracebackType | None = error.__traceback__
     while shown is not None and shown.tb_frame.f_code.co_filename != filename:
         shown = shown.tb_next
@@ -176,5 +176,5 @@ def _show_from(error: BaseException, filename: str) -> None:
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What `%load_ext tracewalk` calls."""
+    """Register the magics. `%load_ext tracewalk` calls this."""
     shell.register_magics(TraceMagics)

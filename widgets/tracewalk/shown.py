@@ -1,4 +1,4 @@
-"""The recording as a notebook shows it."""
+"""Provide the recording as a notebook shows it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Trace(recording.Trace):
-    """A recording that shows itself: as a cell's last value, by `show()`, or as a page by `to_html(path)`."""
+    """A recording that displays itself: as a cell's last value, by `show()`, or as a page by `to_html(path)`."""
 
     def show(self, position: int = 0, *, height: int = 760, failed_attempts: bool = False) -> Explorer:
-        """The explorer of this recording, at step `position`; in a notebook, it appears as the cell's value.
+        """Return the explorer of this recording, at step `position`; a notebook displays it as the cell's value.
 
         Raises:
             TraitError: there is no such step.
@@ -36,5 +36,5 @@ class Trace(recording.Trace):
         return to_html(self, path)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """What a notebook shows: the explorer, else the summary."""
+        """Return the explorer for a notebook, else the summary."""
         return self.show()._repr_mimebundle_(**kwargs)

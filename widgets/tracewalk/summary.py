@@ -1,4 +1,4 @@
-"""What a recording says where no script runs: outcome, breaks, graphs.
+"""Summarize a recording where no script runs: outcome, breaks, graphs.
 
 HTML without script or link; all text is escaped.
 """
@@ -17,7 +17,7 @@ _STYLE = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5"
 
 
 def html_summary(trace: Trace) -> str:
-    """A piece of HTML that says how the recording went."""
+    """Return a piece of HTML that summarizes the recording."""
     return f'<div style="{_STYLE}">{"".join(_parts(trace))}</div>'
 
 
@@ -26,13 +26,13 @@ def _parts(trace: Trace) -> Iterator[str]:
     counts = [
         _count(len(trace), "step"),
         _count(len(trace.graphs), "graph"),
-        _count(len(trace.break_places), "breaking place"),
+        _count(len(trace.break_places), "break location"),
         _count(len(trace.calls), "call"),
     ]
     yield f"<p><b>Trace</b> {label}{', '.join(counts)}.</p>"
     for fault in trace.faults:
         last = fault.text.strip().splitlines()[-1:] or [""]
-        yield f"<p>The tracer itself failed ({escape(last[0])}); the program ran as plain Python.</p>"
+        yield f"<p>The tracer failed ({escape(last[0])}); the program ran as plain Python.</p>"
     if trace.lost:
         yield "<p><b>Missing from this recording</b></p>"
         yield _list("ul", [escape(lost_text(lost)) for lost in trace.lost])

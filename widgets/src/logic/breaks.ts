@@ -1,21 +1,21 @@
 // Graph breaks by the place in the program that causes them. A break in an inlined function breaks each of its callers,
-// too, so one line of the program often stands behind several breaks.
+// too, so one line of the program often causes several breaks.
 import type { Code, Meta, Place } from "../schema";
 
 export type Break = Meta["breaks"][number];
 
 export interface BreakPlace {
-  /** The break of the function that holds the line, if it was traced on its own; else the first. */
+  /** The break of the function that contains the line, if it was traced separately; else the first. */
   main: Break;
   others: Break[];
 }
 
-/** The code with this id; for a resume function, that of the function it goes on with. */
+/** The code with this id; for a resume function, that of the function it resumes. */
 export function functionOf(codes: readonly Code[], id: number): number {
   return codes[id]?.resumes ?? id;
 }
 
-/** One place for each line of the program and each reason; a resume function counts as the function it goes on with, and
+/** One place for each line of the program and each reason; a resume function counts as the function it resumes, and
  * messages may name what differs from call to call. A break of a library's function on its own counts to the first line
  * of the program that leads there, if there is one. */
 export function breakPlaces(breaks: readonly Break[], codes: readonly Code[]): BreakPlace[] {

@@ -1,4 +1,4 @@
-// What a step did to a frame's state, as rows to show.
+// The changes of a step to a frame's state, as rows to show.
 import { type Code, STATE, type StepView } from "../schema";
 
 export type Fate = "kept" | "pushed" | "popped";
@@ -10,7 +10,7 @@ export interface StackRow {
   fate: Fate;
 }
 
-/** Top first: what the step pushed, what it took, what it left alone. */
+/** Top first: the items that the step pushed, popped, and left unchanged. */
 export function stackRows(view: StepView): StackRow[] {
   const before = view.before[STATE.stack];
   const after = view.after?.[STATE.stack] ?? before;

@@ -1,4 +1,4 @@
-// The step columns as they travel, and source columns as CPython counts them.
+// The step columns in their transfer format, and source columns as CPython counts them.
 
 /** Little-endian u32s in base64, as an array. Throws when the bytes are not a whole number of them. */
 export function decodeU32(text: string): Uint32Array {

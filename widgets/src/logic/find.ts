@@ -1,4 +1,4 @@
-// Finding text over a recording: instructions, source lines, functions, nodes, guards and breaks, without the kernel.
+// Find text in a recording: instructions, source lines, functions, nodes, guards and breaks, without the kernel.
 import { INSTR } from "../schema";
 import type { Ground } from "./navigate";
 import { breakStep, lowerBound, type TraceIndex, upperBound } from "./trace";
@@ -44,7 +44,7 @@ export function findSteps({ index, visible }: Ground, text: string): Uint32Array
   return Uint32Array.from(found);
 }
 
-/** The match after `step` (or before it), going round at the end. Null when there is none. */
+/** The match after `step` (or before it), wrapping around at the end. Null when there is none. */
 export function nextMatch(found: Uint32Array, step: number, direction: "next" | "previous"): number | null {
   if (found.length === 0) return null;
   const at = direction === "next" ? upperBound(found, step) : lowerBound(found, step) - 1;

@@ -1,4 +1,4 @@
-// A graph folded by module: one box for all that a module's `forward` added, until it is opened.
+// A graph folded by module: one box for all nodes that a module's `forward` added, until it is opened.
 import { type GraphNode, labels, shorten, LABEL_LIMIT } from "./graph";
 
 /** A box of the drawing: a node, or a module that stands for several. `inputs` are ids of other boxes. */

@@ -55,7 +55,7 @@ export function dtypeText(dtype: string): string {
   return DTYPES[dtype] ?? DTYPES[`torch.${dtype}`] ?? dtype.replace(/^torch\./, "");
 }
 
-/** `f32[4, 8]` of what is known of a tensor; its type's name for what has no dtype. */
+/** `f32[4, 8]` for the metadata of a tensor; the type's name if it has no dtype. */
 export function shapeText(fake: { type: string; dtype: string; shape: string[] }): string {
   return fake.dtype === "" ? fake.type : `${dtypeText(fake.dtype)}[${fake.shape.join(", ")}]`;
 }

@@ -1,4 +1,4 @@
-// Guards as the tree of sources that they stand on, and what later checks made of each.
+// Guards as a tree of their sources, with the outcomes of later checks.
 import type { Meta } from "../schema";
 
 export type Guard = Meta["guards"][number];
@@ -6,7 +6,7 @@ export type Guard = Meta["guards"][number];
 export interface Branch {
   /** The whole source, e.g. `L['x'].size(0)`. */
   source: string;
-  /** What it adds to the branch above. */
+  /** Its extension of the branch above. */
   label: string;
   guards: Guard[];
   branches: Branch[];
@@ -38,7 +38,7 @@ function added(source: string, base: string): string {
   return base !== "" && source.startsWith(base) && source !== base ? source.slice(base.length) : source;
 }
 
-/** A branch or a guard, with how deep it stands: the tree as a list. */
+/** A branch or a guard, with its depth: the tree as a list. */
 export type Row = { depth: number } & ({ branch: Branch } | { guard: Guard });
 
 export function treeRows(branches: readonly Branch[], closed: ReadonlySet<string>, depth = 0): Row[] {
@@ -50,14 +50,14 @@ export function treeRows(branches: readonly Branch[], closed: ReadonlySet<string
   ]);
 }
 
-/** How a guard fared at a later call. */
+/** The outcome of a guard at a later call. */
 export interface Outcome {
   call: number;
   held: boolean;
   seen: string;
 }
 
-/** Every later check that says something of `guard`: that it failed, or that its whole version held. */
+/** Every later check that concerns `guard`: that it failed, or that its whole version held. */
 export function outcomes(meta: Meta, guard: Guard): Outcome[] {
   const attempt = meta.attempts[guard.attempt];
   const compilation = attempt && meta.compilations[attempt.compilation];

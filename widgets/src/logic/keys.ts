@@ -1,4 +1,4 @@
-// Which key does what. One table: the handler, the help and the tests read it.
+// The keys and their commands. One table: the handler, the help and the tests read it.
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
@@ -11,31 +11,31 @@ export interface Binding {
 }
 
 export const KEYS: readonly Binding[] = [
-  { key: "ArrowRight", command: "next", label: "next, by what is chosen in the toolbar" },
-  { key: "ArrowLeft", command: "previous", label: "back, by what is chosen in the toolbar" },
+  { key: "ArrowRight", command: "next", label: "next, by the unit chosen in the toolbar" },
+  { key: "ArrowLeft", command: "previous", label: "back, by the unit chosen in the toolbar" },
   { key: "Home", command: "first", label: "first step" },
   { key: "End", command: "last", label: "last step" },
   { key: "n", command: "nextLine", label: "next line" },
-  { key: "p", command: "previousLine", label: "line before" },
+  { key: "p", command: "previousLine", label: "previous line" },
   { key: "i", command: "into", label: "into the next call of this function" },
-  { key: "v", command: "over", label: "over: the next instruction of this function" },
-  { key: "o", command: "out", label: "out of this function, after its call" },
+  { key: "v", command: "over", label: "over the call, to the next instruction of this function" },
+  { key: "o", command: "out", label: "out of this function, to the step after its call" },
   { key: "c", command: "caller", label: "back to the call of this function" },
-  { key: "m", command: "nextNode", label: "next node of the graph" },
-  { key: "M", command: "previousNode", label: "node before" },
+  { key: "m", command: "nextNode", label: "next node" },
+  { key: "M", command: "previousNode", label: "previous node" },
   { key: "g", command: "nextGuard", label: "next guard" },
-  { key: "G", command: "previousGuard", label: "guard before" },
+  { key: "G", command: "previousGuard", label: "previous guard" },
   { key: "b", command: "nextBreak", label: "next graph break" },
-  { key: "B", command: "previousBreak", label: "graph break before" },
+  { key: "B", command: "previousBreak", label: "previous graph break" },
   ...Array.from({ length: 7 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
   { key: "/", command: "find", label: "find" },
   { key: "?", command: "help", label: "show or hide this help" },
-  { key: "Escape", command: "close", label: "close what is open" },
+  { key: "Escape", command: "close", label: "close the open dialog" },
 ];
 
 const TABLE = new Map(KEYS.map((binding) => [binding.key, binding.command]));
 
-/** What a key press asks for. `typing` is true in a text field, where letters and arrows belong to the text. */
+/** The command of a key press. `typing` is true in a text field, where letters and arrows belong to the text. */
 export function commandFor(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">, typing: boolean): Command | null {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const command = TABLE.get(event.key) ?? null;

@@ -1,4 +1,4 @@
-// Where each way of stepping goes. Pure: (trace, visible steps, step) -> step, or null where there is nothing that way.
+// The target of each way of stepping. Pure: (trace, visible steps, step) -> step, or null where there is nothing that way.
 import { lowerBound, type TraceIndex, upperBound } from "./trace";
 import type { VisibleSteps } from "./visible";
 
@@ -40,7 +40,7 @@ function listed(steps: (index: TraceIndex) => ArrayLike<number>): Pick<Way, "nex
 const sameLine = ({ index }: Ground, a: number, b: number): boolean =>
   index.frame[a] === index.frame[b] && index.lineAt(a) === index.lineAt(b);
 
-/** The next line of this frame, or where the frame ends, of the one that goes on; calls are stepped over. */
+/** The next line of this frame, or, where it ends, of the frame that continues; calls are stepped over. */
 function nextLine(ground: Ground, step: number): number | null {
   const depth = ground.index.depthAt(step);
   return scan(ground, step, "next", (at) => ground.index.depthAt(at) <= depth && !sameLine(ground, at, step));

@@ -1,7 +1,7 @@
-// A tracker as it was at a step.
+// The state of a tracker at a step.
 import type { Snapshot, TrackerView } from "../schema";
 
-/** The last snapshot made at or before `step`; before the first one was made, the first. */
+/** The last snapshot taken at or before `step`; the first one if `step` is earlier. */
 export function snapshotAt(view: TrackerView, step: number): Snapshot | null {
   const all = view.snapshots;
   let low = 0;

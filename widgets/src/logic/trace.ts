@@ -1,8 +1,8 @@
-// The recording's tables, joined: what stands at a step, without asking the store.
+// The recording's tables, joined: the facts of a step, without a request to the store.
 import { type Attempt, type Code, type Frame, INSTR, type Instr, type Meta } from "../schema";
 import { decodeU32 } from "./columns";
 
-/** One line of the call chain at a step, outermost first. `step` is where that frame stands. */
+/** One line of the call chain at a step, outermost first. `step` is the position of that frame. */
 export interface Activation {
   frame: Frame;
   code: Code;
@@ -38,7 +38,7 @@ export class TraceIndex {
   readonly guards: ByStep<Meta["guards"][number]>;
   readonly breaks: ByStep<Meta["breaks"][number]>;
   readonly effects: ByStep<Meta["side_effects"][number]>;
-  /** Sorted first steps of inlined frames: where a call goes in. */
+  /** Sorted first steps of inlined frames: the targets of stepping into a call. */
   readonly calls: Uint32Array;
   readonly raised: ReadonlyMap<number, string>;
   private readonly depths: Uint16Array;

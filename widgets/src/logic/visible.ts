@@ -1,4 +1,4 @@
-// Which steps are walked: all, or all but those of attempts that were given up and walked again.
+// The visible steps: all, or all but those of attempts that were abandoned and restarted.
 import type { Meta } from "../schema";
 
 /** A stretch of steps, both ends included. */
@@ -79,7 +79,7 @@ export class VisibleSteps {
     return stretch ? (this.before[at] ?? 0) + Math.min(step, stretch[1] + 1) - stretch[0] : 0;
   }
 
-  /** The visible step that `ordinal` others come before; clamped to those there are. Null when there is none. */
+  /** The visible step after `ordinal` others; clamped to the existing ones. Null when there is none. */
   at_ordinal(ordinal: number): number | null {
     if (this.count === 0) return null;
     const wanted = Math.min(Math.max(0, Math.trunc(ordinal)), this.count - 1);

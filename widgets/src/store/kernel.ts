@@ -1,6 +1,6 @@
-// A trace in the kernel, asked for through anywidget's custom messages.
+// A trace in the kernel, requested by anywidget's custom messages.
 //
-// Asked: {id, ask: "meta" | "window" | "chunk", index}. Answered: {id} with one buffer of JSON, or {id, error}.
+// Request: {id, ask: "meta" | "window" | "chunk", index}. Answer: {id} with one buffer of JSON, or {id, error}.
 import type { Meta, TrackerChunk, Window } from "../schema";
 import type { Store } from "./store";
 
@@ -30,7 +30,7 @@ export class KernelStore implements Store {
   window = (index: number): Promise<Window> => this.ask<Window>("window", index);
   chunk = (index: number): Promise<TrackerChunk> => this.ask<TrackerChunk>("chunk", index);
 
-  /** Stop listening; what was asked and not answered never will be. */
+  /** Stop listening; open requests are never answered. */
   close(): void {
     this.channel.off("msg:custom", this.answered);
     this.waiting.clear();

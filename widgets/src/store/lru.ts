@@ -1,4 +1,4 @@
-// The last `limit` answers of a store, with what is on its way. Reading never waits; arrivals are announced.
+// The last `limit` answers of a store, and its open requests. Reading never waits; arrivals are announced.
 
 type Entry<T> = { value: T } | { error: string } | "loading";
 
@@ -11,7 +11,7 @@ export class Lru<T> {
     private readonly arrived: () => void,
   ) {}
 
-  /** What is here; where it is not, it is sent for. */
+  /** Return the entry, and request it if it is missing. */
   get(index: number): Entry<T> {
     const entry = this.entries.get(index);
     if (entry !== undefined) {
@@ -27,7 +27,7 @@ export class Lru<T> {
     return "loading";
   }
 
-  /** Forget what failed, so that the next `get` asks again. */
+  /** Forget failed entries, so that the next `get` requests them again. */
   retry(): void {
     for (const [index, entry] of this.entries) if (entry !== "loading" && "error" in entry) this.entries.delete(index);
     this.arrived();

@@ -1,4 +1,4 @@
-// Where a trace comes from. The explorer does not know whether that is a kernel or the page it stands in.
+// The origin of a trace: a kernel, or the page that contains the explorer, which does not know which.
 import type { Meta, TrackerChunk, Window } from "../schema";
 
 export interface Store {

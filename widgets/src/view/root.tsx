@@ -40,7 +40,7 @@ interface GuardedProps {
   children: ComponentChildren;
 }
 
-/** A pane that fails says so in its own place, and is tried again at the next step; the others go on. */
+/** Contain the failure of a pane: it shows an error in its own place, and is rendered again at the next step. */
 class Guarded extends Component<GuardedProps, { error: string | null }> {
   override state = { error: null as string | null };
   private stop: (() => void) | null = null;
@@ -84,7 +84,7 @@ function Help({ model }: { model: Model }) {
   return (
     <div class="tw-help" role="dialog" aria-label="Keys" tabIndex={-1} ref={box} data-testid="help-dialog">
       <h4>
-        Keys, while the explorer has the focus
+        Keyboard shortcuts, while the explorer has focus
         <button type="button" class="tw-button" aria-label="Close" onClick={() => model.run("help")}>
           ×
         </button>
@@ -100,7 +100,7 @@ function Help({ model }: { model: Model }) {
         ))}
       </dl>
       <p>
-        Steps count from 0, as in <code>trace.steps[57]</code>. Click a line number or an instruction to go to where it ran; click a function in
+        Steps count from 0, as in <code>trace.steps[57]</code>. Click a line number or an instruction to go to the step where it ran; click a function in
         the call chain to see its values at the call; click a value to open it.
       </p>
     </div>

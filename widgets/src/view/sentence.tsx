@@ -1,4 +1,4 @@
-// What the step did, in words, with links to what it made.
+// The sentence of a step, with links to the nodes, guards and breaks it added.
 import { useRef } from "preact/hooks";
 import type { Model } from "../model";
 

@@ -1,4 +1,4 @@
-// The user's source with what runs now, and the bytecode under it.
+// The user's source with the running expression marked, and the bytecode below it.
 import { useMemo } from "preact/hooks";
 import { brokenLines } from "../logic/breaks";
 import { colourLines, markColumns } from "../logic/colour";
@@ -28,7 +28,7 @@ export function Source({ model }: { model: Model }) {
     return (
       <div class="tw-source" data-testid="source">
         <Empty>
-          The source of {code.qualname} ({code.filename}) cannot be had. Its bytecode is below.
+          The source of {code.qualname} ({code.filename}) is not available. Its bytecode is below.
         </Empty>
       </div>
     );
@@ -55,7 +55,7 @@ export function Source({ model }: { model: Model }) {
               type="button"
               tabIndex={-1}
               class={broken.has(number) ? "tw-number tw-broken" : "tw-number"}
-              title={broken.has(number) ? "The graph breaks at this line. Click: to where this line ran" : "To where this line ran"}
+              title={broken.has(number) ? "The graph breaks at this line. Click to go to the step where it ran" : "Go to the step where this line ran"}
               onClick={() => model.goToInstruction((at) => code.instructions[at]?.[INSTR.line] === number)}
             >
               {number}
@@ -110,7 +110,7 @@ export function BytecodeRows(props: { code: Code; current: number | null; testId
 
 export function Bytecode({ model }: { model: Model }) {
   const viewed = model.viewed.value;
-  if (!viewed) return <Empty>No instruction was walked.</Empty>;
+  if (!viewed) return <Empty>No instruction was traced.</Empty>;
   return (
     <BytecodeRows
       code={viewed.code}

@@ -1,4 +1,4 @@
-// How deep the inlining is over all steps, with marks; drag, or use the keys, to go.
+// The inlining depth of all steps, with marks; drag, or use the keys, to change the step.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { MARKS, picture } from "../logic/timeline";
 import type { Model } from "../model";

@@ -27,7 +27,7 @@ function Button({ model, command, label, hint }: { model: Model; command: Comman
   );
 }
 
-const FIND_HELP = "Instructions, source lines, functions, nodes, guards; #57 goes to step 57. Enter: next, Shift+Enter: previous";
+const FIND_HELP = "Find instructions, source lines, functions, nodes or guards; #57 goes to step 57. Enter: next match, Shift+Enter: previous match";
 
 function Find({ model }: { model: Model }) {
   const timer = useRef(0);
@@ -72,7 +72,7 @@ function Attempt({ model }: { model: Model }) {
   return (
     <>
       {restarted && (
-        <label class="tw-check" title="A frame that cannot go on is walked again and stopped there. Show the walks that were given up, too">
+        <label class="tw-check" title="When the tracer cannot continue, it restarts the frame and stops at that point. Also show the attempts that were abandoned">
           <input
             type="checkbox"
             data-testid="failed-attempts"
@@ -103,7 +103,7 @@ export function Toolbar({ model }: { model: Model }) {
         <select
           class="tw-input"
           data-testid="by"
-          aria-label="What the next and back buttons step by"
+          aria-label="Unit of the Next and Back buttons"
           value={model.by.value}
           onChange={(event) => {
             model.by.value = event.currentTarget.value as By;

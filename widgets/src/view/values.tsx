@@ -1,4 +1,4 @@
-// Stack, locals and cells of the viewed frame: what the step took, made and changed, each value to be opened.
+// Stack, locals and cells of the viewed frame: the values that the step popped, pushed and changed, each of which can be opened.
 import type { ComponentChildren } from "preact";
 import { cellRows, type Fate, localRows, stackRows } from "../logic/change";
 import { changedBetween, snapshotAt } from "../logic/snapshots";
@@ -6,7 +6,7 @@ import type { Model } from "../model";
 import type { Snapshot, StepView, TrackerView } from "../schema";
 import { Empty, Fake, StepLink } from "./parts";
 
-/** The steps whose work shows: values before are as of `step - 1`, those after as of `until`. */
+/** The steps that determine the values: those before are as of `step - 1`, those after as of `until`. */
 interface Moment {
   step: number;
   until: number;
@@ -16,24 +16,24 @@ const HISTORY = 16;
 
 interface ValueProps {
   model: Model;
-  /** Where it stands, e.g. `locals:x`; names it among the opened ones. */
+  /** Its position, e.g. `locals:x`, which identifies it among the opened values. */
   path: string;
   label: string;
   tracker: number;
   moment: Moment;
   fate: Fate;
   depth?: number;
-  /** The tracker that stood here before, where it is another. */
+  /** The previous tracker at this position, if it is another. */
   was?: number | null | undefined;
 }
 
 const FATES: Record<Fate, { sign: string; title: string }> = {
   kept: { sign: "", title: "" },
-  pushed: { sign: "+", title: "put here by this step" },
-  popped: { sign: "−", title: "taken by this step" },
+  pushed: { sign: "+", title: "pushed by this step" },
+  popped: { sign: "−", title: "popped by this step" },
 };
 
-/** What a tracker was, in one line. */
+/** A tracker at a moment, in one line. */
 function Short({ model, tracker, at }: { model: Model; tracker: number; at: number }) {
   const asked = model.tracker(tracker);
   if (asked === "loading") return <span class="tw-dim">…</span>;
@@ -100,7 +100,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
     if (fake.dtype !== "")
       facts.push(["layout", <span class="tw-code">stride ({fake.stride.join(", ")}) · {fake.device}{fake.requires_grad ? " · requires grad" : ""}</span>]);
   }
-  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">made in the trace</span>]);
+  facts.push(["from", snapshot.source ? <span class="tw-code">{snapshot.source}</span> : <span class="tw-dim">created in the trace</span>]);
   if (node)
     facts.push([
       "node",
@@ -108,7 +108,7 @@ function Opened({ model, path, view, snapshot, moment, at, depth }: OpenedProps)
         {node.name}
       </button>,
     ]);
-  facts.push(["made by", <StepLink model={model} step={view.made_by} />]);
+  facts.push(["created by", <StepLink model={model} step={view.made_by} />]);
   if (guards.length > 0)
     facts.push([
       "guards",
@@ -170,7 +170,7 @@ export function Values({ model }: { model: Model }) {
   const viewed = model.viewed.value;
   if (!viewed) return <Empty>No values were recorded.</Empty>;
   const asked = model.stepView(viewed.step);
-  if (asked === "loading") return <Empty>Fetching the values of this step…</Empty>;
+  if (asked === "loading") return <Empty>Loading the values of this step…</Empty>;
   if ("error" in asked) return <Empty>{asked.error}</Empty>;
   const inner = viewed === model.chain.value.at(-1);
   // In a caller the call is still under way: only what was there before it has a meaning.

@@ -5,11 +5,11 @@ import type { Model } from "../../model";
 import type { Notice } from "../../schema";
 import { codeLabel, Empty, lineText, place, StepLink, Where } from "../parts";
 
-/** The functions that a break goes on in, each a link to its first step where it was traced. */
+/** The resume functions of a break, each a link to its first step where it was traced. */
 function Resumes({ model, found }: { model: Model; found: Break }) {
   return (
     <>
-      Goes on in{" "}
+      Continues in{" "}
       {found.resumes.map((id) => {
         const first = model.meta.frames.find((frame) => frame.code === id && model.meta.attempts[frame.attempt]?.outcome !== "restarted");
         const name = model.meta.codes[id]?.name ?? "a resume function";
@@ -39,7 +39,7 @@ function Hints({ hints }: { hints: readonly string[] }) {
   if (hints.length === 0) return null;
   return (
     <>
-      <h5>What to try</h5>
+      <h5>Try</h5>
       <ul>
         {hints.map((hint) => (
           <li key={hint}>{hint}</li>
@@ -49,7 +49,7 @@ function Hints({ hints }: { hints: readonly string[] }) {
   );
 }
 
-/** Something that was asked for and the program prevents, though no graph breaks. */
+/** A notice: the program prevents something that its author requested, though no graph breaks. */
 function NoticeCard({ model, notice }: { model: Model; notice: Notice }) {
   const text = lineText(model, notice.code, notice.line);
   return (
@@ -76,7 +76,7 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
         <span class="tw-ordinal">{ordinal}</span> {main.message}
       </h4>
       <p class="tw-place">
-        <Where model={model} at={main} /> · <StepLink model={model} step={step}>{step === null ? "no step was recorded for it" : undefined}</StepLink>
+        <Where model={model} at={main} /> · <StepLink model={model} step={step}>{step === null ? "no step was recorded" : undefined}</StepLink>
         {main.root_code !== main.code && (
           <span class="tw-dim">
             {" "}
@@ -99,7 +99,7 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
       )}
       {others.length > 0 && (
         <>
-          <h5>The same line also breaks</h5>
+          <h5>The same line also breaks the graph of</h5>
           <ul>
             {others.map((other) => (
               <li key={other.id}>
@@ -123,17 +123,17 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
 export function BreaksPane({ model }: { model: Model }) {
   const { breaks, codes, faults, lost, notices } = model.meta;
   const places = useMemo(() => breakPlaces(breaks, codes), [breaks, codes]);
-  if (breaks.length + faults.length + notices.length + lost.length === 0) return <Empty>No graph break: everything that was traced went into one graph a call.</Empty>;
+  if (breaks.length + faults.length + notices.length + lost.length === 0) return <Empty>No graph breaks: each traced call became one graph.</Empty>;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Graph breaks">
       {places.length < breaks.length && (
         <p class="tw-pane-head">
-          {places.length === 1 ? "1 place" : `${places.length} places`} in the program, {breaks.length} graph breaks: a break also ends the graph of each function that calls the one with the line.
+          {places.length === 1 ? "1 place" : `${places.length} places`} in the program, {breaks.length} graph breaks: a break also ends the graph of every caller of the function that contains the line.
         </p>
       )}
       {faults.map((fault, i) => (
         <article key={`f${i}`} class="tw-card tw-card-fault">
-          <h4>The tracer itself failed here; your program ran as plain Python. The fault is ours.</h4>
+          <h4>Internal error: the tracer failed here, and your program ran as plain Python. Please report it.</h4>
           <p>
             <StepLink model={model} step={fault.step} />
           </p>
@@ -142,7 +142,7 @@ export function BreaksPane({ model }: { model: Model }) {
       ))}
       {lost.length > 0 && (
         <article class="tw-card tw-card-fault" data-testid="lost">
-          <h4>The recorder failed here and there, so this is missing from the recording. The program was not affected.</h4>
+          <h4>The recorder failed, so the recording lacks the following. Your program was not affected.</h4>
           <ul>
             {lost.map((one, i) => (
               <li key={i}>

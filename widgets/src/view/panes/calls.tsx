@@ -4,13 +4,13 @@ import type { Model } from "../../model";
 import { codeLabel, Empty, place, StepLink, Where } from "../parts";
 
 const ORDINALS = ["first", "second", "third"];
-const ordinal = (n: number): string => ORDINALS[n - 1] ?? `as number ${n}`;
+const ordinal = (n: number): string => ORDINALS[n - 1] ?? `at position ${n}`;
 
 /** `several`: more than one version was tried at this call. */
 function Outcome({ model, cell, several }: { model: Model; cell: Cell; several: boolean }) {
   if (cell.what === "compiled") return <span class="tw-new">compiled</span>;
-  if (cell.what === "later") return <span class="tw-dim" title="This version was made at a later call.">–</span>;
-  if (cell.what === "untried") return <span class="tw-dim" title="Versions are tried in turn, the one used last first, until one fits.">not tried</span>;
+  if (cell.what === "later") return <span class="tw-dim" title="This version was compiled at a later call.">–</span>;
+  if (cell.what === "untried") return <span class="tw-dim" title="Versions are tried in turn, the most recently used one first, until the guards of one hold.">not tried</span>;
   const order = several && <span class="tw-dim tw-order">tried {ordinal(cell.order)}</span>;
   if (cell.what === "reused") return <><span class="tw-good">reused</span>{order}</>;
   const { check } = cell;
@@ -21,7 +21,7 @@ function Outcome({ model, cell, several }: { model: Model; cell: Cell; several: 
       <span class="tw-seen">but <span class="tw-code">{check.seen}</span></span>
       {check.place && (
         <span class="tw-dim tw-block">
-          asked for at <Where model={model} at={{ ...check.place, library: check.library }} />
+          guard installed at <Where model={model} at={{ ...check.place, library: check.library }} />
         </span>
       )}
       {order}
@@ -29,7 +29,7 @@ function Outcome({ model, cell, several }: { model: Model; cell: Cell; several: 
   );
 }
 
-/** The step where the version that `call` made begins. */
+/** The first step of the version that `call` compiled. */
 function start(model: Model, call: Call): number | null {
   const compilation = call.compilation === null ? undefined : model.meta.compilations[call.compilation];
   const attempt = model.meta.attempts[compilation?.attempts.at(-1) ?? -1];
@@ -81,7 +81,7 @@ export function CallsPane({ model }: { model: Model }) {
   );
 }
 
-/** What a version keeps symbolic. */
+/** The sources that a version keeps symbolic. */
 function Symbols({ model, code, version }: { model: Model; code: number; version: number }) {
   const compilation = model.meta.compilations.find((candidate) => candidate.code === code && candidate.version === version);
   const last = compilation?.attempts.at(-1);

@@ -5,11 +5,11 @@ export function EffectsPane({ model }: { model: Model }) {
   const { meta, index } = model;
   const attempt = meta.steps > 0 ? index.attemptAt(model.position.value).id : -1;
   const effects = meta.side_effects.filter((effect) => effect.attempt === attempt);
-  if (effects.length === 0) return <Empty>Nothing that outlives this function was changed in this attempt, so there is nothing to replay.</Empty>;
+  if (effects.length === 0) return <Empty>No side effects: this attempt changed nothing that outlives the function.</Empty>;
   const step = model.position.value;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Side effects">
-      <p class="tw-pane-head">Noted while tracing, and done for real, in this order, after the graph has run.</p>
+      <p class="tw-pane-head">Recorded while tracing, and replayed in this order after the graph has run.</p>
       <table class="tw-table">
         <thead><tr><th scope="col">what</th><th scope="col">kind</th><th scope="col">step</th><th scope="col">line</th></tr></thead>
         <tbody>

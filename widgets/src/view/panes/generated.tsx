@@ -12,7 +12,7 @@ export function GeneratedPane({ model }: { model: Model }) {
   const generated = id === null ? undefined : meta.generated[id];
   const lines = useMemo(() => (generated ? colourLines(generated.listing.replace(/\n$/, "")) : []), [generated]);
   if (!generated)
-    return <Empty>No code was generated here: this frame was left to Python as it is.</Empty>;
+    return <Empty>No code was generated for this frame: it runs as plain Python.</Empty>;
   const original = meta.codes[generated.original];
   const code = meta.codes[generated.code];
   const resumes = generated.resumes.map((resume) => ({
@@ -49,7 +49,7 @@ export function GeneratedPane({ model }: { model: Model }) {
       </div>
       <div class="tw-columns">
         <div class="tw-column">
-          <h4>What it does, as Python</h4>
+          <h4>As Python</h4>
           <Rows
             items={lines}
             row={19}

@@ -16,7 +16,7 @@ function useLayout(items: readonly Item[]): Layout | string | null {
     let wanted = true;
     draw(text).then(
       (done) => wanted && setLayout(done),
-      (error: unknown) => wanted && setLayout(`The graph could not be drawn here (${String(error)}). The list beside it is complete.`),
+      (error: unknown) => wanted && setLayout(`The graph could not be drawn (${String(error)}). The list beside it is complete.`),
     );
     return () => {
       wanted = false;
@@ -79,7 +79,7 @@ function Drawing({ model, items, shown, onOpen }: { model: Model; items: readonl
                 transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
                 role="button"
                 tabIndex={0}
-                aria-label={fold === null ? `node ${node.name}` : `module ${foldName(fold)}, ${what}, folded: open it`}
+                aria-label={fold === null ? `node ${node.name}` : `module ${foldName(fold)}, ${what}, folded: click to expand`}
                 data-testid={fold === null ? "node" : "module"}
                 data-node={fold === null ? node.name : foldName(fold)}
                 onClick={pick}
@@ -124,7 +124,7 @@ function Details({ model, node, nodes, modules }: { model: Model; node: GraphNod
   return (
     <dl class="tw-facts" data-testid="node-facts">
       <dt>node</dt>
-      <dd><b class="tw-code">{node.name}</b> <span class="tw-dim">{node.op}{node.live ? "" : ", removed before the graph was handed on"}</span></dd>
+      <dd><b class="tw-code">{node.name}</b> <span class="tw-dim">{node.op}{node.live ? "" : ", removed before the graph was compiled"}</span></dd>
       <dt>target</dt>
       <dd class="tw-code">{node.target}</dd>
       {node.args !== "" && <><dt>args</dt><dd class="tw-code">{node.args}</dd></>}
@@ -167,7 +167,7 @@ export function GraphPane({ model }: { model: Model }) {
     () => (large ? runs(nodes, (node) => (node.step === null ? "inputs" : `${index.codeAt(node.step).qualname}:${index.lineAt(node.step) ?? "?"}`)) : []),
     [large, nodes, index],
   );
-  if (!graph || nodes.length === 0) return <Empty>Nothing was put in the graph in this attempt.</Empty>;
+  if (!graph || nodes.length === 0) return <Empty>This attempt added nothing to the graph.</Empty>;
   const toggle = (fold: string): void => {
     const next = new Set(opened);
     if (!next.delete(fold)) next.add(fold);
@@ -193,7 +193,7 @@ export function GraphPane({ model }: { model: Model }) {
               one box for each module
             </label>
             {byModule && [...opened].map((fold) => (
-              <button key={fold} type="button" class="tw-chip" title="Fold it again" onClick={() => toggle(fold)}>
+              <button key={fold} type="button" class="tw-chip" title="Fold this module" onClick={() => toggle(fold)}>
                 {foldName(fold)} ✕
               </button>
             ))}

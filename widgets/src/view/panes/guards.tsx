@@ -19,11 +19,11 @@ export function GuardsPane({ model }: { model: Model }) {
   const step = model.position.value;
   const compilation = meta.compilations[meta.attempts[attempt]?.compilation ?? -1];
   const symbols = meta.symbols.filter((symbol) => symbol.attempt === attempt);
-  if (guards.length === 0 && symbols.length === 0) return <Empty>No guard was needed in this attempt: what was traced depends on nothing that can change.</Empty>;
+  if (guards.length === 0 && symbols.length === 0) return <Empty>This attempt needed no guard: the traced code depends on nothing that can change.</Empty>;
   return (
     <div class="tw-scroll" tabIndex={0} role="group" aria-label="Guards">
       <p class="tw-pane-head">
-        What must still hold to reuse {compilation ? `version ${compilation.version} of ${codeLabel(model, compilation.code)}` : "this version"}:{" "}
+        The guards that must hold to reuse {compilation ? `version ${compilation.version} of ${codeLabel(model, compilation.code)}` : "this version"}:{" "}
         {guards.filter((guard) => guard.step === null || guard.step <= step).length} of {guards.length} guards at this step.
       </p>
       {symbols.length > 0 && (
@@ -71,9 +71,9 @@ interface GuardRowProps {
   model: Model;
   guard: Guard;
   depth: number;
-  /** It is asked for after the step shown. */
+  /** It is installed after the step shown. */
   later: boolean;
-  /** It is asked for by the step shown. */
+  /** It is installed by the step shown. */
   here: boolean;
   wanted: boolean;
 }
@@ -106,7 +106,7 @@ const GuardRow = memo(function GuardRow({ model, guard, depth, later, here, want
       <span class="tw-guard-checks">
         {held > 0 && <span class="tw-good">held {held}×</span>}
         {failed.map((outcome) => (
-          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}, as {outcome.seen}</span>
+          <span key={outcome.call} class="tw-bad tw-block">failed at call {model.meta.calls[outcome.call]?.number ?? outcome.call}, because {outcome.seen}</span>
         ))}
       </span>
     </div>
