@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
@@ -81,9 +82,9 @@ class ObjectAttrSource(Step):
 
     attr: str
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: InstanceDictSource(self.of))
+        return InstanceDictSource(self.of)
 
     @property
     def name(self) -> str:
@@ -107,9 +108,9 @@ class MemberSource(Step):
     table: str
     member: str
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: ObjectAttrSource(self.of, self.table))
+        return ObjectAttrSource(self.of, self.table)
 
     @property
     def name(self) -> str:
@@ -214,9 +215,9 @@ class _DictPartSource(Step):
 
     parts: ClassVar[type[_DictPartsSource]]
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: type(self).parts(self.of))
+        return type(self).parts(self.of)
 
     @property
     def name(self) -> str:
@@ -379,9 +380,9 @@ class FunctionPartSource(Step):
 
     carrier = ""
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: AttrSource(self.of, self.carrier))
+        return AttrSource(self.of, self.carrier)
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tracer_core.runtime.upcoming import Upcoming
@@ -15,9 +16,9 @@ class UpcomingSource(Step):
 
     index: int
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: AllUpcomingSource(self.of))
+        return AllUpcomingSource(self.of)
 
     @property
     def name(self) -> str:
