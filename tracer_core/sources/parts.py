@@ -26,7 +26,7 @@ class AttrSource(Step):
 
     attr: str
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self._receiver or f"{self.of.atom}.{self.attr}"
 
@@ -62,7 +62,7 @@ def instance_dict(obj: Any) -> dict[str, Any] | None:
 class InstanceDictSource(Step):
     """The `__dict__` of an object."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.__dict__"
 
@@ -86,7 +86,7 @@ class ObjectAttrSource(Step):
     def base(self) -> Source:
         return InstanceDictSource(self.of)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.{self.attr}"
 
@@ -112,7 +112,7 @@ class MemberSource(Step):
     def base(self) -> Source:
         return ObjectAttrSource(self.of, self.table)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}[{self.member}]" if self.member.isdigit() else f"{self.of.atom}.{self.member}"
 
@@ -134,7 +134,7 @@ class ItemSource(Step):
     key: Any
     label: Label | None = field(default=None, compare=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         if self.label is not None:
             return self.label.text
@@ -181,7 +181,7 @@ class DictKeysSource(_DictPartsSource):
 
     listed = staticmethod(dict_keys)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"list({self.of.name})"
 
@@ -192,7 +192,7 @@ class DictValuesSource(_DictPartsSource):
 
     listed = staticmethod(dict_values)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"list({self.of.atom}.values())"
 
@@ -202,7 +202,7 @@ class BehindSource(_DictPartsSource):
 
     listed = staticmethod(dict_behind)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.mapping"
 
@@ -219,7 +219,7 @@ class _DictPartSource(Step):
     def base(self) -> Source:
         return type(self).parts(self.of)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.base.atom}[{self.index}]"
 
@@ -249,7 +249,7 @@ class DictValueSource(_DictPartSource):
 class TypeSource(Step):
     """The class of a value."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"type({self.of.name})"
 
@@ -267,7 +267,7 @@ class TypeSource(Step):
 class LenSource(Step):
     """The length of a container."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"len({self.of.name})"
 
@@ -287,7 +287,7 @@ class SizeSource(Step):
 
     dim: int
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.size({self.dim})"
 
@@ -307,7 +307,7 @@ class StrideSource(Step):
 
     dim: int
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.stride({self.dim})"
 
@@ -325,7 +325,7 @@ class StrideSource(Step):
 class OffsetSource(Step):
     """Where a tensor starts in its storage, in elements."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.storage_offset()"
 
@@ -384,7 +384,7 @@ class FunctionPartSource(Step):
     def base(self) -> Source:
         return AttrSource(self.of, self.carrier)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.{self.carrier}[{self.key!r}]"
 

@@ -20,7 +20,7 @@ class UpcomingSource(Step):
     def base(self) -> Source:
         return AllUpcomingSource(self.of)
 
-    @property
+    @cached_property
     def name(self) -> str:
         which = "next item" if self.index == 0 else f"item {self.index + 1} from here"
         return f"the {which} of {self.of.iterated}"
@@ -43,7 +43,7 @@ class UpcomingSource(Step):
 class AllUpcomingSource(Step):
     """All of them, as far as anybody asks."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"the items to come of {self.of.iterated}"
 
