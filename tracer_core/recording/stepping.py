@@ -157,12 +157,14 @@ class Stepping(Observer):
 
     def _leave(self, work: Work, watched: Watched) -> None:
         """A frame makes no more steps. What its last one did can be seen if that one ended."""
-        if watched.step >= 0 and self._ended[watched.step]:
-            self._columns.leave(watched.live, *self._compare(watched))
-        else:
+        try:
+            if watched.step >= 0 and self._ended[watched.step]:
+                self._columns.leave(watched.live, *self._compare(watched))
+        finally:
             self._columns.drop(watched.live)
-        del watched.live  # It asks for the frame's state: in a circle, the program's objects would outlive the frame.
-        watched.settle()
+            # It asks for the frame's state: in a circle, the program's objects would outlive the frame.
+            del watched.live
+            watched.settle()
         work.remember(watched)
 
     def _cut_short(self) -> None:
