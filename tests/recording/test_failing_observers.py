@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+import tracer_core
 import tracewalk as tw
 from tests.conformance import ways
 from tests.conformance.compare import TRACING, traced, unlike_plain
@@ -362,6 +363,26 @@ def same_step(harmed: tuple[Any, ...], whole: tuple[Any, ...]) -> bool:
 
 def same_values(harmed: list[str], whole: list[str]) -> bool:
     return len(harmed) == len(whole) and all(a in (b, "not recorded") for a, b in zip(harmed, whole, strict=True))
+
+
+def test_the_steps_of_a_frame_whose_end_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    def steps() -> list[Any]:
+        recorder = Recorder()
+        tracer_core.reset()
+        with warnings.catch_warnings(), observing(recorder):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            tw.compile(program, backend="eager")(torch.ones(2))
+        return [shown(step) for step in read_again(recorder.finish()).steps]
+
+    def fail(*_: Any) -> None:
+        raise Boom("leave")
+
+    whole = steps()
+    monkeypatch.setattr(column_writer.Writer, "leave", fail)
+    assert steps() == [*whole[:-1], (*whole[-1][:3], None)]
 
 
 @pytest.mark.parametrize(("path", "name"), chosen(), ids=lambda each: each if isinstance(each, str) else each.stem)

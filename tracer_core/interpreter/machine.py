@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator, Sequence
-from types import CodeType
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tracer_core import observer as observers
@@ -297,32 +296,22 @@ class Interpreter(Operations):
         return Frame(code, self.input.globals, locals, cells, None)
 
     def _calls(self) -> Calls:
-        return tuple(self._running())
-
-    def _running(self) -> Iterator[tuple[CodeType, int]]:
-        """The program's calls that are running, each as its code and line, the innermost first."""
-        at = None if self.instruction is None else self.frame.decoded.index.get(self.instruction)
-        frame: Frame | None = self.frame
-        while frame is not None:
-            if not _is_ours(frame):
-                yield frame.code, frame.decoded.line_at(frame.pc - 1 if at is None else at)
-            frame, at = frame.parent, None
+        """The program's calls that are running."""
+        frame = self.frame
+        at = None if self.instruction is None else frame.decoded.index.get(self.instruction)
+        return frame.running(frame.pc - 1 if at is None else at)
 
     def where(self) -> Where:
         """What is running now."""
         if self.steps == 0:
             return self.start
-        return Where.of(self.steps - 1, self._running())
-
-
-def _is_ours(frame: Frame) -> bool:
-    return str(frame.module).startswith("tracer_core.")
+        return Where.of(self.steps - 1, self._calls())
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:
     """Add the frame to the exception's traceback, where Python does."""
     again = instruction.op == "RERAISE" or (instruction.op == "RAISE_VARARGS" and instruction.arg == 0)
-    if not again and not _is_ours(frame):
+    if not again and not frame.is_ours:
         exception.passes(tx, frame.code, None if instruction.span is None else instruction.span.line)
 
 

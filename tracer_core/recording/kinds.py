@@ -26,7 +26,11 @@ def is_a(value: object, *classes: type | None) -> bool:
 def is_subclass(cls: type, *classes: type | None) -> bool:
     """Return whether `cls` is one of the classes or derived from one."""
     bases = _mro(cls)
-    return any(base is wanted for wanted in classes for base in bases)
+    for wanted in classes:
+        for base in bases:
+            if base is wanted:
+                return True
+    return False
 
 
 def type_name(value: object) -> str:
@@ -52,6 +56,18 @@ def plain_attribute(value: object, name: str) -> Any:
 
 def torch_type(name: str) -> type | None:
     """Return a class of torch by its dotted name, if torch has been imported."""
+    found = _of_torch.get(name)
+    if found is None:
+        found = _find_in_torch(name)
+        if found is not None:
+            _of_torch[name] = found
+    return found
+
+
+_of_torch: dict[str, type] = {}
+
+
+def _find_in_torch(name: str) -> type | None:
     at: Any = sys.modules.get("torch")
     for part in name.split("."):
         at = getattr(at, part, None)

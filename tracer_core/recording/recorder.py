@@ -25,7 +25,7 @@ from tracer_core.recording.codes import CodeEntry, line_of
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import clean, clean_lines
 from tracer_core.recording.stepping import Stepping
-from tracer_core.recording.work import Work, modules_of
+from tracer_core.recording.work import Work
 
 if TYPE_CHECKING:
     import torch.fx
@@ -158,7 +158,7 @@ class Recorder(Stepping):
     # --- what a step does ---------------------------------------------------------------------------------
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
-        modules = modules_of(self._current)
+        modules = [] if self._current is None else self._current.modules
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:

@@ -20,7 +20,7 @@ from tracer_core.recording.graphs import GraphTable
 from tracer_core.recording.losses import Losses
 from tracer_core.recording.snapshots import Pool
 from tracer_core.recording.trackers import Trackers
-from tracer_core.recording.work import Watched, Work
+from tracer_core.recording.work import Watched, Work, source_of_module
 
 
 class Stepping(Observer):
@@ -139,6 +139,9 @@ class Stepping(Observer):
         )
         self._frames.append(record)
         watched = Watched(frame, entry, record, parent)
+        module = source_of_module(frame)
+        if module is not None:
+            watched.modules = [*watched.modules, self._trackers.sources.name(module)]
         watched.live = self._columns.enter(record.id, watched.state)
         work.frames[frame.uid] = watched
         if work.root is None:
@@ -157,12 +160,14 @@ class Stepping(Observer):
 
     def _leave(self, work: Work, watched: Watched) -> None:
         """Record that a frame runs no more steps. The changes of its last step are known if that step ended."""
-        if watched.step >= 0 and self._ended[watched.step]:
-            self._columns.leave(watched.live, *self._compare(watched))
-        else:
+        try:
+            if watched.step >= 0 and self._ended[watched.step]:
+                self._columns.leave(watched.live, *self._compare(watched))
+        finally:
             self._columns.drop(watched.live)
-        del watched.live  # It refers to the frame: in a cycle, the program's objects would outlive the frame.
-        watched.settle()
+            # It refers to the frame: in a cycle, the program's objects would outlive the frame.
+            del watched.live
+            watched.settle()
         work.remember(watched)
 
     def _cut_short(self) -> None:
@@ -204,9 +209,13 @@ class Stepping(Observer):
         values = list(frame.locals.values())
         if self._trackers.compare_by_id:
             values = list(map(id, values))
-        if values != watched.values or frame.cells or watched.cells:
+        if values != watched.values or self._cells_differ(watched.cells, frame.cells):
             return size - same, came, self._compare_bindings(watched, frame, values)
         return size - same, came, NO_SLOTS
+
+    def _cells_differ(self, before: dict[str, Any], now: Mapping[str, Any]) -> bool:
+        """Whether cells may be others than at the previous step."""
+        return bool(now or before) and (self._trackers.compare_by_id or now != before)
 
     def _numbers(self, trackers: list[Any]) -> list[int]:
         step = len(self._ended) - 1
@@ -218,7 +227,7 @@ class Stepping(Observer):
         if values != watched.values:
             watched.values = values
             self._compare_names(watched.names, frame.locals, watched.entry.local_slot, slots)
-        if frame.cells or watched.cells:
+        if self._cells_differ(watched.cells, frame.cells):
             self._compare_names(watched.cells, frame.cells, watched.entry.cell_slot, slots)
         for slot, bound in slots.items():
             if bound is None:

@@ -10,13 +10,13 @@ from tracer_core.recording import schema
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.column_writer import LiveFrame
 from tracer_core.recording.columns import State
-from tracer_core.recording.facts import clean
 from tracer_core.recording.kinds import is_subclass, torch_type
 
 
 class Watched:
-    """A live frame, with its state at its previous step: `stack`, `values`, `names`, `cells` hold the engine's
-    trackers, to be compared by identity; `numbers` and `slots` hold the same state as recorded."""
+    """A live frame, and what its state was at its previous step: `stack`, `values`, `names`, `cells` hold the
+    engine's trackers, to be compared by identity, `numbers` and `slots` the same as recorded. `modules` names the
+    modules whose `forward` runs in the frame and in those that called it, outermost first."""
 
     __slots__ = (
         "cells",
@@ -25,6 +25,7 @@ class Watched:
         "index",
         "inner_end",
         "live",
+        "modules",
         "names",
         "numbers",
         "parent",
@@ -41,6 +42,7 @@ class Watched:
         self.index = entry.index
         self.record = record
         self.parent = parent
+        self.modules: list[str] = [] if parent is None else parent.modules
         self.live: LiveFrame
         self.step = -1
         self.inner_end = -1
@@ -67,19 +69,16 @@ class Watched:
             self.parent.inner_end = max(self.parent.inner_end, record.end_step)
 
 
-def modules_of(watched: Watched | None) -> list[str]:
-    """Return the sources of the modules whose `forward` runs in the frame and in its callers, outermost first."""
-    module = torch_type("nn.Module")
-    found: list[str] = []
-    while watched is not None:
-        frame = watched.frame
-        first = frame.locals.get(frame.code.co_varnames[0]) if frame.code.co_varnames else None
-        source = getattr(first, "source", None)
-        if frame.code.co_name == "forward" and first is not None and source is not None:
-            if is_subclass(first.python_type(), module):
-                found.append(clean(source.name))
-        watched = watched.parent
-    return found[::-1]
+def source_of_module(frame: Any) -> Any:
+    """Where the module is from whose `forward` runs in the frame; None where none does."""
+    code = frame.code
+    if code.co_name != "forward" or not code.co_varnames:
+        return None
+    first = frame.locals.get(code.co_varnames[0])
+    source = getattr(first, "source", None)
+    if source is None or not is_subclass(first.python_type(), torch_type("nn.Module")):
+        return None
+    return source
 
 
 @dataclass(slots=True)

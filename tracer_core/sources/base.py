@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from types import CellType
 from typing import Any
 
@@ -72,7 +73,14 @@ def known_expr(known: ById, const: Const) -> str:
     return f"{const(known.find)}()" if isinstance(known, FoundById) else const(known.value)
 
 
-_compared: dict[type, tuple[str, ...]] = {}
+_readers: dict[type, Callable[[Any], Any]] = {}
+"""What reads the fields by which sources of a class are compared, all at once."""
+
+
+def _reader(cls: type[Source]) -> Callable[[Any], Any]:
+    names = [field.name for field in fields(cls) if field.compare]
+    reader = _readers[cls] = attrgetter(*names) if names else type
+    return reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,30 +160,20 @@ class Source:
 
     @property
     def root(self) -> Source:
-        return self.path()[0]
+        at = self
+        while (base := at.base) is not None:
+            at = base
+        return at
 
     def __str__(self) -> str:
         return self.name
 
-    def _identity(self) -> tuple[Any, ...]:
-        cls = type(self)
-        names = _compared.get(cls)
-        if names is None:
-            names = _compared[cls] = tuple(f.name for f in fields(self) if f.compare)
-        memory = self.__dict__
-        return (cls, *[memory[name] for name in names])
-
-    def _remember(self, make: Callable[[], Source]) -> Source:
-        """What `make` gave the first time: the source between this one and the one it was made with."""
-        between: Source | None = self.__dict__.get("_between")
-        if between is None:
-            between = self.__dict__["_between"] = make()
-        return between
-
     def __hash__(self) -> int:
         known: int | None = self.__dict__.get("_hash")
         if known is None:
-            known = self.__dict__["_hash"] = hash(self._identity())
+            cls = type(self)
+            read = _readers.get(cls) or _reader(cls)
+            known = self.__dict__["_hash"] = hash((cls, read(self)))
         return known
 
     def __eq__(self, other: object) -> bool:
@@ -183,7 +181,11 @@ class Source:
             return True
         if not isinstance(other, Source):
             return NotImplemented
-        return hash(self) == hash(other) and self._identity() == other._identity()
+        cls = type(self)
+        if cls is not type(other) or hash(self) != hash(other):
+            return False
+        read = _readers[cls]
+        return (read(self),) == (read(other),)
 
 
 @dataclass(frozen=True, eq=False)

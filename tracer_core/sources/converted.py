@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tracer_core.sources.base import ById, Const, Scope, SourceCode, Step
@@ -15,7 +16,7 @@ class ConvertedSource(Step):
     convert: ById
     label: str = field(compare=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.label}({self.of.name})"
 

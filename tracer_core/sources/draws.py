@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tracer_core.sources.base import Const, Scope, Source, SourceCode
@@ -21,7 +22,7 @@ class DrawnSource(Source):
         """The temporary of the generated code that holds it."""
         return f"___drawn{self.index}"
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.label} [draw {self.index}]"
 

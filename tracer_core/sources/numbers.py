@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from tracer_core.runtime.numbers import float_tensor, int_tensor
@@ -17,7 +18,7 @@ class NumberTensorSource(Step):
 
     convert: ClassVar[Callable[..., Any]]
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"torch.tensor({self.of.name})"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
@@ -25,7 +26,7 @@ class AttrSource(Step):
 
     attr: str
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self._receiver or f"{self.of.atom}.{self.attr}"
 
@@ -61,7 +62,7 @@ def instance_dict(obj: Any) -> dict[str, Any] | None:
 class InstanceDictSource(Step):
     """The `__dict__` of an object."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.__dict__"
 
@@ -81,11 +82,11 @@ class ObjectAttrSource(Step):
 
     attr: str
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: InstanceDictSource(self.of))
+        return InstanceDictSource(self.of)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.{self.attr}"
 
@@ -107,11 +108,11 @@ class MemberSource(Step):
     table: str
     member: str
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: ObjectAttrSource(self.of, self.table))
+        return ObjectAttrSource(self.of, self.table)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}[{self.member}]" if self.member.isdigit() else f"{self.of.atom}.{self.member}"
 
@@ -133,7 +134,7 @@ class ItemSource(Step):
     key: Any
     label: Label | None = field(default=None, compare=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         if self.label is not None:
             return self.label.text
@@ -180,7 +181,7 @@ class DictKeysSource(_DictPartsSource):
 
     listed = staticmethod(dict_keys)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"list({self.of.name})"
 
@@ -191,7 +192,7 @@ class DictValuesSource(_DictPartsSource):
 
     listed = staticmethod(dict_values)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"list({self.of.atom}.values())"
 
@@ -201,7 +202,7 @@ class BehindSource(_DictPartsSource):
 
     listed = staticmethod(dict_behind)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.mapping"
 
@@ -214,11 +215,11 @@ class _DictPartSource(Step):
 
     parts: ClassVar[type[_DictPartsSource]]
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: type(self).parts(self.of))
+        return type(self).parts(self.of)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.base.atom}[{self.index}]"
 
@@ -248,7 +249,7 @@ class DictValueSource(_DictPartSource):
 class TypeSource(Step):
     """The class of a value."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"type({self.of.name})"
 
@@ -266,7 +267,7 @@ class TypeSource(Step):
 class LenSource(Step):
     """The length of a container."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"len({self.of.name})"
 
@@ -286,7 +287,7 @@ class SizeSource(Step):
 
     dim: int
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.size({self.dim})"
 
@@ -306,7 +307,7 @@ class StrideSource(Step):
 
     dim: int
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.stride({self.dim})"
 
@@ -324,7 +325,7 @@ class StrideSource(Step):
 class OffsetSource(Step):
     """Where a tensor starts in its storage, in elements."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.storage_offset()"
 
@@ -379,11 +380,11 @@ class FunctionPartSource(Step):
 
     carrier = ""
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: AttrSource(self.of, self.carrier))
+        return AttrSource(self.of, self.carrier)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}.{self.carrier}[{self.key!r}]"
 

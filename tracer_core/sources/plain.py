@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tracer_core.runtime.numbers import PLAIN
@@ -15,7 +16,7 @@ class PlainValueSource(Step):
 
     base_type: type
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.base_type.__name__}({self.of.name})"
 

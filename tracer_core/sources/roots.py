@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tracer_core.host import global_state
@@ -19,7 +20,7 @@ class LocalSource(Source):
     free: bool = field(default=False, compare=False)
     label: Label | None = field(default=None, compare=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"L[{self.local!r}]" if self.label is None else self.label.text
 
@@ -65,7 +66,7 @@ class GlobalSource(Source):
     def of_frame_globals(self) -> bool:
         return self.module is None
 
-    @property
+    @cached_property
     def name(self) -> str:
         if self.module is None:
             return f"G[{self.variable!r}]"
@@ -95,7 +96,7 @@ class FrameGlobalsSource(Source):
     def of_frame_globals(self) -> bool:
         return True
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"globals of {self.module}"
 
@@ -113,7 +114,7 @@ class FrameGlobalsSource(Source):
 class FrameLocalsSource(Source):
     """The frame's locals and free variables by name, to guard which of its cells are empty."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return "variables of the frame"
 
@@ -133,7 +134,7 @@ class BuiltinSource(Source):
 
     builtin: str
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"builtins.{self.builtin}"
 
@@ -154,7 +155,7 @@ class CellSource(Source):
 
     cell: str
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"cell({self.cell})"
 
@@ -176,7 +177,7 @@ class ConstSource(Source):
     def of_object(value: Any, label: str | None = None) -> ConstSource:
         return ConstSource(ById(value), label or object_name(value))
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.label
 
@@ -196,7 +197,7 @@ class GlobalStateSource(Source):
 
     setting: str
 
-    @property
+    @cached_property
     def name(self) -> str:
         return global_state.PROPERTIES[self.setting].text
 

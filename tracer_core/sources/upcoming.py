@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tracer_core.runtime.upcoming import Upcoming
@@ -15,11 +16,11 @@ class UpcomingSource(Step):
 
     index: int
 
-    @property
+    @cached_property
     def base(self) -> Source:
-        return self._remember(lambda: AllUpcomingSource(self.of))
+        return AllUpcomingSource(self.of)
 
-    @property
+    @cached_property
     def name(self) -> str:
         which = "next item" if self.index == 0 else f"item {self.index + 1} from here"
         return f"the {which} of {self.of.iterated}"
@@ -42,7 +43,7 @@ class UpcomingSource(Step):
 class AllUpcomingSource(Step):
     """All of them, as far as anybody asks."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"the items to come of {self.of.iterated}"
 

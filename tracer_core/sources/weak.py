@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tracer_core.sources.base import Const, Scope, SourceCode, Step
@@ -12,7 +13,7 @@ from tracer_core.sources.base import Const, Scope, SourceCode, Step
 class ReferentSource(Step):
     """What a `weakref.ref` gives when called."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.of.atom}()"
 

@@ -7,6 +7,7 @@ from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, Program, decoded
+from tracer_core.graph.subgraph import Calls
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import CellVariable
@@ -18,8 +19,8 @@ class Frame:
     """The state of one activation. `pc` is the position of the next instruction."""
 
     __slots__ = (
-        "caught", "cells", "code", "decoded", "depth", "globals", "locals", "namespace", "parent", "pc", "stack",
-        "suspended", "uid",
+        "callers", "caught", "cells", "code", "decoded", "depth", "globals", "locals", "namespace", "parent", "pc",
+        "stack", "suspended", "uid",
     )  # fmt: skip
 
     def __init__(
@@ -36,8 +37,7 @@ class Frame:
         self.globals = globals
         self.locals = locals
         self.cells = cells
-        self.parent = parent
-        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.called_by(parent)
         self.stack: list[VariableTracker] = []
         self.pc = 0
         # What a class body has bound so far; None in any other frame.
@@ -47,6 +47,21 @@ class Frame:
         # A generator's frame that waits at a `yield`.
         self.suspended = False
 
+    def called_by(self, parent: Frame | None) -> None:
+        """The frame runs next for `parent`: a generator's does so each time it goes on.
+
+        `callers` are the program's calls that wait for it, the innermost first. They stay where they are meanwhile.
+        """
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.callers: Calls = () if parent is None else parent.running(parent.pc - 1)
+
+    def running(self, position: int) -> Calls:
+        """The program's calls that are running while the frame is at this instruction, the innermost first."""
+        if self.is_ours:
+            return self.callers
+        return ((self.code, self.decoded.line_at(position)), *self.callers)
+
     @property
     def program(self) -> Program:
         return self.decoded.program
@@ -55,6 +70,11 @@ class Frame:
     def module(self) -> Any:
         """The name of the module that the code belongs to, as the code sees it; None where it has none."""
         return self.globals.get("__name__")
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the code is the engine's own, which people are not shown."""
+        return str(self.module).startswith("tracer_core.")
 
     def jump(self, instruction: Instruction) -> None:
         """Go on at the instruction's target."""

@@ -133,7 +133,7 @@ class GeneratorVariable(IteratorVariable):
     def _run(self, tx: Tracing) -> tuple[bool, VariableTracker]:
         self.running = True
         self.frame.suspended = False
-        self.frame.parent, self.frame.depth = tx.frame, tx.frame.depth + 1
+        self.frame.called_by(tx.frame)
         try:
             result = tx.run_frame(self.frame)
         except ObservedException as raised:
