@@ -327,7 +327,7 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     assert trace.steps[2].sentence.endswith("The graph breaks here: Why.")
     assert (
         trace.steps[3].sentence
-        == "RESUME 0 marked where the function starts or goes on. The graph ends after this: Why."
+        == "RESUME 0 marked where the function starts or resumes. The graph ends after this: Why."
     )
     after = trace.steps[3].after
     assert after is not None

@@ -32,7 +32,7 @@ def said(trace: Trace, **where: Any) -> str:
 
 def test_what_the_example_says(trace: Trace) -> None:
     assert [step.sentence for step in trace.steps[:8]] == [
-        "RESUME 0 marked where the function starts or goes on.",
+        "RESUME 0 marked where the function starts or resumes.",
         "LOAD_FAST x pushed Tensor f32[4, 8] (L['x']).",
         "STORE_FAST total bound `total` to Tensor f32[4, 8] (L['x']).",
         "LOAD_FAST weights pushed List of 2 (L['weights']).",
@@ -76,7 +76,7 @@ def test_a_step_that_raised(trace: Trace) -> None:
 
 def test_a_break(trace: Trace) -> None:
     assert said(trace, break_=True) == (
-        "POP_JUMP_FORWARD_IF_FALSE to 134 looked at Tensor f32[]. The graph breaks here: "
+        "POP_JUMP_FORWARD_IF_FALSE to 134 tested Tensor f32[]. The graph breaks here: "
         "The code branches on the value of a tensor (total.sum() > 0)."
     )
 
