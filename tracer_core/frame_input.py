@@ -40,7 +40,8 @@ class Config:
 @dataclass(slots=True)
 class FrameInput:
     """A Python frame about to start. `locals` has arguments and free variables by name. `history` belongs to the
-    code: the tracer notes there what sizes each source had, so that what varies becomes a symbol next time."""
+    code: the tracer notes there what sizes each source had, so that what varies becomes a symbol next time. `callers`
+    has the program's line that called it, where the code is a library's."""
 
     code: CodeType
     locals: Mapping[str, Any]
@@ -50,6 +51,7 @@ class FrameInput:
     version: int
     history: dict[str, Any]
     config: Config
+    callers: tuple[tuple[CodeType, int], ...] = ()
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import tracer_core
 from tracer_core.observer import Observer, observing
+from tracer_core.recording import Recorder, Trace
 
 Calls = Sequence[tuple[Any, ...]]
 
@@ -241,3 +242,26 @@ def test_results_are_those_of_plain_python(name: str, counts: list[int], dynamic
                 compiled(x)
         else:
             torch.testing.assert_close(compiled(x), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "numbers", "texts"),
+    [
+        ("1.0 / float(n) == 0.125", (9, 10), ["1.0 / float(L['n']) != 0.125"]),
+        ("f * 3 < 1e-7 or f / 3 == 0.5", (2.5, 3.5), ["3.0*L['f'] >= 1e-07", "L['f'] / 3.0 != 0.5"]),
+        ("f * 0.1 == 0.1 + 0.2", (4.5, 5.5), ["0.1*L['f'] != 0.30000000000000004"]),
+    ],
+)
+def test_guards_have_numbers_and_parentheses_as_python_does(
+    condition: str, numbers: tuple[Any, ...], texts: list[str]
+) -> None:
+    name = "f" if isinstance(numbers[0], float) else "n"
+    namespace: dict[str, Any] = {}
+    exec(f"def function(x, {name}):\n    return x + 1 if {condition} else x - 1", namespace)
+    recorder = Recorder()
+    compiled = tracer_core.compile(namespace["function"], backend="eager")
+    with observing(recorder):
+        for number in numbers:
+            compiled(torch.ones(2), number)
+    found = [guard.text for guard in Trace(recorder.finish()).guards]
+    assert [text for text in found if text in texts] == texts, found

@@ -18,6 +18,7 @@ from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
+from tracer_core.frame_eval.callers import called_from, note_replacement
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
@@ -136,7 +137,7 @@ def _idle(frame: Any, state: CodeState) -> c_frame.FrameResult:
 def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool) -> c_frame.FrameResult:
     """Leave a frame to Python, with what it calls if `recursive`, but not its code for ever."""
     if hook.config.fullgraph:
-        refused.where = Where.of(0, [(code, code.co_firstlineno)])
+        refused.where = Where.of(0, [(code, code.co_firstlineno), *called_from(code)])
         raise refused.placed()
     return _leave(code, SkippedFrame(refused.reason_id, refused.message, recursive, forever=False))
 
@@ -196,6 +197,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
             version=number,
             history=state.history,
             config=hook.config,
+            callers=called_from(code),
         )
         result = _tracer()(given)
         if isinstance(result, SkippedFrame):
@@ -206,6 +208,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
             return _leave(code, result)
         if watching is not None and result.written is not None:
             watching.on_generated(code, result.code, _listing(result.written, code), result.resumes)
+        note_replacement(result.code, code)
         guards = compile_guards(result.guards, frame.f_globals, frame.f_builtins)
         version = Version(number, guards, result.code, started.subject.key)
         started.cache.add(version)

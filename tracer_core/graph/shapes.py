@@ -7,6 +7,8 @@ from typing import Any
 
 import sympy
 import torch
+from sympy.printing.precedence import PRECEDENCE
+from torch.utils._sympy import functions
 from torch.utils._sympy.printers import PythonPrinter
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
@@ -124,6 +126,14 @@ def _is_bound(expr: Any) -> bool:
     )
 
 
+_BINDS: tuple[tuple[Any, float], ...] = (
+    (sympy.core.relational.Relational, PRECEDENCE["Relational"]),
+    (functions.FloatTrueDiv, PRECEDENCE["Mul"]),
+    ((functions.ToFloat, functions.TruncToInt, functions.FloorToInt, functions.CeilToInt), PRECEDENCE["Atom"]),
+)
+"""How tightly what is printed binds, where sympy does not say so of Python."""
+
+
 class _SourcePrinter(PythonPrinter):
     """Prints an expression with `{0}`, `{1}`, ... for its symbols; `sources` says what they stand for."""
 
@@ -141,6 +151,24 @@ class _SourcePrinter(PythonPrinter):
     # torch's printer asks torch, for symbols; guards are checked on numbers.
     def _print_ToFloat(self, expr: Any) -> str:
         return f"float({self._print(expr.args[0])})"
+
+    # Numbers, and parentheses, as Python has them.
+    def _print_Float(self, expr: Any) -> str:
+        return repr(float(expr))
+
+    def _print_FloatTrueDiv(self, expr: Any) -> str:
+        text: str = self.stringify(expr.args, " / ", PRECEDENCE["Atom"] - 0.5)
+        return text
+
+    def _print_Relational(self, expr: Any) -> str:
+        text: str = self.stringify(expr.args, f" {expr.rel_op} ", PRECEDENCE["Relational"])
+        return text
+
+    def parenthesize(self, item: Any, level: float, strict: bool = False) -> str:
+        binds = next((binds for classes, binds in _BINDS if isinstance(item, classes)), None)
+        if binds is None:
+            return str(super().parenthesize(item, level, strict))
+        return f"({self._print(item)})" if binds <= level else str(self._print(item))
 
     def _helper_sqrt(self, expr: Any) -> str:
         return f"math.sqrt({self._print(expr)})"

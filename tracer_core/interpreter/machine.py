@@ -75,7 +75,7 @@ class Interpreter(Operations):
         self.stop_at = stop_at
         self.max_depth = min(levels_left(), input.config.options.get("inline_depth_limit", MAX_DEPTH))
         self.observer = observers.current()
-        self.start = Where.of(0, [(input.code, first_line(input.code))])
+        self.start = Where.of(0, [(input.code, first_line(input.code)), *input.callers])
         self.output = OutputGraph(input, self.observer, self.where, self._calls)
         self.trace = TraceState(self.output)
         self.build_value = VariableBuilder(self)
@@ -305,7 +305,7 @@ class Interpreter(Operations):
         """What is running now."""
         if self.steps == 0:
             return self.start
-        return Where.of(self.steps - 1, self._calls())
+        return Where.of(self.steps - 1, (*self._calls(), *self.input.callers))
 
 
 def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instruction: Instruction) -> None:

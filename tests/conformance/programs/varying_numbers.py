@@ -234,3 +234,21 @@ def entries_without_a_hash_compared(x, a, b):
     except TypeError as error:
         answers.append(str(error))
     return x + 1, answers
+
+
+@program(
+    "B4 B8",
+    lambda: [(t(2), f, n) for f, n in ((1.25, 2), (1.75, 3), (2.25, 3), (-0.5, 3))],
+    differs="torch_differs",
+    why="torch takes the remainder of floats for an integer",
+)
+def remainders_of_floats(x, f, n):
+    found = f % 0.5, 2.5 % f, f % n, n % f, n % 2
+    return [x + i for i, each in enumerate(found) if each == 0.25 or each > 0.5], found
+
+
+@program("B4 B8", lambda: [(t(2), m, n, f) for m, n, f in ((2, 3, 1.5), (4, 5, 2.5), (6, 50, 3.5), (2, 3, 1.5))])
+def quotients_compared(x, m, n, f):
+    y = x + 1 if 2 * (m / n) + 1.0 / float(n + m) > 0.3 else x - 1
+    z = y * 2 if (m / n) / (n / 3.0) > 1e-7 and m / (n / 2) > 1 else y
+    return z + f if f / 3 != 0.5 or f * 3 > 1e300 or f * 0.1 < 0.30000000000000004 else z

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from tracer_core.variables.core.base import Tracing, VariableTracker
@@ -19,6 +20,18 @@ def _of_the_number(function: Any) -> None:
 
 for _function in (hash, complex, bytes, round):
     _of_the_number(_function)
+
+
+@handles(operator.mod, SymNodeVariable, VariableTracker)
+@handles(operator.mod, VariableTracker, SymNodeVariable)
+def remainder(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
+    """torch takes every remainder for an integer, so that it may answer wrongly what is asked of one of floats."""
+    numbers = [each.realize() for each in (a, b)]
+    if all(each.python_type() in (int, float) for each in numbers) and any(
+        each.python_type() is float for each in numbers
+    ):
+        return fold(tx, operator.mod, [settled(tx, each) for each in numbers], {})
+    return None
 
 
 @getter(SymNodeVariable, "real", "numerator")

@@ -1,0 +1,48 @@
+"""Which line of the program the frame that starts was called from."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from importlib import import_module
+from types import CodeType, FrameType
+
+from tracer_core.frame_eval.origins import is_ours
+from tracer_core.names.where import Owner, owner_of
+
+_replaced: dict[int, tuple[weakref.ref[CodeType], weakref.ref[CodeType]]] = {}
+"""By the ids of the codes that run instead of others: they and these."""
+
+
+def note_replacement(new: CodeType, code: CodeType) -> None:
+    """Have frames of `new` known as frames of `code`."""
+    key = id(new)
+    _replaced[key] = weakref.ref(new, lambda gone: _forget(key, gone)), weakref.ref(code)
+
+
+def _forget(key: int, gone: weakref.ref[CodeType]) -> None:
+    known = _replaced.get(key)
+    if known is not None and known[0] is gone:
+        del _replaced[key]
+
+
+def called_from(code: CodeType) -> tuple[tuple[CodeType, int], ...]:
+    """The innermost line of the program among the calls that are running, where `code`, whose frame starts, is a
+    library's; nothing where it is the program's own, or nothing of the program is running."""
+    if owner_of(code.co_filename) is Owner.USER:
+        return ()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if owner_of(frame.f_code.co_filename) is Owner.USER and not is_ours(frame.f_globals):
+            return ((_written(frame.f_code), frame.f_lineno),)
+        frame = frame.f_back
+    return ()
+
+
+def _written(code: CodeType) -> CodeType:
+    """The code as the program has it, of one that runs in its place or goes on with it."""
+    known = _replaced.get(id(code))
+    replaced = None if known is None else known[1]()
+    code = code if replaced is None else replaced
+    origin = import_module("tracer_core.codegen.resume").origin_of(code)
+    return code if origin is None else origin[0]
