@@ -1,7 +1,7 @@
-"""Whether anything is being compiled, and what a traced program is told of that.
+"""Whether anything is being compiled, and the calls by which a traced program can tell.
 
-`QUESTIONS` is all that a trace answers otherwise than plain Python. What else a program may ask of the process is
-answered as plain Python answers it, under a guard (`tracer_core.host.global_state`), or ends the graph.
+`QUESTIONS` lists all calls that return something else in a trace than in plain Python. Other state that a program may
+read has the value it has in plain Python, under a guard (`tracer_core.host.global_state`), or ends the graph.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ put_back_attributes(THREAD, "active")
 
 
 def is_compiling() -> bool:
-    """Whether tracewalk is tracing in this thread. While it traces a function, calls of this are True."""
+    """Return whether tracewalk is tracing in this thread. While it traces a function, calls of this are True."""
     return THREAD.active
 
 
@@ -32,5 +32,5 @@ QUESTIONS: dict[Any, str] = {
     torch.compiler.is_dynamo_compiling: "torch.compiler.is_dynamo_compiling()",
     is_compiling: "tracer_core.is_compiling()",
 }
-"""Functions that give True in a trace and False in plain Python, each as a person writes it. Libraries ask by one of
-these (`is_torchdynamo_compiling()` of transformers, `torch._dynamo.is_compiling()`)."""
+"""Functions that return True in a trace and False in plain Python, under the names that people write. Libraries call
+one of these (`is_torchdynamo_compiling()` of transformers, `torch._dynamo.is_compiling()`)."""

@@ -1,4 +1,4 @@
-"""What the engine raises."""
+"""The exceptions that the engine raises."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class TracewalkError(Exception):
 
 
 class Unsupported(TracewalkError):
-    """The graph cannot go on here. With `fullgraph=True` the user sees it, else the graph breaks.
+    """The graph cannot continue here. With `fullgraph=True` the user sees it, else the graph breaks.
 
     Args:
         reason_id: a key of `tracer_core.reasons.REASONS`.
-        details: what the reason's sentence is filled with.
+        details: values for the fields of the reason's sentence.
     """
 
     def __init__(self, reason_id: str, /, **details: Any) -> None:
@@ -33,11 +33,11 @@ class Unsupported(TracewalkError):
         super().__init__(self.message)
 
     def say(self, message: str) -> None:
-        """Have it give this message."""
+        """Set the message."""
         self.message, self.args = message, (message,)
 
     def placed(self) -> Unsupported:
-        """Itself as the user is to see it: with the line that causes it and what to try."""
+        """Return the error as the user sees it: with the line that causes it and something to try."""
         place = "" if self.where is None else f"\n{self.where.text}"
         hints = "".join(f"\n  Try: {hint}" for hint in self.reason.hints)
         self.args = (f"{self.message}{place}{hints}",)
@@ -53,7 +53,7 @@ class BackendError(TracewalkError):
 
 
 class TraceAgain(TracewalkError):
-    """The frame is traced again from its start, with what was learnt in the history of its code."""
+    """The frame is traced again from its start, with the new facts in the history of its code."""
 
 
 class FloatsMustBeConstants(TraceAgain):
@@ -61,7 +61,8 @@ class FloatsMustBeConstants(TraceAgain):
 
 
 class NumpyWarns(TracewalkError):
-    """A graph found that NumPy would warn where torch does not; it gives way to plain Python, nobody sees this."""
+    """A graph found that NumPy would warn where torch does not; plain Python runs instead, and the user never sees
+    this."""
 
 
 class FaultWarning(RuntimeWarning):
@@ -69,4 +70,4 @@ class FaultWarning(RuntimeWarning):
 
 
 class BackendWarning(RuntimeWarning):
-    """What a back end compiled raises where its graph does not; plain Python runs instead."""
+    """A back end's compiled code raised where its graph, run eagerly, does not; plain Python runs instead."""

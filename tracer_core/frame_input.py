@@ -1,4 +1,4 @@
-"""What frame evaluation hands to tracing, and what it gets back."""
+"""The input of tracing, as frame evaluation passes it, and its result."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class CacheScope:
 
 @dataclass(slots=True, weakref_slot=True)
 class Config:
-    """How to compile. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for automatic. Configs with
-    the same `scope` share code; without one, a config has a scope of its own."""
+    """The options of a compilation. `backend(gm, example_inputs)` returns a callable; `dynamic` is None for
+    automatic. Configs with the same `scope` share code; without one, a config has a scope of its own."""
 
     backend: Callable[..., Callable[..., Any]]
     dynamic: bool | None = None
@@ -33,7 +33,7 @@ class Config:
     scope: CacheScope | None = None
 
     def is_on(self, option: str) -> bool:
-        """Whether an option that is off if it is not given was switched on."""
+        """Return whether an option that is off if it is not given was switched on."""
         return bool(self.options.get(option, False))
 
 
@@ -55,7 +55,7 @@ class FrameInput:
 
     @property
     def name(self) -> str:
-        """What people know it as."""
+        """The name that users know it by."""
         return frame_name(self.code, self.locals)
 
 
@@ -72,8 +72,8 @@ class CompiledFrame:
 
 @dataclass(slots=True)
 class SkippedFrame:
-    """The frame is left to plain Python. Frames it calls are still looked at unless `recursive`. `forever` says
-    whether to ask again for other frames of the same code; `idle`, that this one has nothing for a graph."""
+    """The frame runs as plain Python. Frames it calls are still traced unless `recursive`. `forever` tells
+    whether that holds for later frames of the same code; `idle`, that this one has nothing for a graph."""
 
     reason_id: str
     message: str

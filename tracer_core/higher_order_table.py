@@ -1,4 +1,4 @@
-"""Higher-order operators and transforms of functions: what people call each, and why a call of it breaks the graph.
+"""Higher-order operators and transforms of functions: the public name of each, and why its call breaks the graph.
 
 Python functions are found by the module and name that they are defined under, so that nothing is imported for the
 table's sake; operators of `torch.ops.higher_order` by their class, so that new ones are known too. A handler that is
@@ -18,8 +18,8 @@ from torch._ops import HigherOrderOperator
 
 @dataclass(frozen=True, slots=True)
 class HigherOrder:
-    """`name` is as people write it. `transformed` is set for functions that a transform returned: what they were made
-    of is part of how they are written."""
+    """`name` is as people write it. `transformed` is set for functions that a transform returned: what they were
+    created of is part of how they are written."""
 
     name: str
     reason_id: str
@@ -42,7 +42,7 @@ def _add(reason_id: str, module: str, names: str, public: str | None = None) -> 
 
 
 def _transform(name: str) -> str:
-    """The reason id of a transform."""
+    """Return the reason id of a transform."""
     return {"vmap": "vmap", "functionalize": "function-transform"}.get(name, "derivative")
 
 
@@ -97,7 +97,7 @@ _DISABLED_CODE = torch._compile._disable_dynamo(len).__code__
 
 
 def higher_order(function: Any) -> HigherOrder | None:
-    """The entry of a function or operator; None for those that have none."""
+    """Return the entry of a function or operator; None for those that have none."""
     if isinstance(function, HigherOrderOperator):
         name: str = function.name()  # type: ignore[no-untyped-call]
         reason_id = "control-flow-operator" if name in _CONTROL_FLOW else "higher-order-operator"
@@ -109,12 +109,12 @@ def higher_order(function: Any) -> HigherOrder | None:
 
 
 def defined_as(module: Any, code: types.CodeType) -> HigherOrder | None:
-    """The entry of the Python function with this code, defined in the module of this name."""
+    """Return the entry of the Python function with this code, defined in the module of this name."""
     return _FUNCTIONS.get(f"{module}.{code.co_qualname}") if type(module) is str else None
 
 
 def undecorated(function: types.FunctionType) -> types.FunctionType:
-    """A function that torch itself marks as not to be compiled, without the mark; any other as it is."""
+    """Return a function that torch itself marks as not to be compiled, without the mark; any other as it is."""
     if function.__code__ is not _DISABLED_CODE:
         return function
     inside = _closure(function)["fn"]
@@ -122,7 +122,7 @@ def undecorated(function: types.FunctionType) -> types.FunctionType:
 
 
 def written(function: Any) -> str:
-    """A function as people write it in a call: `torch.func.vmap(f)` for what a transform returned."""
+    """Return a function as people write it in a call: `torch.func.vmap(f)` for what a transform returned."""
     entry = higher_order(function)
     if entry is not None:
         return f"{entry.name}({written(_closure(function)['func'])})" if entry.transformed else entry.name

@@ -1,7 +1,7 @@
-"""Whether a frame can have to do with tensors at all, as far as its variables and the globals it names show.
+"""Whether a frame may work on tensors at all, judged by its variables and the globals that it names.
 
-A frame that does nothing with tensors is left to Python; the answer is right until one of its values is a tensor, so
-this is asked before the next frame of the code is traced again.
+A frame that does nothing with tensors runs as plain Python; that is right until one of its values is a tensor, so
+this is checked before the next frame of the code is traced again.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from tracer_core.guards.describe import module_name
 
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _MAX_OBJECTS = 1000
-"""How many objects are looked at before the answer is "perhaps"."""
+"""How many objects are inspected before the answer is "perhaps"."""
 
 
 def tensors_in_sight(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
-    """Whether a tensor, a module, something of torch, or what may give tensors (an iterator, a Python function) can
-    be reached from the frame's variables or stands among the globals that its code names."""
+    """Return whether a tensor, a module, something of torch, or what may give tensors (an iterator, a Python
+    function) can be reached from the frame's variables or stands among the globals that its code names."""
     return _any_reached(code, locals, globals, _has_to_do_with_tensors)
 
 
 def holds_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
-    """Whether a tensor or a module itself can be reached from there."""
+    """Return whether a tensor or a module itself can be reached from there."""
     return _any_reached(code, locals, globals, lambda value: issubclass(type(value), _TENSORS))
 
 
@@ -67,7 +67,8 @@ def _has_to_do_with_tensors(value: Any) -> bool:
 
 
 def _gives_items(cls: type) -> bool:
-    """Whether instances are iterators, without asking abstract classes, which the program may have a say in."""
+    """Return whether instances are iterators, without calling abstract classes, whose checks the program may
+    define."""
     mro = type.__dict__["__mro__"].__get__(cls)
     return all(any(name in vars(owner) for owner in mro) for name in ("__next__", "__iter__"))
 
@@ -82,7 +83,7 @@ _ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
 
 
 def _inside(value: Any) -> list[Any]:
-    """What a value holds, read past all that its class defines: nothing of the program runs."""
+    """Return the values inside a value, read past all that its class defines: nothing of the program runs."""
     cls = type(value)
     for base, items in _ITEMS.items():
         if issubclass(cls, base):
@@ -91,7 +92,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _own(value: Any) -> list[Any]:
-    """What stands in the instance's dict."""
+    """Return the contents of the instance's dict."""
     try:
         own = object.__getattribute__(value, "__dict__")
     except AttributeError:

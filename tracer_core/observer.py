@@ -1,13 +1,13 @@
-"""What the engine tells whoever watches it.
+"""`Observer`: the methods that the engine calls to tell an observer about a trace.
 
 The engine calls `current()` once per piece of work and, where it is not None, the `on_*` methods below
 with its own live objects. An observer reads them there and then (they change afterwards) and never changes them.
 `tracer_core.recording.Recorder` is one observer. Without an observer the engine pays one `is None` per event.
 
-What an observer raises never reaches the engine: `observing` keeps it back, tells the observer by `on_lost`, and
-warns once, when its block is left.
+An exception raised by an observer never reaches the engine: `observing` keeps it back, tells the observer by
+`on_lost`, and warns once, when its block is left.
 
-What an observer may read of the engine's objects:
+Attributes of the engine's objects that an observer may read:
 
 - tracker (`VariableTracker`): `uid` (int, unique in the process), `kind` (plain words), `python_type_name()`,
   `describe()` (one short line), `source` (None or a `Source`, `.name` is its text), `parts()` (list of
@@ -17,7 +17,7 @@ What an observer may read of the engine's objects:
   inlined it, or None), `depth` (0 for the root)
 - instruction (`bytecode.Instruction`)
 - guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
-  (None or a `where.Where`) is the place that asked for it, however late it is told
+  (None or a `where.Where`) is the place that needed it, however late it is told
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ class Observer:
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first
-        guard that did not hold, and `seen` says what came instead, as a clause ("it is of shape [3]")."""
+        guard that did not hold, and `seen` describes the value, as a clause ("it is of shape [3]")."""
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
-        """A frame of `code` is left to plain Python, now and from now on."""
+        """A frame of `code` runs as plain Python, now and from now on."""
 
     # --- compilations: one frame being traced, in one or more attempts ----------------------------------
     def on_compile_start(self, code: CodeType, version: int) -> None: ...
 
     def on_attempt_start(self, frame: Any, number: int) -> None:
-        """The root `frame` is about to be walked, for the `number`-th time (1, 2, ...)."""
+        """The root `frame` is about to be traced, for the `number`-th time (1, 2, ...)."""
 
     def on_attempt_end(self, outcome: str, message: str) -> None:
         """`outcome` is one of `compiled`, `restarted`, `skipped`, `fault`."""
@@ -88,7 +88,7 @@ class Observer:
 
     # --- what a step does -------------------------------------------------------------------------------
     def on_change(self, tracker: Any) -> None:
-        """A tracker seen before has changed (mutated, or a lazy one was looked at)."""
+        """A tracker seen before has changed (mutated, or a lazy one was built)."""
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
         """`node` was added to the graph; `fake` is its example value."""
@@ -96,21 +96,22 @@ class Observer:
     def on_guard(self, guard: Guard) -> None: ...
 
     def on_symbol(self, name: str, hint: int | float, source: str) -> None:
-        """A size became a symbol, because it varied or was asked to."""
+        """A size became a symbol, because it varied or was marked so."""
 
     def on_side_effect(self, kind: str, tracker: Any, message: str) -> None:
         """A change to something that outlives the trace was noted, to be replayed by the generated code."""
 
     def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
         """The root frame's graph ends here; `unsupported` says why. It is told twice: where it is found, with the
-        innermost inlined `frame` (all frames are still there), and in the walk that stops for it, with the root."""
+        innermost inlined `frame` (all frames are still there), and in the attempt that stops for it, with the
+        root."""
 
     def on_notice(self, notice: Unsupported) -> None:
-        """Something that a person asked for and the program prevents, though the graph goes on."""
+        """The program prevents something that the user requested, though the graph continues."""
 
     # --- results ----------------------------------------------------------------------------------------
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
-        """The graph of this compilation is complete and was handed to the back end under `name`."""
+        """The graph of this compilation is complete and was passed to the back end under `name`."""
 
     def on_generated(self, code: CodeType, new_code: CodeType, listing: str, resumes: list[CodeType]) -> None:
         """`new_code` will run instead of `code`; `listing` is what it does, as Python text; `resumes` are the
@@ -121,10 +122,10 @@ class Observer:
 
     # --- about the observer itself ----------------------------------------------------------------------
     def on_lost(self, event: str, error: BaseException) -> None:
-        """This observer's method `event` was left by `error`: it may have noted only part of what it was told."""
+        """This observer's method `event` raised `error`: it may have noted only a part of the event."""
 
     def losses(self) -> dict[str, str]:
-        """What this observer could not note though no method of its was left by an error, and why."""
+        """Return the events that this observer could not note, and why, though none of its methods raised."""
         return {}
 
 
@@ -192,7 +193,7 @@ class _Shield(Observer):
         return lost
 
     def warn(self) -> None:
-        """Say what was lost, if anything was, from the line of the program that is running."""
+        """Warn of lost events, if there are any, at the line of the program that is running."""
         lost = self._lost()
         if lost:
             listed = "; ".join(f"{what} ({why})" for what, why in lost.items())
@@ -206,7 +207,7 @@ class _Shield(Observer):
 
 
 def said(error: BaseException) -> str:
-    """The error's type and text in one line."""
+    """Return the error's type and text in one line."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  an exception of the program's may have a text of its own
@@ -215,7 +216,7 @@ def said(error: BaseException) -> str:
 
 
 def _users_level() -> int:
-    """The `stacklevel` for the function that calls this, of the innermost frame that is not this product's."""
+    """Return the `stacklevel` for the function that calls this, of the innermost frame that is not this product's."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS:
         level, frame = level + 1, frame.f_back
@@ -236,7 +237,7 @@ ACTIVE: list[Observer] = []
 
 
 def current() -> Observer | None:
-    """The observer of this thread, or None."""
+    """Return the observer of this thread, or None."""
     return _state.observer
 
 

@@ -1,4 +1,4 @@
-"""Python's operators in one table: how each is written, its function, its special methods, how tightly it binds.
+"""Python's operators in one table: symbol, function, special methods, and precedence of each.
 
 The tracer, the listing of generated code and the sentences of a recording take what they need of operators from here.
 """

@@ -1,10 +1,10 @@
-"""What to do with a function that the traced program calls: one table, read in one place.
+"""How to treat a function that the traced program calls: one table, read in one place.
 
-- `inline`: walk its Python code;
+- `inline`: trace its Python code;
 - `graph`: a node in the graph;
 - `fold`: call it now, on constants;
-- `higher-order`: what a handler does; without one a break by its own name (`higher_order_table`);
-- `skip`: leave the call to Python, with the reason.
+- `higher-order`: call a handler; without one, break with the operator's name (`higher_order_table`);
+- `skip`: break the graph, so that the call runs as plain Python, with the reason.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GRAPH = Rule("graph")
 FOLD = Rule("fold")
 HIGHER_ORDER = Rule("higher-order")
 
-# Modules whose Python functions are not walked, by prefix, and why.
+# Modules whose Python functions are not inlined, by prefix, and why.
 SKIPPED_MODULES: dict[str, str] = {
     "torch._dynamo": "it belongs to torch's own compiler",
     "torch._inductor": "it belongs to torch's own compiler",
@@ -128,7 +128,7 @@ INLINED_FUNCTIONS = frozenset({
 # The same by module and name, of modules that are not imported here.
 INLINED_BY_NAME = frozenset({("torch._dynamo.external_utils", "is_compiling")})
 
-# Builtin functions without side effects whose result hangs on their arguments alone.
+# Builtin functions without side effects whose result depends on their arguments alone.
 _FOLDED: set[Any] = {
     abs, ascii, bin, bool, bytes, chr, complex, divmod, float, format, hash, hex, int, oct, ord, pow, repr, round,
     str, len, min, max, sum, sorted, any, all, callable, isinstance, issubclass, slice, tuple, frozenset, range,
@@ -149,7 +149,7 @@ ANSWERS: dict[Any, Any] = {torch.jit.is_scripting: False, torch._jit_internal.is
 
 @functools.cache
 def graph_functions() -> frozenset[Any]:
-    """Everything torch says can be overridden for tensors, but what only asks about them."""
+    """Functions that torch lists as overridable for tensors, without those that only inspect them."""
     overridable = {f for group in torch.overrides.get_overridable_functions().values() for f in group}
     made = {f for f in _CREATORS if f is not None}
     return frozenset(f for f in overridable | made if _hashable(f)) - frozenset(ANSWERS)
@@ -168,13 +168,13 @@ _CREATORS = [
 
 
 def is_overridable(function: Any) -> bool:
-    """Whether torch itself lists it as an operation on tensors."""
+    """Return whether torch itself lists it as an operation on tensors."""
     return _hashable(function) and function in graph_functions()
 
 
 def is_graph_function(function: Any) -> bool:
-    """Whether a call of it is a node: an overridable function, a C function of torch's operator namespaces, or an
-    operator of the registry."""
+    """Return whether a call of it is a node: an overridable function, a C function of torch's operator namespaces, or
+    an operator of the registry."""
     if not _hashable(function):
         return False
     if function in graph_functions():
@@ -198,7 +198,7 @@ def _hashable(value: Any) -> bool:
 
 
 def decide(function: Any) -> Rule:
-    """The rule for calling `function` (a Python function, builtin or class)."""
+    """Return the rule for calling `function` (a Python function, builtin or class)."""
     marked = _by_mark(function)
     if marked is not None:
         return marked
@@ -214,8 +214,8 @@ _DISALLOWED = Rule("skip", "it is marked with torch._dynamo.disallow_in_graph")
 
 
 def _by_mark(function: Any) -> Rule | None:
-    """What the user said of it by `torch.compiler.allow_in_graph` and its kin, which torch notes in a module of its
-    own compiler; without that module nobody said anything."""
+    """Return the rule that the user set by `torch.compiler.allow_in_graph` and its kin, which torch notes in a module
+    of its own compiler; without that module there is no such rule."""
     marks: Any = sys.modules.get("torch._dynamo.trace_rules")
     if marks is None:
         return None
@@ -285,7 +285,7 @@ def _by_module(function: types.FunctionType) -> Rule:
 
 
 def _why_skip_module(module: str) -> str | None:
-    """Why functions of the module, or of one it is part of, are left to Python."""
+    """Return why functions of the module, or of a package it is part of, run as plain Python."""
     while module:
         why = SKIPPED_MODULES.get(module)
         if why is not None:

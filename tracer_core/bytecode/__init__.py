@@ -3,13 +3,13 @@
 In: a code object (`decode`). Out: a `Program` of canonical `Instruction`s, and code objects again (`assemble`),
 with facts about programs that others need (stack effects, live variables).
 
-Only this folder knows which CPython runs. `version.py` picks the module for it; its class `Version` says what such a
+Only this folder knows which CPython runs. `version.py` picks the module for it; its class `Version` lists what such a
 module has: numbers and caches of instructions, which of them spell a canonical one, jumps, operators, the order of a
 code's beginning and of a frame's slots, where the empty slot of a call lies, and the tables of lines and exceptions.
 
-Outside, generated code is written with a `CodeBuilder`, which alone puts the parts of a call in their places; what
-looks at a stack learns from `call_items` and `called` where they lie. `prologue`, `body_of` and `bind_methods` give a
-code another beginning.
+Other folders write generated code with a `CodeBuilder`, which alone knows the stack layout of a call; code that
+reads a stack finds the parts of a call with `call_items` and `called`. `prologue`, `body_of` and `bind_methods` give
+a code another beginning.
 """
 
 from tracer_core.bytecode.assemble import assemble

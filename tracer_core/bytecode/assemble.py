@@ -24,7 +24,7 @@ def assemble(program: Program) -> CodeType:
 
     Raises:
         ValueError: the program cannot be a code object (a jump to outside, an undeclared cell, a stack that does not
-            add up, ...); the message says which instruction and what to do.
+            add up, ...); the message names the instruction and a remedy.
     """
     check_program(program)
     pools = Pools(program)

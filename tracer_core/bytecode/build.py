@@ -1,4 +1,4 @@
-"""Making instructions by hand, and copying programs."""
+"""Create single instructions, and copy programs."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _EXPECTED_OF: dict[str, tuple[Callable[[Any], bool], str]] = {
     "BUILD_SLICE": (_is_one_of(2, 3), "2 or 3"),
     "RAISE_VARARGS": (_is_one_of(0, 1, 2), "0, 1 or 2"),
 }
-"""What each operation's operand must be; anything else crashes CPython."""
+"""The operand type of each operation; anything else crashes CPython."""
 
 
 def make(op: str, arg: Any = None, target: Instruction | None = None) -> Instruction:
-    """A generated instruction, without a place in any source text.
+    """Return a generated instruction, without a place in any source text.
 
     Raises:
         ValueError: no such operation, an operand of the wrong kind, or a target missing or too much.
@@ -73,12 +73,12 @@ def check_instruction(op: str, arg: Any, target: Instruction | None) -> None:
 
 
 def copy_program(program: Program) -> Program:
-    """A copy whose instructions and handlers can be changed freely. Operands and the template are shared."""
+    """Return a copy whose instructions and handlers can be changed freely. Operands and the template are shared."""
     return copy_program_with_map(program)[0]
 
 
 def copy_program_with_map(program: Program) -> tuple[Program, dict[Instruction, Instruction]]:
-    """The copy, and the new instruction of each old one."""
+    """Return the copy, and the new instruction of each old one."""
     copies = {old: Instruction(old.op, old.arg, span=old.span, origin=old.origin) for old in program.instructions}
     handlers: dict[Handler, Handler] = {}
     for old, new in copies.items():

@@ -1,4 +1,4 @@
-"""`CodeBuilder`: by which all generated code is written."""
+"""`CodeBuilder`: collects the instructions of all generated code."""
 
 from __future__ import annotations
 

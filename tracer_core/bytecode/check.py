@@ -1,4 +1,4 @@
-"""What must hold before a program is assembled: CPython checks nothing, a bad code object crashes the process."""
+"""Check a program before it is assembled: CPython checks nothing, and a bad code object crashes the process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_program(program: Program) -> None:
 
 
 def argument_count(program: Program) -> int:
-    """How many of the first local slots are arguments, `*args` and `**kwargs` included."""
+    """Return how many of the first local slots are arguments, `*args` and `**kwargs` included."""
     template = program.template
     stars = bool(template.co_flags & inspect.CO_VARARGS) + bool(template.co_flags & inspect.CO_VARKEYWORDS)
     return template.co_argcount + template.co_kwonlyargcount + stars

@@ -1,4 +1,4 @@
-"""How CPython 3.11 spells instructions: see `tracer_core.bytecode.version.Version`."""
+"""The encoding of instructions in CPython 3.11: see `tracer_core.bytecode.version.Version`."""
 
 from __future__ import annotations
 

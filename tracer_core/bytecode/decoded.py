@@ -1,4 +1,4 @@
-"""`Decoded`: a code object's program with what is asked of it again and again, shared by all that run the code."""
+"""`Decoded`: a code object's program with facts that are computed once, shared by all that run the code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Decoded:
         return live_before(self.program)
 
     def line_at(self, position: int) -> int:
-        """The line of an instruction, or of the nearest one before it that has one; else the function's first."""
+        """Return the line of an instruction, or of the nearest one before it that has one; else the function's
+        first."""
         for at in range(position, -1, -1):
             span = self.instructions[at].span
             if span is not None and span.line is not None:
@@ -49,7 +50,7 @@ _decoded: dict[int, tuple[weakref.ref[CodeType], Decoded]] = {}
 
 
 def decoded(code: CodeType) -> Decoded:
-    """The decoded form of `code`, kept as long as the code."""
+    """Return the decoded form of `code`, kept as long as the code."""
     found = _decoded.get(id(code))
     if found is not None:
         return found[1]
@@ -59,7 +60,7 @@ def decoded(code: CodeType) -> Decoded:
 
 
 def first_line(code: CodeType) -> int:
-    """The line where the code begins: of a resume function, the one where it goes on."""
+    """Return the line where the code begins: of a resume function, the one where it resumes."""
     return decoded(code).line_at(0)
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing `co_exceptiontable`: entries of four numbers in 6-bit groups, most significant first."""
+"""Read and write `co_exceptiontable`: entries of four numbers in 6-bit groups, most significant first."""
 
 from __future__ import annotations
 

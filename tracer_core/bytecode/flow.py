@@ -1,4 +1,4 @@
-"""Where control goes between instructions."""
+"""Control flow between instructions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from tracer_core.bytecode.ops import OPS
 
 
 def is_terminal(op: str) -> bool:
-    """Whether the next instruction in the list does not follow (return, raise, unconditional jump)."""
+    """Return whether the next instruction in the list does not follow (return, raise, unconditional jump)."""
     return OPS[op].terminal
 
 
 def successors(instruction: Instruction, next: Instruction | None) -> tuple[Instruction, ...]:
-    """Where control goes when nothing is raised: the next instruction unless terminal, then the jump's target.
+    """Return where control goes when nothing is raised: the next instruction unless terminal, then the jump's target.
 
     Args:
         next: what stands after it in the list; None at the end.
@@ -26,7 +26,7 @@ def successors(instruction: Instruction, next: Instruction | None) -> tuple[Inst
 
 
 def following(program: Program) -> dict[Instruction, Instruction | None]:
-    """What stands after each instruction in the list."""
+    """Return the stack after each instruction in the list."""
     instructions = program.instructions
     return dict(zip(instructions, [*instructions[1:], None], strict=True)) if instructions else {}
 

@@ -65,7 +65,7 @@ class Instruction:
 
 @dataclass(slots=True)
 class Program:
-    """A code object taken apart. `template` keeps what instructions do not say (name, flags, argument counts, file,
+    """A code object taken apart. `template` keeps what the instructions lack (name, flags, argument counts, file,
     first line); `varnames`, `cellvars`, `freevars` may be edited (arguments stay first in `varnames`)."""
 
     template: CodeType

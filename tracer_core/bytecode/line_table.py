@@ -1,4 +1,4 @@
-"""Writing `co_linetable` as CPython 3.11 reads it: one entry for each run of up to 8 code units."""
+"""Write `co_linetable` as CPython 3.11 reads it: one entry for each run of up to 8 code units."""
 
 from __future__ import annotations
 

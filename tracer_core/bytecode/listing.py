@@ -10,7 +10,8 @@ from tracer_core.bytecode.ops import OPS, Operand
 
 
 def listing(program: Program) -> str:
-    """One line an instruction: source line where it changes, label if jumped to, operation, operand, handler."""
+    """Return one line per instruction: source line where it changes, label if jumped to, operation, operand,
+    handler."""
     labels = _labels(program)
     lines = [f"{program.template.co_qualname}:"]
     previous_line: int | None = None

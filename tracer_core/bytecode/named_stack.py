@@ -26,12 +26,12 @@ class _Item:
 
 
 def stack_labels(program: Program, filename: str, at: Instruction) -> list[Label]:
-    """The names of the items on the stack when `at` is about to run, lowest first."""
+    """Return the names of the items on the stack when `at` is about to run, lowest first."""
     return [_label(item, filename) for item in _stack_before(program, at)]
 
 
 def iterable_label(program: Program, filename: str) -> Label:
-    """The name of the iterator that a comprehension or generator expression is called with."""
+    """Return the name of the iterator that a comprehension or generator expression is called with."""
     loads = (each for each in program.instructions if each.op == "LOAD_FAST" and each.arg == ".0")
     span = next((load.span for load in loads), None)
     text = _iterable(_text(filename, span, longest=None))
@@ -42,7 +42,7 @@ def iterable_label(program: Program, filename: str) -> Label:
 
 
 def _stack_before(program: Program, at: Instruction) -> list[_Item]:
-    """The stack, as left by the first way to `at` that is found."""
+    """Return the stack, as left by the first way to `at` that is found."""
     after = following(program)
     stacks: dict[Instruction, list[_Item]] = {program.instructions[0]: []}
     todo = program.instructions[:1]
@@ -124,7 +124,7 @@ def _line(span: Span | None) -> int | None:
 
 
 def _text(filename: str, span: Span | None, longest: int | None = LONGEST) -> str:
-    """The source text of a span in one line; empty where it cannot be had."""
+    """Return the source text of a span in one line; empty where it cannot be had."""
     if span is None:
         return ""
     line, end_line, column, end_column = span
@@ -144,7 +144,8 @@ def _shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def _iterable(comprehension: str) -> str:
-    """The text of what a comprehension or generator expression goes over first; empty where it cannot be had."""
+    """Return the text of the iterable that a comprehension or generator expression starts with; empty where it cannot
+    be had."""
     text = f"({comprehension})"
     try:
         parsed = ast.parse(text, mode="eval").body

@@ -26,8 +26,8 @@ def constant_text(value: Any) -> str:
 
 
 def operand_text(op: str) -> Callable[[Any, int], str]:
-    """The function that gives an operand's text from its decoded value and its number in the bytecode. `dis` leaves
-    a plain count to its number column; here it is the text."""
+    """Return the function that gives an operand's text from its decoded value and its number in the bytecode. `dis`
+    leaves a plain count to its number column; here it is the text."""
     if op in _BY_OP:
         describe_flags = _BY_OP[op]
         return lambda arg, number: describe_flags(arg) or str(number)

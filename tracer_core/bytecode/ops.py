@@ -12,7 +12,7 @@ CountOf = Callable[[Any], int]
 
 
 class Operand(Enum):
-    """What `Instruction.arg` holds."""
+    """The type of `Instruction.arg`."""
 
     NONE = auto()
     COUNT = auto()

@@ -1,4 +1,4 @@
-"""Turning decoded operands back into numbers: the pools of names, constants and slots of a code object."""
+"""Turn decoded operands back into numbers: the pools of names, constants and slots of a code object."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Pools:
         self._free_index = {name: own + number for number, name in enumerate(program.freevars)}
 
     def encode(self, instruction: Instruction) -> int:
-        """The operand of an instruction as a number; 0 where it has none."""
+        """Return the operand of an instruction as a number; 0 where it has none."""
         if instruction.op == "COPY_FREE_VARS":
             return len(self.program.freevars)
         return _ENCODER_OF[instruction.op](self, instruction)
 
     def keywords(self, instruction: Instruction) -> int | None:
-        """The constant with the names of a call's keyword arguments, if it has any."""
+        """Return the constant with the names of a call's keyword arguments, if it has any."""
         names = instruction.arg.keywords
         return self.constant(names) if names else None
 

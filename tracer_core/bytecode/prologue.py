@@ -1,4 +1,4 @@
-"""How a code begins: making its cells, taking its free variables, being a generator."""
+"""The first instructions of a code: create its cells, copy its free variables, return a generator."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _MAKES_FRAME = frozenset({"MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR"})
 
 
 def prologue(cells: Sequence[str] = (), free: Sequence[str] = (), *, generator: bool = False) -> list[Instruction]:
-    """The beginning of a code that has these cells and free variables."""
+    """Return the beginning of a code that has these cells and free variables."""
     return [make(op, arg) for op, arg in cpython.prologue(cells, free, generator=generator)]
 
 
 def body_of(program: Program) -> tuple[Program, dict[Instruction, Instruction]]:
-    """A copy to jump into after another beginning, and where each instruction went: what its own beginning does is
-    left out."""
+    """Return a copy to jump into after another beginning, and where each instruction went: what its own beginning
+    does is left out."""
     body, moved = copy_program_with_map(program)
     for instruction in body.instructions:
         if instruction.op in _MAKES_FRAME:
@@ -42,5 +42,5 @@ def bind_methods(program: Program) -> None:
 
 
 def is_delegating(instruction: Instruction) -> bool:
-    """Whether a generator that goes on at this instruction is inside a `yield from`."""
+    """Return whether a generator that resumes at this instruction is inside a `yield from`."""
     return instruction.op == "RESUME" and instruction.arg == cpython.DELEGATING

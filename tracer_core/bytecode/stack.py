@@ -1,4 +1,4 @@
-"""How deep the stack is, counted in items."""
+"""The depth of the stack, in items."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tracer_core.bytecode.ops import OPS
 
 
 def stack_effect(instruction: Instruction, jump: bool) -> int:
-    """Net change of the depth; `jump` says which way a jump goes (an unconditional one only with True)."""
+    """Net change of the depth; `jump` is the direction of a jump (an unconditional one only with True)."""
     return OPS[instruction.op].effect(instruction.arg, jump)
 
 
 def pops(instruction: Instruction) -> int:
-    """How many items from the top the instruction consumes or looks at."""
+    """Return how many items from the top the instruction consumes or looks at."""
     return OPS[instruction.op].takes(instruction.arg)
 
 
@@ -68,7 +68,7 @@ def stack_depths(program: Program) -> dict[Instruction, int]:
 
 
 def max_stack(program: Program) -> int:
-    """The deepest the stack gets."""
+    """Return the deepest the stack gets."""
     after = following(program)
     deepest = 0
     for instruction, depth in stack_depths(program).items():

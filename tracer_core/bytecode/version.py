@@ -1,7 +1,7 @@
-"""The module that spells instructions as the running CPython does, and what each such module has.
+"""`Version`: the contents of a module for one CPython version, and the one for the running Python.
 
 A CPython that is supported has a module `cpython3NN` here with all of `Version`; `cpython` is that of the Python that
-runs. To support another one, write its module, and name it below: nothing else asks which Python this is.
+runs. To support another one, write its module, and name it below: nothing else depends on the Python version.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tracer_core.bytecode.instruction import Span, Spelled
 
 
 class Version(Protocol):
-    """What a module for one CPython has."""
+    """The contents of a module for one CPython version."""
 
     @property
     def OPCODES(self) -> Mapping[str, int]:
@@ -72,11 +72,12 @@ class Version(Protocol):
 
     @property
     def DELEGATING(self) -> int:
-        """The operand of a RESUME that a `yield from` goes on at."""
+        """The operand of a RESUME at which a `yield from` resumes."""
 
     def spell(self, op: str, number: int, keywords: int | None, backward: bool) -> Sequence[Spelled]:
-        """The instructions for one canonical one with this operand (0 where it has none). `keywords` is the constant
-        with the names of a call's keyword arguments; `backward` says that the target of a jump stands before it.
+        """Return the instructions for one canonical one with this operand (0 where it has none). `keywords` is the
+        constant with the names of a call's keyword arguments; `backward` says that the target of a jump stands before
+        it.
 
         Raises:
             ValueError: it jumps backward and cannot.
@@ -85,13 +86,14 @@ class Version(Protocol):
     def prologue(
         self, cells: Sequence[str], free: Sequence[str], *, generator: bool
     ) -> Iterable[tuple[str, str | int | None]]:
-        """The canonical operations, with operands, that a code with these cells and free variables begins with."""
+        """Return the canonical operations, with operands, that a code with these cells and free variables begins
+        with."""
 
     def slots(self, varnames: Sequence[str], cells: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
-        """The names of a frame's slots, in order, that operands of variables count."""
+        """Return the names of a frame's slots, in order, that operands of variables count."""
 
     def parse_exception_table(self, table: bytes) -> Iterable[TableEntry]:
-        """The entries of `co_exceptiontable`."""
+        """Return the entries of `co_exceptiontable`."""
 
     def encode_exception_table(self, entries: Iterable[TableEntry]) -> bytes:
         """`co_exceptiontable`."""

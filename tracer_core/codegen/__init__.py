@@ -5,11 +5,11 @@ In: a frame that starts (`FrameInput`). Out: a code object and the guards under 
 
 - `compile_frame`: attempts, one after the other; `attempts/`: one of them.
 - `frame/`: the code of a whole frame.
-- `effects`: changes to what outlives the trace, written back.
-- `graph_call/`: the call of the graph, random draws before it, and what happens should it raise.
+- `effects`: mutations of objects that outlive the trace, replayed.
+- `graph_call/`: the call of the graph, random draws before it, and recovery if it raises.
 - `resume/`: the rest of a function after a break.
-- `rebuild/`: values that are still alive, built again.
+- `rebuild/`: values that are still alive, rebuilt.
 - `emit/`: the builder that all of them write with.
 
-What this code calls while it runs is in `tracer_core.runtime`; how people read it, in `tracer_core.listing`.
+Generated code calls `tracer_core.runtime` while it runs; `tracer_core.listing` shows it as Python text.
 """

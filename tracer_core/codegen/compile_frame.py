@@ -24,10 +24,10 @@ MAX_ATTEMPTS = 64
 
 
 def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
-    """Trace the frame and make its new code.
+    """Trace the frame and generate its new code.
 
     Raises:
-        Unsupported: the graph would end and the config asks for a full graph.
+        Unsupported: the graph would end and the config requires a full graph.
         BackendError: the back end failed.
     """
     # Attempts look at what is in boxes: they must let go of that before the program does.
@@ -43,7 +43,7 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     failure: MustRestart | None = None
-    # How the walk ended that was told that it is being compiled, once others are told what plain Python is told.
+    # How the attempt ended that reported that it is compiling, once later ones give plain Python's answers.
     as_compiled: MustRestart | None = None
     plainly = _was_told_plainly(input.code)
     for number in range(1, MAX_ATTEMPTS + 1):
@@ -62,22 +62,23 @@ def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
         failure = outcome
         if as_compiled is not None and plainly and not _comes_as_far(outcome, as_compiled):
             failure, plainly = as_compiled, False
-        # (A failure found at the end has its place once a walk has stopped there.)
+        # (A failure found at the end has its place once an attempt has stopped there.)
         if input.config.fullgraph and failure.unsupported.where is not None:
             raise failure.unsupported.placed()
     raise RuntimeError(f"{input.name} was walked {MAX_ATTEMPTS} times and failed at a new place each time")
 
 
 def _was_told_plainly(code: CodeType) -> bool:
-    """Whether `code` goes on with a function that was told, before a break, that it is not being compiled."""
+    """Return whether `code` resumes a function that was told, before a break, that it is not being compiled."""
     resume = resume_of(code)
     return resume is not None and resume.point.told_plainly
 
 
 def _comes_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
-    """Whether a walk with plain Python's answers is to be preferred to the one that was told that it is compiled.
+    """Return whether an attempt with plain Python's answers is preferred to the one that reported that it is
+    compiling.
 
-    It is where it loses nothing, as plain Python and code that goes on after a break give the same answers then, and
+    It is where it loses nothing, as plain Python and code that resumes after a break give the same answers then, and
     where one of them ends in an exception of the program, as what plain Python raises is what counts.
     """
     ends = (plain.unsupported.reason_id, as_compiled.unsupported.reason_id)

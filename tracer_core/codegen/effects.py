@@ -1,4 +1,4 @@
-"""Writing changes back to what outlives the trace: one rule per kind of change, under `@writes_back`."""
+"""Replay mutations of objects that outlive the trace: one rule per kind of mutation, under `@writes_back`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def writes_back(kind: str) -> Callable[[R], R]:
 
 
 def needs(effects: SideEffects, emitter: Emitter) -> list[VariableTracker]:
-    """The trackers whose values writing back will load."""
+    """Return the trackers whose values writing back will load."""
     found: list[VariableTracker] = []
     for tracker in effects.changed:
         found.append(tracker)
@@ -70,13 +70,13 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     return [value for value in attributes.values() if value is not DELETED]
 
 
-# What was taken from iterators was taken before what they go over changed. Generators end last: until then their
-# variables are found in them.
+# Items were taken from iterators before the containers that they iterate over changed. Generators end last: until
+# then their variables are found in them.
 _ORDER = {"iterator": -1, "generator": 1}
 
 
 def write_back(effects: SideEffects, emitter: Emitter) -> None:
-    """Replay what was put off, in order, and all changes, in the order they were first made."""
+    """Emit code that replays deferred calls, in order, and all mutations, in the order they first happened."""
     for call in effects.calls:
         _replay(emitter, call)
     for tracker, kind in sorted(effects.changed.items(), key=lambda change: _ORDER.get(change[1], 0)):
@@ -100,7 +100,7 @@ def _replay(emitter: Emitter, call: ReplayedCall) -> None:
 
 def _write_global(emitter: Emitter, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
     if value is None:
-        # The trace may have made it and deleted it again.
+        # The trace may have created it and deleted it again.
         pushes = [lambda v=value: emitter.const(v) for value in (name, None)]
         emitter.run_const(dict.pop, lambda: emitter.globals_of(globals_), *pushes)
     elif globals_ is emitter.root.globals:
@@ -135,7 +135,7 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
     if tracker.moved:
         _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
         return
-    # Iterators over it that are outside of the trace go on where they are.
+    # External iterators over it stay where they are.
     emitter.run_const(set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
 
 
@@ -146,7 +146,7 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
     if tracker.reshaped:
         _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
         return
-    # Where the keys are the same, iterators over it that are outside of the trace go on where they are.
+    # Where the keys are the same, external iterators over it stay where they are.
     emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
 
 

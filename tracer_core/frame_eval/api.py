@@ -1,4 +1,4 @@
-"""What a person calls: `compile`, `disable`, `reset`."""
+"""The public functions: `compile`, `disable`, `reset`."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def make_config(
     mode: str | None = None,
     options: dict[str, Any] | None = None,
 ) -> Config:
-    """The checked `Config` for these keywords of `compile`. Equal keywords give one `Config`, so that functions
-    compiled in the same way share code.
+    """Return the checked `Config` for these keywords of `compile`. Equal keywords give one `Config`, so that
+    functions compiled in the same way share code.
 
     Raises:
         TypeError, ValueError: for unknown back ends, options and modes.
@@ -185,7 +185,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
 
 
 def _torch_traces() -> bool:
-    """Whether torch's own compiler traces the call: then it is the function's code that it shall see."""
+    """Return whether torch's own compiler traces the call: then it is the function's code that it shall see."""
     return torch.compiler.is_dynamo_compiling()
 
 
@@ -211,7 +211,7 @@ def _like(wrapper: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., 
 
 
 def original(fn: Any) -> Any:
-    """What `compile` was given, for what it returned; else `fn` itself."""
+    """Return the argument of `compile`, given its result; else `fn` itself."""
     if isinstance(fn, CompiledModule):
         return fn._tracewalk_original
     if isinstance(fn, MethodType):
@@ -243,7 +243,7 @@ c_frame.mark(_disabled(len).__code__, c_frame.SKIP_ALL)
 
 
 def reset() -> None:
-    """Forget all compiled code, what was learnt about varying sizes, and which functions are left to Python."""
+    """Forget all compiled code, which sizes varied, and which functions run as plain Python."""
     cache.forget_all()
     resume.forget()
     forget_decoded()

@@ -1,4 +1,4 @@
-"""Back ends by name, and calling one so that its failures are told apart from ours.
+"""Find back ends by name, and call one so that its failures are distinguished from ours.
 
 The only module of the engine that imports `torch._dynamo`, and only for back ends that torch keeps there.
 """
@@ -44,7 +44,7 @@ def names() -> list[str]:
 
 
 def lookup(backend: str | Backend) -> Backend:
-    """The back end called `backend`, or `backend` itself if it is a callable.
+    """Return the back end called `backend`, or `backend` itself if it is a callable.
 
     Raises:
         ValueError: if there is none of this name.
@@ -111,7 +111,7 @@ def _inductor_options(options: dict[str, Any], mode: str | None) -> dict[str, An
 
 
 def _keywords(backend: Backend) -> set[str] | None:
-    """The keywords `backend` takes; None if it takes any, or does not say."""
+    """Return the keywords `backend` takes; None if it takes any, or has no signature."""
     try:
         parameters = inspect.signature(backend).parameters.values()
     except (TypeError, ValueError):
@@ -149,7 +149,7 @@ def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors
 
 
 def _wants_constants(error: BaseException | None) -> bool:
-    """Whether this is how torch's own back ends ask for a graph in which floats are constants."""
+    """Return whether torch's own back ends request a graph in which floats are constants in this way."""
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
 
     while error is not None and not isinstance(error, TensorifyScalarRestartAnalysis):

@@ -1,4 +1,4 @@
-"""What torch's C frame hook asks for: the shapes of its answers, and the few calls into it."""
+"""The interface to torch's C frame hook: the results that it takes, and the few calls into it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GuardManager:
     `code` is the code in whose list the entry is.
 
     The rest is there for `torch.compile`, which looks through all entries of a code that it compiles too: it takes
-    ours for dropped ones, made for another object than the frame's, and does not count them towards its own limit.
+    ours for dropped ones, created for another object than the frame's, and does not count them towards its own limit.
     """
 
     root: Any = field(default_factory=guards.RootGuardManager)
@@ -100,7 +100,7 @@ class FrameResult:
 
 
 def run_plainly(strategy: Any = TRACE) -> FrameResult:
-    """Leave this one frame to Python; ask again at the next."""
+    """Run this one frame as plain Python; the hook is called again at the next."""
     return FrameResult(None, strategy)
 
 
@@ -112,7 +112,7 @@ callback: Callable[[], Callback | None] = eval_frame.get_eval_frame_callback  # 
 
 
 NO_REGION = -1
-"""The region of what runs in no other. What is kept for it is found in all regions."""
+"""The region of code that runs in no other. Entries kept for it are found in all regions."""
 
 set_region: Callable[[int], int] = eval_frame.set_eval_frame_isolate_recompiles_id
 """Switch to another region: what is looked up from now on, in any thread, is among the region's entries."""
@@ -123,7 +123,7 @@ def mark(code: CodeType, strategy: Any) -> None:
 
 
 def only_ours(code: CodeType) -> bool:
-    """Whether the C side keeps nothing of `torch.compile` for the code."""
+    """Return whether the C side keeps nothing of `torch.compile` for the code."""
     entries = eval_frame._debug_get_cache_entry_list(code)
     mine = sum(entry.backend is None or type(entry.backend) is CacheScope for entry in entries)
     return mine == eval_frame._get_total_cache_entry_count(code)

@@ -1,7 +1,7 @@
-"""The compiled versions of each code object, and what keeps a code from being compiled again.
+"""The cache: the compiled versions of each code object, and the reasons not to compile a code again.
 
 Nothing here refers strongly to the code: code objects are not garbage collected, a cycle through one would never be
-freed. What belongs to a code goes with it, what belongs to a module's class or to a wrapped function with that.
+freed. Entries of a code go with it, those to a module's class or to a wrapped function with that.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tracer_core.frame_input import CacheScope
 from tracer_core.guards import CompiledGuards
 
 _TRIED_OF_OTHERS = 32
-"""So many of the versions that only others use are tried before a new one is compiled."""
+"""The number of versions used only by others that are tried before a new one is compiled."""
 _UNUSED = 8
-"""So many versions of a code are kept that nothing alive uses."""
+"""The number of unused versions of a code that are kept."""
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -41,8 +41,8 @@ class Version:
     watches: list[weakref.ref[Any]] = field(default_factory=list)
 
     def use(self, region: int, manager: c_frame.GuardManager) -> None:
-        """Note the entry that is about to be made in a region; there was one before where another thread was in the
-        way of its lookup."""
+        """Note the entry that is about to be created in a region; there was one before where another thread was in
+        the way of its lookup."""
         self.let_go(region)
         self.managers[region] = weakref.ref(manager)
 
@@ -62,7 +62,7 @@ class Version:
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class CodeState:
-    """What is known about one code under one scope, for one subject. `stopped` is the reason (id, message) not to
+    """The state of one code under one scope, for one subject. `stopped` is the reason (id, message) not to
     compile it any more. `warned` are the regions whose limit was reported; `collected` is the number of versions when
     garbage was last collected for the limit's sake. `idle` counts the frames so far that had nothing to do with
     tensors."""
@@ -87,7 +87,7 @@ class CodeCache:
         self._watches: dict[Hashable, list[weakref.ref[Any]]] = {}
 
     def state(self, subject: Subject) -> CodeState:
-        """The state for `subject`, which goes when a part of it dies."""
+        """Return the state for `subject`, which goes when a part of it dies."""
         found = self._states.get(subject.key)
         if found is None:
             gone = functools.partial(_subject_died, weakref.ref(self), subject.key)
@@ -120,7 +120,7 @@ class CodeCache:
         return [version for version in self.versions if region in version.managers]
 
     def holding(self, f_locals: Mapping[str, Any], region: int) -> Version | None:
-        """A version whose guards hold, now the one used last."""
+        """Return a version whose guards hold, now the one used last."""
         for version in self._to_try(region):
             if version.code is not None and version.guards.holds(f_locals):
                 with contextlib.suppress(ValueError):  # its object may have died meanwhile
@@ -130,13 +130,13 @@ class CodeCache:
         return None
 
     def _to_try(self, region: int) -> Iterator[Version]:
-        """The region's own versions, then the last of others."""
+        """Return the region's own versions, then the last of others."""
         own = self.used_in(region)
         yield from reversed(own)
         yield from reversed([version for version in self.versions if version not in own][-_TRIED_OF_OTHERS:])
 
     def let_go(self, region: int) -> None:
-        """The region is no more. Of the versions that nothing uses now, keep only the last ones."""
+        """Note that the region has died. Of the versions that nothing uses now, keep only the last ones."""
         for version in self.versions:
             version.let_go(region)
         for state in self._states.values():
@@ -175,7 +175,7 @@ def _subject_died(
 
 
 class _Known:
-    """A code that the C side keeps something for, and its caches by scope. `left` says that it is left to Python
+    """A code that the C side keeps something for, and its caches by scope. `left` tells that it runs as plain Python
     until someone watches."""
 
     __slots__ = ("caches", "left", "reference")
@@ -200,7 +200,7 @@ def _know(code: CodeType) -> _Known:
 
 
 def cache_of(code: CodeType, scope: CacheScope) -> CodeCache:
-    """What is cached for `code` under `scope`."""
+    """Return the entries for `code` under `scope`."""
     caches = _know(code).caches
     found = caches.get(scope)
     if found is None:
@@ -209,15 +209,15 @@ def cache_of(code: CodeType, scope: CacheScope) -> CodeCache:
 
 
 def leave_to_python(code: CodeType, *, recursive: bool, until_watched: bool = False) -> None:
-    """Never ask about frames of `code` again, nor, if `recursive`, about what runs inside them; with `until_watched`
-    ask again when the next observer is there, which is to see why they are left."""
+    """Never call the hook for frames of `code` again, nor, if `recursive`, for what runs inside them; with
+    `until_watched` call it again when the next observer is there, which is to see why they are skipped."""
     _know(code).left = until_watched
     c_frame.mark(code, c_frame.SKIP_ALL if recursive else c_frame.SKIP)
 
 
 @observers.before_observing
 def ask_again() -> None:
-    """Ask again about frames that were left to Python until someone watches."""
+    """Call the hook again for frames that ran as plain Python until an observer is there."""
     for known in list(_known.values()):
         code = known.reference() if known.left else None
         if code is not None:
@@ -230,14 +230,14 @@ _of_backends: weakref.WeakValueDictionary[Hashable, CacheScope] = weakref.WeakVa
 
 
 def scope_of_its_own(owner: Any) -> CacheScope:
-    """A scope that ends with `owner`, and all that was compiled under it."""
+    """Return a scope that ends with `owner`, and all that was compiled under it."""
     scope = CacheScope()
     weakref.finalize(owner, _forget_scope, scope).atexit = False
     return scope
 
 
 def scope_of_backend(backend: Any, how: Hashable) -> CacheScope | None:
-    """The scope for code compiled with `backend` in the way that `how` says: always the same, as long as the back
+    """Return the scope for code compiled with `backend` with the options `how`: always the same, as long as the back
     end lives. None for one that cannot be referenced weakly."""
     if isinstance(backend, str):
         return _of_names.setdefault((backend, how), CacheScope())

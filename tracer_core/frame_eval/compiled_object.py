@@ -1,4 +1,4 @@
-"""What a person gave to `compile`: a function, a method, a module. Versions are counted for each of them.
+"""`CompiledObject`: the argument of `compile`, a function, a method, a module. Versions are counted for each of them.
 
 The C side can keep several lists of versions of a code, one for each region. A compiled object is a region: what runs
 when it is called is looked up among what was compiled for it, however many others run the same code. All modules are
@@ -55,8 +55,8 @@ def _object_died(key: Hashable, _: weakref.ref[Any], at_exit: Callable[[], bool]
 
 
 def region_of(fn: Callable[..., Any]) -> int:
-    """The region of a compiled object: of a method, that of its function and what it is bound to. Where the object
-    cannot be referenced weakly, it is in the region of all frames."""
+    """Return the region of a compiled object: of a method, that of its function and what it is bound to. Where the
+    object cannot be referenced weakly, it is in the region of all frames."""
     parts = (fn.__func__, fn.__self__) if type(fn) is MethodType else (fn,)
     key = tuple(map(id, parts))
     found = _objects.get(key)
@@ -70,7 +70,7 @@ def region_of(fn: Callable[..., Any]) -> int:
 
 
 def note_use(region: int, cache: CodeCache) -> None:
-    """What is in `cache` is used in `region`, until the region's object dies."""
+    """Note that entries of `cache` are used in `region`, until the region's object dies."""
     found = _by_region.get(region)
     if found is not None:
         found.uses(cache)
@@ -81,8 +81,8 @@ _call_with_hooks = FunctionType(_call.__code__.replace(), _call.__globals__, _ca
 
 
 def as_called(module: torch.nn.Module) -> Callable[..., Any]:
-    """What to call for a module. The code that calls any module is left to Python, as its `forward` is what there is
-    to trace; but where hooks run around that, all is traced together, from a copy of the code on."""
+    """Return the function to call for a module. The code that calls any module runs as plain Python, as its `forward`
+    is what there is to trace; but where hooks run around that, all is traced together, from a copy of the code on."""
     held = module.__dict__.get
     hooked = (
         held("_forward_hooks")

@@ -1,4 +1,4 @@
-"""A frame starts and no cached version fits: skip it, or trace it and cache the result."""
+"""Convert a frame that starts without a cached version: skip it, or trace it and cache the result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
 
 DELIVERED = (Unsupported, BackendError, InternalError, Warning)
-"""What the user gets to see when tracing raises it (a warning of ours, where the user made warnings errors)."""
+"""Errors that reach the user when tracing raises them (our warning too, if the user turned warnings into errors)."""
 
 _lock = threading.RLock()
 
@@ -62,7 +62,7 @@ def use_tracer(trace_frame: TraceFrame) -> Iterator[None]:
 
 
 def prepare() -> None:
-    """Have all at hand that tracing needs, before a frame of the program starts."""
+    """Load all that tracing needs before a frame of the program starts."""
     if not _tracers:
         engine.load()
 
@@ -75,7 +75,7 @@ def _tracer() -> TraceFrame:
 
 
 def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
-    """The answer to the C side, for `frame`, under `hook`.
+    """Return the answer to the C side, for `frame`, under `hook`.
 
     Raises:
         Unsupported: with `fullgraph`, where the graph would end.
@@ -121,21 +121,21 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return _compile_apart(started)
 
 
-# After so many frames that had nothing to do with tensors, one traced in vain counting for several, nobody asks any
+# After so many frames that had nothing to do with tensors, one traced in vain counting for several, no one checks any
 # more.
 _IDLE_LIMIT = 256
 _IDLE_TRACE = 16
 
 
 def _idle(frame: Any, state: CodeState) -> c_frame.FrameResult:
-    """Another frame that has nothing to do with tensors."""
+    """Count another frame that does not work on tensors."""
     state.idle += 1
     message = REASONS["no-tensors-in-sight"].filled({"name": frame_name(frame.f_code, frame.f_locals)})
     return _leave(frame.f_code, SkippedFrame("no-tensors-in-sight", message, forever=state.idle > _IDLE_LIMIT))
 
 
 def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool) -> c_frame.FrameResult:
-    """Leave a frame to Python, with what it calls if `recursive`, but not its code for ever."""
+    """Run a frame as plain Python, with the frames it calls if `recursive`; its code may be traced later."""
     if hook.config.fullgraph:
         refused.where = Where.of(0, [(code, code.co_firstlineno), *called_from(code)])
         raise refused.placed()
@@ -143,8 +143,8 @@ def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool
 
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
-    """Leave a frame to Python, and others of its code too if `skipped` is for ever: until the next recording, so that
-    each of them says why."""
+    """Run a frame as plain Python, and others of its code too if `skipped` is for ever: until the next recording, so
+    that each of them gives a reason."""
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
@@ -217,7 +217,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
     except DELIVERED as delivered:
         outcome = "fault" if isinstance(delivered, InternalError) else "skipped"
         raise
-    except RecursionError:  # there was no room even to begin
+    except RecursionError:  # no stack space even to begin
         outcome = "skipped"
         raise
     except BaseException as fault:
@@ -231,7 +231,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
 
 
 def _listing(written: Program, replaced: CodeType) -> str:
-    """The code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+    """Return the code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
     try:
         return python_listing(written, replaced)
     except Exception as error:  # noqa: BLE001
@@ -256,14 +256,14 @@ def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
 
 
 def stopped_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
-    """Raise `error`, which came from outside while the frame was looked at, to the user: out of the frame."""
+    """Raise `error`, an external one that came while the frame was traced, to the user: out of the frame."""
     resume = import_module("tracer_core.codegen.resume")
     known = resume.resume_of(code)
     return _once(resume.raising_at_start(code, error) if known is None else resume.raising(known, error), code)
 
 
 def _fault(hook: Hook, frame: Any, state: CodeState, fault: BaseException) -> c_frame.FrameResult:
-    """Our own code failed: say so once, and leave the code to Python."""
+    """Our own code failed: report it once, and run the code as plain Python."""
     text = "".join(traceback.format_exception(fault))
     watching = observers.current()
     if watching is not None:

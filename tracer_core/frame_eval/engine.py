@@ -1,4 +1,4 @@
-"""Loading the engine: when a hook is first switched on, before a frame of the program starts.
+"""Load the engine when a hook is first switched on, before a frame of the program starts.
 
 Were it loaded while that frame waits, the many modules (some of torch's own compiler come along) would be run with as
 little of Python's recursion limit as the program has left there, and be left half done.

@@ -65,17 +65,17 @@ class Hook:
 
 
 _LEVELS = 24
-_UNTIL_IT_RETURNS = c_frame.run_plainly(c_frame.SKIP_ALL)  # there is no room for a call
+_UNTIL_IT_RETURNS = c_frame.run_plainly(c_frame.SKIP_ALL)  # no stack space for a call
 
 
 def _room(levels: int) -> None:
-    """Raise RecursionError where the stack has no room for so many frames more."""
+    """Raise RecursionError where the stack has no space for that many more frames."""
     if levels:
         _room(levels - 1)
 
 
 def _without_us(error: BaseException, outer: BaseException | None) -> BaseException:
-    """`error`, which nothing of ours is to blame for, as it would be had it not met our code."""
+    """Return `error`, which is not the engine's fault, without the engine's frames in its traceback."""
     if handlers_part(error) is None:
         in_context_of(error, error.__context__, outer)
     return error.with_traceback(handlers_part(error))
@@ -85,7 +85,7 @@ _hooks: weakref.WeakValueDictionary[int, Hook] = weakref.WeakValueDictionary()
 
 
 def hook_for(config: Config) -> Hook:
-    """The hook of `config` (the object: an equal one has another hook)."""
+    """Return the hook of this very `config` (an equal one has another hook)."""
     hook = _hooks.get(id(config))
     if hook is None:
         hook = _hooks[id(config)] = Hook(config)
@@ -93,7 +93,7 @@ def hook_for(config: Config) -> Hook:
 
 
 def after_call() -> None:
-    """What is to be done when compiled code has run, and the hook is as it was before."""
+    """Actions to run after compiled code has returned and the hook is restored."""
     if sweep.due:
         sweep.sweep()
     if lookup.interrupted:
@@ -147,10 +147,10 @@ _KEEP = object()
 
 
 def enabled(config: Config) -> Switch:
-    """A context manager: frames that start inside the block, in this thread, are compiled under `config`."""
+    """Return a context manager: frames that start inside the block, in this thread, are compiled under `config`."""
     return Switch(hook_for(config))
 
 
 def disabled() -> Switch:
-    """A context manager: the hook is off inside the block, in this thread."""
+    """Return a context manager: the hook is off inside the block, in this thread."""
     return Switch(None)

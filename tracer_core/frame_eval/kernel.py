@@ -1,7 +1,7 @@
 """Which frames are a notebook's kernel at work: sending output, showing values, keeping the history.
 
 A traced cell enters the kernel by a `print` or a `display`, and the kernel goes on through whatever libraries it is
-made of, which the program may use for itself as well. So its frames are not known by their libraries, but by who
+built from, which the program may use for itself as well. So its frames are not known by their libraries, but by who
 entered them.
 """
 
@@ -24,7 +24,7 @@ _SHOWS = (
     *("display", "display_functions", "display_trap", "displayhook", "displaypub", "formatters", "history"),
     *("historyapp", "hooks", "logger", "page", "payload", "payloadpage", "ultratb"),
 )
-"""Modules of IPython's core that show values and keep the history; others run what the program asks for."""
+"""Modules of IPython's core that show values and keep the history; others run code for the program."""
 
 _OUTPUT_OF = ("InteractiveShell._tee.", "InteractiveShell.show", "ZMQDisplayPublisher.")
 """Functions of the shell, by the beginning of their qualified names, that do the same."""
@@ -36,8 +36,8 @@ _FOLDERS = tuple(found for found in (_KERNEL, _CLIENT, _IPYTHON) if found is not
 
 
 def kernel_entered(code: CodeType, globals: dict[str, Any]) -> bool:
-    """Whether it is the kernel that entered the frame of `code` that starts now: code of a library, which no code of
-    the program has called."""
+    """Return whether it is the kernel that entered the frame of `code` that starts now: code of a library, which no
+    code of the program has called."""
     if "ipykernel" not in sys.modules or not is_installed(code, globals):
         return False
     caller: FrameType | None = sys._getframe(1)
@@ -57,7 +57,7 @@ def _path(code: CodeType) -> str:
 
 
 def is_kernels(code: CodeType) -> bool:
-    """Whether `code` is the kernel's, and so is all that runs inside it."""
+    """Return whether `code` is the kernel's, and so is all that runs inside it."""
     path = _path(code)
     if path == _PRETTY or (_CLIENT is not None and path.startswith(_CLIENT)):
         return True

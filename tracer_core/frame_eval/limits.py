@@ -20,7 +20,7 @@ _TOGETHER = 8
 
 
 def reached(started: StartedFrame) -> int | None:
-    """The limit, where no version more may be compiled for the frame; else None."""
+    """Return the limit, where no version more may be compiled for the frame; else None."""
     over, state = _exceeded(started), started.state
     if over is not None and state.collected != started.cache.last_number:
         # Some of the versions may be for objects that only wait to be freed.

@@ -1,7 +1,8 @@
 """The guard that the C side calls for a cached version, and the events of a lookup.
 
-The C side tries a code's versions one after the other, the last one reused first, and then asks the callback. It does
-not say when a lookup starts: that is seen here, from the first version tried since the last lookup of the code ended.
+The C side tries a code's versions one after the other, the last one reused first, and then calls the callback. It
+does not tell when a lookup starts: that is inferred here, from the first version tried since the last lookup of the
+code ended.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ class _Lookups(threading.local):
 _lookups = _Lookups()
 _watched = observers.ACTIVE
 interrupted: dict[int, BaseException] = {}
-"""What is to be raised in a thread (by id) next: it came from outside (Ctrl-C, a signal handler of the program) while
-guards were checked, where nothing can be raised."""
+"""The error to raise in a thread (by id) next, an external one (Ctrl-C, a signal handler of the program) that came
+while guards were checked, where nothing can be raised."""
 
 
 def guard_of(code: CodeType, version: Version) -> Check:
-    """The check to give to the C side for `version` of `code`."""
+    """Return the check to give to the C side for `version` of `code`."""
     holds = version.guards.holds
     reference = weakref.ref(code)
 
@@ -55,7 +56,7 @@ def guard_of(code: CodeType, version: Version) -> Check:
 
 
 def take_interruption() -> BaseException | None:
-    """What is to be raised in this thread, if anything is."""
+    """Return the error to raise in this thread, if there is one."""
     return interrupted.pop(threading.get_ident(), None) if interrupted else None
 
 
@@ -66,7 +67,7 @@ def raise_interruption() -> None:
 
 
 def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
-    """No version of `code` fits a frame with these locals, or there is none: its lookup is over."""
+    """Note that no version of `code` fits a frame with these locals: its lookup is over."""
     if not _watched:
         return
     watching = observers.current()
@@ -77,7 +78,7 @@ def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
 
 
 def on_late_hit(code: CodeType, version: Version) -> None:
-    """A version fits after all."""
+    """Note that a version fits after all."""
     watching = observers.current()
     if watching is not None:
         watching.on_cache_check(code, version.number, None, "")

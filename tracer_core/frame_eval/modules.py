@@ -1,4 +1,4 @@
-"""A compiled `nn.Module`: the same module in all respects, but that calling it goes through the compiler.
+"""A compiled `nn.Module`: the same module in all respects, but calling it runs the compiler.
 
 It shares the original's `__dict__`, so that parameters, hooks, `training`, `state_dict()` and attributes set on one
 are those of both, and its class derives from the original's, so that methods and `isinstance` are too.

@@ -1,4 +1,4 @@
-"""What `options=` may hold besides the back end's own options."""
+"""Keys that `options=` may hold besides the back end's own options."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPTIONS: dict[str, Option] = {
 
 
 def option(config: Config, name: str) -> Any:
-    """The value of an option of ours under `config`."""
+    """Return the value of an option of ours under `config`."""
     return config.options.get(name, OPTIONS[name].default)
 
 
@@ -63,7 +63,7 @@ def checked(name: str, value: Any) -> Any:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A sentence that names what is spelled like `name`, or all there is."""
+    """Return a sentence that names what is spelled like `name`, or all there is."""
     known = sorted(names)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:

@@ -1,4 +1,4 @@
-"""Where code is from: Python, installed packages, this product."""
+"""The origin of code: Python, installed packages, this product."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 def folder(package: str) -> str | None:
-    """The package's folder, with a separator at its end, or the file of a module that is alone; None if it is not
-    installed."""
+    """Return the package's folder, with a separator at its end, or the file of a module that is alone; None if it is
+    not installed."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
@@ -26,14 +26,15 @@ def folder(package: str) -> str | None:
 
 
 def is_ours(globals: dict[str, Any]) -> bool:
-    """Whether code with these globals belongs to this product: it is left alone, and nobody is told."""
+    """Return whether code with these globals belongs to this product: it is not traced, and observers are not
+    told."""
     name = globals.get("__name__")
     return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
 
 
 def written_in(code: CodeType, globals: dict[str, Any]) -> str:
-    """The file of the code; for code that was made of text, as `namedtuple` and `dataclass` do, that of what made it
-    or is for."""
+    """Return the file of the code; for code that was created from text, as `namedtuple` and `dataclass` do, the file
+    of its creator or is for."""
     path = code.co_filename
     if path != "<string>":
         return path
@@ -44,6 +45,6 @@ def written_in(code: CodeType, globals: dict[str, Any]) -> str:
 
 
 def is_installed(code: CodeType, globals: dict[str, Any]) -> bool:
-    """Whether the code is Python's own or an installed package's."""
+    """Return whether the code is Python's own or an installed package's."""
     path = written_in(code, globals)
     return path.startswith("<frozen ") or os.path.realpath(path).startswith((*SITE_FOLDERS, *LIBRARY_FOLDERS))

@@ -1,4 +1,4 @@
-"""Which frames are left to Python before anything is traced."""
+"""Rules for frames that run as plain Python before anything is traced."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TRACED_PARTS = ("torch.nn.modules", "torch.optim")
 """Parts of these packages that are traced all the same: a graph may start at a module's `forward`, or
 at an optimizer's `step`."""
 _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")
-"""What of `torch.nn.Module` itself is traced on its own; the rest sets, registers and looks up members."""
+"""Methods of `torch.nn.Module` itself that are traced as frames; the rest sets, registers and looks up members."""
 
 
 def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     path = code.co_filename
     if path.startswith("<frozen "):
         skipped = _skipped("frame-library", function=code_name(code), file=path)
-        # What an import runs is done once, and is not what anyone wants to see.
+        # An import runs its code once, and users do not want to see that.
         return replace(skipped, recursive=path.startswith("<frozen importlib"))
     path = written_in(code, globals)
     if path.startswith("<"):
@@ -95,7 +95,7 @@ _TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = 
 
 
 def why_skip_here(code: CodeType) -> SkippedFrame | None:
-    """Why a frame of `code` that starts now is left to Python, as its caller says; others may be traced."""
+    """Return why a frame of `code` that starts now runs as plain Python, given its caller; others may be traced."""
     caller: FrameType | None = sys._getframe(1)
     while caller is not None and is_ours(caller.f_globals):
         caller = caller.f_back
@@ -105,8 +105,8 @@ def why_skip_here(code: CodeType) -> SkippedFrame | None:
 
 
 def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | None:
-    """Why neither a frame of `code` is traced, nor what it calls, if it is of a transform of functions: it calls them
-    on wrapped tensors, or differentiates them more often than back ends can."""
+    """Return why neither a frame of `code` is traced, nor what it calls, if it is of a transform of functions: it
+    calls them on wrapped tensors, or differentiates them more often than back ends can."""
     entry = defined_as(globals.get("__name__"), code)
     if entry is None or not entry.is_transform:
         return None
@@ -114,8 +114,9 @@ def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | N
 
 
 def mode_around(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
-    """Why neither a frame of `code` that starts now is traced, nor what it calls, if a mode of the program is active:
-    it sees all that is done with tensors, would see the work on fakes, and may make anything of what it sees."""
+    """Return why neither a frame of `code` that starts now is traced, nor what it calls, if a mode of the program is
+    active: it sees all that is done with tensors, would see the work on fakes, and may make anything of what it
+    sees."""
     mode = programs_mode()
     if mode is None:
         return None
@@ -123,8 +124,8 @@ def mode_around(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | No
 
 
 def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
-    """Why a frame of `code` that starts now cannot be traced, though others may be: by torch's state, and by what it
-    was given."""
+    """Return why a frame of `code` that starts now cannot be traced, though others may be: by torch's state, and by
+    what it was given."""
     top = torch._C._functorch.peek_interpreter_stack()
     if top is not None:
         reason_id, transform = _TRANSFORMS.get(top.key().name, ("inside-transform", "a transform of torch.func"))
@@ -163,7 +164,7 @@ _TRANSFORMS = {
 
 
 def why_skip(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
-    """Why frames of `code` are left to Python without a look at their values; None to trace them."""
+    """Return why frames of `code` run as plain Python whatever their values; None to trace them."""
     for test in _TESTS:
         skipped = test(code, globals)
         if skipped is not None:

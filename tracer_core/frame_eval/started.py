@@ -1,4 +1,4 @@
-"""A frame that starts, and what is known about its code."""
+"""A frame that starts, and the facts about its code."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a frame is an activation of, where many things run the same code: the class of its module, and the functions
-that it wraps. What is learnt about one of them says nothing about the others."""
+"""`Subject`: what a frame belongs to where many things run the same code: the class of its module, and the functions
+that it wraps. Facts about one of them do not hold for the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Subject:
         return (*(() if self.cls is None else (self.cls,)), *self.wrapped)
 
     def __str__(self) -> str:
-        """The function as it is written, with its place, and the module's class where that is not the same."""
+        """Return the function as it is written, with its place, and the module's class where that is not the same."""
         if self.cls is not None:
             forward: CodeType | None = self.code
             if forward in module_calls():  # or a copy
@@ -49,7 +49,7 @@ class Subject:
 
 
 def subject_of(code: CodeType, f_locals: Mapping[str, Any]) -> Subject:
-    """The subject of a frame of `code` with these arguments and free variables."""
+    """Return the subject of a frame of `code` with these arguments and free variables."""
     original = _original(code)
     first = f_locals.get(original.co_varnames[0]) if original.co_varnames else None
     cls = type(first) if _is_of_module(original, type(first)) else None
@@ -59,7 +59,7 @@ def subject_of(code: CodeType, f_locals: Mapping[str, Any]) -> Subject:
 
 
 def _is_of_module(code: CodeType, cls: type) -> bool:
-    """Whether `cls` is a class of modules, and `code` that of one of its methods."""
+    """Return whether `cls` is a class of modules, and `code` that of one of its methods."""
     if not issubclass(cls, torch.nn.Module):
         return False
     written = (vars(each).get(code.co_name) for each in cls.__mro__)
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 
 def _original(code: CodeType) -> CodeType:
-    """The code that a resume function goes on with; other codes as they are."""
+    """Return the code that a resume function resumes; other codes as they are."""
     resume = sys.modules.get("tracer_core.codegen.resume")
     resumed = None if resume is None else resume.origin_of(code)
     return code if resumed is None else resumed[0]

@@ -1,8 +1,8 @@
-"""Freeing what the C side keeps of versions that were dropped.
+"""Free the entries that the C side keeps for dropped versions.
 
 An entry of the C side's list can be emptied at any time, but it stays in the list; only all entries of a code can be
 taken away at once. And the guards of an entry may be what a thread checks, or is about to check, just when the object
-dies that they are about. So both are put off until no thread is inside compiled code.
+dies that they are about. So both are deferred until no thread is inside compiled code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import CodeType
 from tracer_core.frame_eval import c_frame, threads
 
 _DEAD_ENTRIES = 64
-"""So many dead entries of one code are left in its list."""
+"""The number of dead entries of one code that are left in its list."""
 
 _buried: list[c_frame.GuardManager] = []
 _passing: list[c_frame.GuardManager] = []

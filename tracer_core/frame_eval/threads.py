@@ -28,7 +28,7 @@ class _Local(threading.local):
 
 
 this = _Local()
-"""`this.thread` is the thread that asks."""
+"""`this.thread` is the calling thread."""
 
 
 def enter(region: int) -> None:
@@ -41,7 +41,7 @@ def enter(region: int) -> None:
 
 
 def leave(before: int) -> None:
-    """It is in the region `before` again."""
+    """Return to the region `before`."""
     thread = this.thread
     thread.region = before
     thread.depth -= 1
@@ -53,10 +53,10 @@ def current_region() -> int:
 
 
 def any_inside() -> bool:
-    """Whether some thread is inside compiled code, so that the C side may be looking something up for it."""
+    """Return whether some thread is inside compiled code, so that the C side may be looking something up for it."""
     return any(thread.depth for thread in list(_threads))
 
 
 def is_only_one() -> bool:
-    """Whether no other living thread ever was inside compiled code, so that none is about to be."""
+    """Return whether no other living thread ever was inside compiled code, so that none is about to be."""
     return len(_threads) == 1

@@ -1,7 +1,7 @@
-"""What is taken out of a finished graph: results nobody took, sums of sizes nobody needs, switches without effect,
-inputs nobody reads.
+"""Remove from a finished graph: unused results, unneeded sums of sizes, settings without effect,
+unread inputs.
 
-A node goes, or gives way to an equal one, only where nothing but its result can be seen of it, and where its result
+A node goes, or gives way to an equal one, only where its result is its only effect, and where its result
 does not depend on where it stands. So nothing that reads a tensor's data is merged, and nothing that may write, draw
 or raise is left out.
 """
@@ -31,27 +31,28 @@ def clean_up(tracer: SubgraphTracer) -> None:
 
 
 def is_empty(graph: torch.fx.Graph) -> bool:
-    """Whether a cleaned-up graph has no operations but switches of the grad mode, which is set after it anyway."""
+    """Return whether a cleaned-up graph has no operations but switches of the grad mode, which is set after it
+    anyway."""
     switch = torch._C._set_grad_enabled
     return all(node.op in ("placeholder", "output") or node.target is switch for node in graph.nodes)
 
 
 def _is_seen_by_its_result(node: torch.fx.Node) -> bool:
-    """Whether nothing but its result can be seen of it. (What creates an array of constants says so itself.)"""
+    """Return whether its result is its only effect. (Nodes that create an array of constants are marked so.)"""
     return _is_item(node) or _is_arithmetic(node) or getattr(node.target, "of_constants", False)
 
 
 def _is_item(node: torch.fx.Node) -> bool:
-    """Whether it takes one of several results of a node, or, by numbers, a part of a tensor. Either is a view, which
-    reads no data, and whose creation nobody sees."""
+    """Return whether it takes one of several results of a node, or, by numbers, a part of a tensor. Either is a view,
+    which reads no data, and whose creation cannot be observed."""
     if node.op != "call_function" or node.target is not operator.getitem:
         return False
     return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes[1:])
 
 
 def _is_arithmetic(node: torch.fx.Node) -> bool:
-    """Whether it computes a number from nothing but numbers, and so gives the same wherever it stands in the graph.
-    What reads a tensor (`item`, say) does not: the tensor may be written to between two reads."""
+    """Return whether it computes a number from nothing but numbers, and so gives the same wherever it stands in the
+    graph. Nodes that read a tensor (`item`, for example) do not: the tensor may be written to between two reads."""
     if _takes_out_a_number(node):
         return True
     of_numbers = all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes)
@@ -59,7 +60,8 @@ def _is_arithmetic(node: torch.fx.Node) -> bool:
 
 
 def _takes_out_a_number(node: torch.fx.Node) -> bool:
-    """Whether it reads the tensor in which a number enters the graph, which nothing else knows or can write to."""
+    """Return whether it reads the tensor in which a number enters the graph, which nothing else knows or can write
+    to."""
     base = node.args[0] if node.args else None
     carrier = isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), NumberTensorSource)
     return carrier and node.op == "call_method" and node.target == "item"
@@ -87,7 +89,7 @@ def _merge_equal_numbers(tracer: SubgraphTracer) -> None:
 
 
 def _is_exact(node: torch.fx.Node, exact: set[torch.fx.Node]) -> bool:
-    """Whether it is a whole number or a bool computed from such alone, on which symbols and Python agree."""
+    """Return whether it is a whole number or a bool computed from such alone, on which symbols and Python agree."""
     if isinstance(node.meta["example_value"], torch.SymFloat) or node.target is operator.truediv:
         return False
     operands = (arg in exact if isinstance(arg, torch.fx.Node) else isinstance(arg, int) for arg in node.args)
@@ -95,7 +97,7 @@ def _is_exact(node: torch.fx.Node, exact: set[torch.fx.Node]) -> bool:
 
 
 def _same(operand: Any) -> Any:
-    """A key under which only the very same operand is found: 0.0 equals -0.0, and 1 equals True."""
+    """Return a key under which only the very same operand is found: 0.0 equals -0.0, and 1 equals True."""
     return operand if isinstance(operand, torch.fx.Node) else (type(operand), repr(operand))
 
 
@@ -114,8 +116,8 @@ def _drop_grad_switches(tracer: SubgraphTracer) -> None:
 
 
 def _drop_inputs(tracer: SubgraphTracer) -> None:
-    """Erase inputs that nobody reads (to load one from its source changes nothing); a symbol stays while it says how
-    a tensor lies in memory."""
+    """Erase inputs that no node reads (to load one from its source changes nothing); a symbol stays while it
+    describes how a tensor lies in memory."""
     inputs = tracer.inputs_to_spare()
     needed: set[str] = set()
     for node in inputs:
@@ -126,6 +128,6 @@ def _drop_inputs(tracer: SubgraphTracer) -> None:
 
 
 def _says(node: torch.fx.Node, needed: set[str]) -> bool:
-    """Whether an input gives the value of a symbol that is needed."""
+    """Return whether an input gives the value of a symbol that is needed."""
     number = node.meta["example_value"]
     return isinstance(number, torch.SymInt) and str(number.node.expr) in needed

@@ -1,4 +1,4 @@
-"""Default device and dtype that the program has changed: calls in the graph name them.
+"""Name the default device and dtype in calls of the graph where the program has changed them.
 
 The graph runs under the default device that the frame starts with, and back ends compile away what changes the
 default dtype. So neither may matter to a graph.
@@ -18,7 +18,7 @@ from tracer_core.graph.settings import TracedSettings
 
 
 def device_to_name(state: TracedSettings, function: Any, named: Mapping[str, Any]) -> torch.device | None:
-    """The device that a call of `function` must name; `named` has its keyword arguments."""
+    """Return the device that a call of `function` must name; `named` has its keyword arguments."""
     if not state.start or not state.changed("default_device") or not _makes_tensors(function):
         return None
     return torch.get_default_device() if named.get("device") is None else None
@@ -27,10 +27,10 @@ def device_to_name(state: TracedSettings, function: Any, named: Mapping[str, Any
 def dtype_to_name(
     state: TracedSettings, function: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any
 ) -> torch.dtype | None:
-    """The dtype that a call of `function`, whose fake result is given, must name.
+    """Return the dtype that a call of `function`, whose fake result is given, must name.
 
     Raises:
-        Unsupported: the dtype hangs on the default one and cannot be named.
+        Unsupported: the dtype depends on the default one and cannot be named.
     """
     if not state.start or not state.changed("default_dtype") or not isinstance(result, torch.Tensor):
         return None

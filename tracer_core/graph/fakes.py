@@ -1,4 +1,4 @@
-"""Fake tensors for a frame's real ones, with sizes as symbols where they varied or were asked to."""
+"""Fake tensors for a frame's real ones, with sizes as symbols where they varied or were marked so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource,
 
 
 class _NamedForTorch(TorchSource):
-    """The little that torch's shape environment asks of a source: a name for symbols."""
+    """The few attributes that torch's shape environment needs of a source: a name for symbols."""
 
     _text: str
 
@@ -41,7 +41,7 @@ class _NamedForTorch(TorchSource):
 #: In a history: the number found there is never to be a symbol.
 CONSTANT = object()
 
-# In a history: the program asks for strides.
+# In a history: the program reads strides.
 _STRIDES_ASKED = "strides asked"
 
 # Where torch notes on a tensor which of its sizes a person wants as symbols.
@@ -78,13 +78,13 @@ class TrackedFake:
 
     @property
     def reshaped(self) -> bool:
-        """Whether the trace made the tensor another one than it was, in more than its data."""
+        """Whether the trace changed more of the tensor than its data."""
         lost_history = self.requires_grad and not self.fake.requires_grad
         return lost_history or [*self.fake.shape] != self.sizes or [*self.fake.stride()] != self.strides
 
     def history_guards(self) -> list[Guard]:
-        """What autograd asks before a change in place: whether the tensor, and what it is a view of, are leaves, and
-        how the view was made (one of several that one call gave may not be changed)."""
+        """Guards on what autograd checks before a change in place: whether the tensor, and its base, are leaves, and
+        how the view was created (one of several that one call gave may not be changed)."""
         if not (self.mutated and self.requires_grad):
             return []
         base = AttrSource(self.source, "_base")
@@ -100,9 +100,9 @@ class TrackedFake:
 
 @dataclass(slots=True)
 class SymbolBinding:
-    """A symbol, and every source known to give its value (the first is the one it is read from). The code made is
-    for values from `least` on, whatever was learnt of it. `where` it was created, what is known of its `range`, and
-    where each bound was asked for, and that it has but one value (None: nowhere)."""
+    """A symbol, and every source known to give its value (the first is the one it is read from). The generated code
+    is for values from `least` on, whatever was learnt of it. `where` it was created, what is known of its `range`,
+    and where each bound was needed, and that it has but one value (None: nowhere)."""
 
     name: str
     value: torch.SymInt | torch.SymFloat
@@ -116,7 +116,7 @@ class SymbolBinding:
     fixed: Where | None = None
 
     def learn(self, env: ShapeEnv, where: Where) -> None:
-        """What the environment knows of it now and did not when this was last called, was asked for there."""
+        """Attribute to that place what the environment has learnt of it since the last call."""
         symbol = self.value.node._expr
         now = env.var_to_range[symbol]
         if now is not self.range:
@@ -128,18 +128,18 @@ class SymbolBinding:
 
 
 def creation_of(view: torch.Tensor) -> int:
-    """How autograd notes that a view was made: ordinarily, as one of several, without gradients, ..."""
+    """Return how autograd notes that a view was created: ordinarily, as one of several, without gradients, ..."""
     creation: Any = torch._C._autograd._get_creation_meta(view)
     return int(creation)
 
 
 def base_of(tensor: torch.Tensor) -> torch.Tensor:
-    """What a view is a view of; other tensors themselves."""
+    """Return the base of a view; other tensors themselves."""
     return tensor if tensor._base is None else tensor._base
 
 
 def version_of(fake: torch.Tensor) -> int | None:
-    """The counter of in-place changes; inference tensors have none."""
+    """Return the counter of in-place changes; inference tensors have none."""
     return None if fake.is_inference() else fake._version
 
 
@@ -151,8 +151,8 @@ class Fakes:
             attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
         dynamic: False makes no size symbolic, None those that varied, True all but those of tensors of modules that
             did not.
-        where: says what is running.
-        lays_out: whether the back end builds on all strides, also those that say nothing of where elements lie.
+        where: tells what is running.
+        lays_out: whether the back end builds on all strides, also those that do not affect where elements lie.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Fakes:
         self.unknowns: set[Any] = set()
 
     def tensor(self, real: torch.Tensor, source: Source, *, settled: bool = False) -> TrackedFake:
-        """A fake for `real`, found at `source`. With `settled`, `dynamic=True` does not count."""
+        """Return a fake for `real`, found at `source`. With `settled`, `dynamic=True` does not count."""
         seen = note(self.history, source.name, real.shape, real.stride())
         wants = self._dynamic_dims(real, seen, settled)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
@@ -185,7 +185,7 @@ class Fakes:
         strides = self._strides(real, source, sizes, varied, loose)
         idle = [] if loose or self.needs_all_strides else idle_dims(real)
         offset = self._offset(real, source)
-        # What it takes to make the fake says nothing of the program.
+        # Guards from creating the fake are not the program's.
         with self.mode, torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
             fake = _like(real, sizes, strides, offset)
         if isinstance(real, torch.nn.Parameter):
@@ -212,15 +212,15 @@ class Fakes:
         return tracked
 
     def written_since(self, fake: torch.Tensor, moment: int) -> bool:
-        """Whether the memory of `fake` was written to after `moment`, or may have been: inputs may lie one over the
-        other in memory, in this call or in a later one."""
+        """Return whether the memory of `fake` was written to after `moment`, or may have been: inputs may lie one
+        over the other in memory, in this call or in a later one."""
         inputs = [tracked.fake for tracked in self.inputs.values()]
         looked_at = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
         return any(self.operations.last_write(each) > moment for each in looked_at)
 
     def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> Number:
-        """A symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one. Equal
-        values share one where all sizes are asked to be symbols; those that vary have one each."""
+        """Return a symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one.
+        Equal values share one where all sizes are to be symbols; those that vary have one each."""
         kind = DimDynamic.DUCK if self.dynamic and not may_be_one else DimDynamic.DYNAMIC
         named, general = _NamedForTorch(source.name), may_be_one and value > 0
         expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind, do_not_specialize_zero_one=general)
@@ -239,7 +239,7 @@ class Fakes:
         return binding.value
 
     def number(self, value: int | float, source: Source) -> torch.SymInt | torch.SymFloat:
-        """A symbol of its own for the plain number at `source`, whatever its value and sign."""
+        """Return a symbol of its own for the plain number at `source`, whatever its value and sign."""
         named = _NamedForTorch(source.name)
         expr = self.shape_env.create_unspecified_symbol(value, source=named, dynamic_dim=DimDynamic.DYNAMIC)
         create = self.shape_env.create_symfloatnode if isinstance(value, float) else self.shape_env.create_symintnode
@@ -255,7 +255,7 @@ class Fakes:
         return binding
 
     def unknown(self, cls: type) -> Any:
-        """A symbol for a bool, int or float of which only the running program knows anything: no guard can be made
+        """Return a symbol for a bool, int or float whose value only the running program has: no guard can be added
         on it, and asking for its value fails."""
         env = self.shape_env
         create: dict[type, Callable[[], Any]] = {
@@ -269,7 +269,7 @@ class Fakes:
         return value
 
     def wants_symbol(self, value: int | float, source: Source) -> bool:
-        """Whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
+        """Return whether the plain number at `source` is to be a symbol: it differed in an earlier call."""
         if self.dynamic is False or self.history.get(source.name) is CONSTANT:
             return False
         if self.dynamic:
@@ -280,7 +280,7 @@ class Fakes:
         return self.history[source.name] is None
 
     def all_strides(self) -> list[Guard]:
-        """From here on, guard also strides that say nothing of where elements lie; the guards on those of before."""
+        """From here on, guard also strides that do not affect where elements lie; the guards on those of before."""
         guards = [
             make.constant(StrideSource(tracked.source, dim), tracked.strides[dim])
             for tracked in self.inputs.values()
@@ -292,7 +292,7 @@ class Fakes:
         return guards
 
     def offset_of(self, fake: torch.Tensor) -> Number:
-        """Where a tensor starts in its memory.
+        """Return the storage offset of a tensor.
 
         Raises:
             TraceAgain: it depends on where an input starts, which is a number so far.
@@ -325,7 +325,7 @@ class Fakes:
         loose: Collection[int],
     ) -> list[Number]:
         """Strides in terms of sizes and other strides where the real ones are products of these, but for those that
-        varied. What is left are symbols, where `loose`, and numbers."""
+        varied. The others are symbols, where `loose`, and numbers."""
         numbers = real.stride()
         strides: list[Number] = list(numbers)
         if not loose:
@@ -340,7 +340,7 @@ class Fakes:
         return strides
 
     def _offset(self, real: torch.Tensor, source: Source) -> Number:
-        """Where a tensor starts in its memory: a symbol where the program asks for it, else a number, not guarded."""
+        """Return the storage offset of a tensor: a symbol where the program reads it, else a number, not guarded."""
         offset, at = int(real.storage_offset()), OffsetSource(source)
         if at.name not in self.history:
             return offset
@@ -350,7 +350,8 @@ class Fakes:
 
 
 def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number) -> torch.Tensor:
-    """An empty tensor that answers as `real` does, also to what autograd asks before it is changed in place."""
+    """Return an empty tensor with the metadata of `real`, also that which autograd checks before a change in
+    place."""
     with torch.no_grad():
         fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
         if isinstance(offset, torch.SymInt) or offset != 0:
@@ -373,14 +374,14 @@ def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset
 
 
 def _view(fake: torch.Tensor) -> torch.Tensor:
-    """All of it as a view; without elements, `view_as` would choose other strides."""
+    """Return all of it as a view; without elements, `view_as` would choose other strides."""
     if 0 in fake.shape:
         return fake.as_strided(fake.shape, fake.stride())
     return fake.view_as(fake)
 
 
 def _with_history(fake: torch.Tensor, *, leaf: bool) -> torch.Tensor:
-    """`fake` as a tensor that requires a gradient: as one the user made, or as the result of an operation."""
+    """`fake` as a tensor that requires a gradient: as one the user created, or as the result of an operation."""
     with torch.enable_grad():
         return fake.requires_grad_() if leaf else _as_result(fake.detach().requires_grad_(), fake)
 

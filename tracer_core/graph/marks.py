@@ -1,4 +1,4 @@
-"""Marks of what a trace has learnt, and the way back to them: an inner graph that is given up leaves nothing behind.
+"""Mark the state of a trace, and roll back to a mark: an inner graph that is given up leaves nothing behind.
 
 Most tables only grow, so their lengths are all that a mark needs. torch's shape environment has no marks, so its
 tables are copied.
@@ -40,7 +40,7 @@ def cut_back(tables: tuple[Table, ...], lengths: Lengths) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FakesMark:
-    """What the fakes and symbols of an attempt were like. (What its `history` learnt of the code's arguments stays:
+    """A mark of the fakes and symbols of an attempt. (The `history` of the code's arguments stays:
     it is true whatever is done with them.)"""
 
     bindings: list[SymbolBinding]
@@ -95,7 +95,7 @@ _CHANGED_IN_PLACE = (list, set, dict, ValueRangesSLoc)
 
 
 def _copy(value: Any) -> Any:
-    """A copy of a table, and of what is changed in place in it."""
+    """Return a copy of a table, and of what is changed in place in it."""
     if not isinstance(value, (list, set, dict)):
         return value
     table = copy(value)

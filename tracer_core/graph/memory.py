@@ -1,4 +1,4 @@
-"""How tensors lie in memory, told from fakes."""
+"""The memory layout of tensors, read from their fakes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Number = int | torch.SymInt
 
 
 def idle_dims(tensor: torch.Tensor) -> list[int]:
-    """The dimensions whose strides say nothing of where elements lie."""
+    """Return the dimensions whose strides do not affect where elements lie."""
     return [dim for dim, n in enumerate(tensor.shape) if n == 1 or 0 in tensor.shape]
 
 
 def symbols_of(fake: torch.Tensor) -> list[str]:
-    """The symbols that say how a tensor lies in memory."""
+    """Return the symbols that describe how a tensor lies in memory."""
     numbers = [*fake.shape]
     if fake.layout is torch.strided:
         numbers += [*fake.stride(), fake.storage_offset()]
@@ -30,7 +30,7 @@ def storage_of(tensor: torch.Tensor) -> int:
 
 
 def overlap_refused(written: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
-    """Whether most operations refuse to write into this tensor where it lies in memory, which fakes do not: an
+    """Return whether most operations refuse to write into this tensor where it lies in memory, which fakes do not: an
     element of it stands in several places, or it lies partly over one of the others that are read."""
     if any(
         type(stride) is int and stride == 0 and n != 1

@@ -1,7 +1,7 @@
-"""On which numbers arithmetic raises.
+"""Guard the numbers on which arithmetic raises.
 
 Nobody may take the result of `7 // n`, and a back end may then leave it out; but plain Python raises there when `n`
-is 0. So the numbers on which it does not are guarded, where they can be told.
+is 0. So a guard excludes the numbers on which it raises, where these are known.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Conditions = tuple[Any, ...]
 
 
 def _of_math(*names: str) -> tuple[Any, ...]:
-    """torch's functions that stand in graphs for those of `math`."""
+    """torch's functions that replace those of `math` in graphs."""
     return tuple(getattr(torch, f"_sym_{name}") for name in names)
 
 
@@ -41,7 +41,7 @@ _NEVER_RAISES = frozenset(
 
 
 def conditions(node: torch.fx.Node) -> Conditions | None:
-    """The conditions on which `node`, arithmetic on numbers, does not raise. None: not known."""
+    """Return the conditions on which `node`, arithmetic on numbers, does not raise. None: not known."""
     if node.op != "call_function" or not node.all_input_nodes:
         return ()
     args = [arg.meta["example_value"] if isinstance(arg, torch.fx.Node) else arg for arg in node.args]
@@ -53,8 +53,8 @@ def conditions(node: torch.fx.Node) -> Conditions | None:
 
 
 def may_raise(node: torch.fx.Node, unknowns: Set[Any]) -> bool:
-    """Whether `node`, which computes a number, raises on other numbers; that it does not is guarded where it can be.
-    Of `unknowns`, symbols that only the running program knows, nothing can."""
+    """Return whether `node`, which computes a number, raises on other numbers; that it does not is guarded where it
+    can be. Of `unknowns`, symbols that only the running program knows, nothing can."""
     asked = conditions(node)
     if asked is None or any(_is_of(unknowns, each) for each in asked):
         return True
@@ -66,12 +66,12 @@ def _is_of(unknowns: Set[Any], condition: Any) -> bool:
 
 
 def _become_floats(args: list[Any]) -> Conditions:
-    """Whole numbers are made floats unless they are too large, which products of those from outside are not."""
+    """Integers are converted to floats unless they are too large, which products of graph inputs are not."""
     return tuple(c for arg in args if may_be_huge(arg) for c in _within(arg, _LARGEST))
 
 
 def may_be_huge(number: Any) -> bool:
-    """Whether `number` is whole, and made by raising to a power, or shifting by, what is not constant."""
+    """Return whether `number` is an integer that results from a power or a shift by a number that is not constant."""
     if not isinstance(number, torch.SymInt):
         return isinstance(number, int) and abs(number) > _LARGEST
     parts = sympy.preorder_traversal(number.node.expr)
@@ -105,7 +105,7 @@ def _finite(number: Any) -> Conditions:
 
 
 def _whole(number: Any) -> Conditions:
-    """Infinity and NaN cannot be made a whole number."""
+    """Infinity and NaN cannot be converted to an integer."""
     return () if _is_whole(number) else _finite(number)
 
 

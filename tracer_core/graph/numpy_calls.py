@@ -40,7 +40,7 @@ def _on_tensors(name: str) -> Callable[..., Any]:
 
 
 def _by_parts(name: str) -> Callable[..., Any]:
-    """An operator on the real and imaginary parts: torch's own loses signs of zeros, and infinities."""
+    """Return an operator on the real and imaginary parts: torch's own loses signs of zeros, and infinities."""
     function: Callable[..., Any] = getattr(operator, PARTS[name])
 
     def call(*args: Any) -> Any:
@@ -75,7 +75,7 @@ PARTS = {
     "subtract": "sub",
     "negative": "neg",
 }
-"""What is done to complex numbers part by part, and how Python's operator for it is called."""
+"""Operations that apply to complex numbers part by part, and the name of Python's operator for each."""
 
 _BY_KIND = {
     "values": _making,
@@ -95,7 +95,7 @@ def numpy_call(
     out: bool = False,
     backwards: tuple[int, ...] = (),
 ) -> Callable[..., Any]:
-    """The function of a node.
+    """Return the function of a node.
 
     Args:
         kind: `function` of NumPy's namespace (`linalg.norm`), `method` of an array, `operator` of Python, `attribute`

@@ -1,7 +1,7 @@
-"""Checks in a node that NumPy would give no RuntimeWarning where torch gives none.
+"""Check in a node whether NumPy would give a RuntimeWarning where torch gives none.
 
 A check that fails raises, which ends the graph: plain Python then runs the same from the start, and NumPy warns, or
-raises, or calls what `np.seterr` says, at the user's line. Checks may find too much, never too little.
+raises, or calls the function set by `np.seterr`, at the user's line. Checks may find too much, never too little.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Check = Callable[[tuple[Any, ...], torch.Tensor], Any]
 
 
 def elementwise(args: tuple[Any, ...], result: torch.Tensor) -> Any:
-    """An element is no number though all it is made of are; or it is infinite though these are finite."""
+    """An element is NaN though all its operands are numbers; or it is infinite though these are finite."""
     nan, inf = result.isnan(), result.isinf()
     for value in args:
         if isinstance(value, torch.Tensor):
@@ -77,7 +77,8 @@ def checked(function: Callable[..., Any], check: Check) -> Callable[..., Any]:
 
 
 def _looks_wrong(check: Check, result: torch.Tensor) -> bool:
-    """Whether the check can fail: a look at the smallest and the largest element (NaN is both) is the cheapest."""
+    """Return whether the check can fail: a look at the smallest and the largest element (NaN is both) is the
+    cheapest."""
     if check in (elementwise, gathering) and result.numel() and not result.is_complex():
         least, most = torch.aminmax(result.detach())
         return not bool((most - least).isfinite())

@@ -1,5 +1,5 @@
-"""What each operation that a trace runs on fakes does besides giving its result, as torch says of its operators:
-whether it writes to its arguments (the schema says to which), draws random numbers (the tags say so), or may raise
+"""Effects of each operation that a trace runs on fakes, besides its result, as torch declares its operators:
+whether it writes to its arguments (by the schema), draws random numbers (by the tags), or may raise
 for what is in its arguments.
 
 The fake mode sees every operation that Python's calls come down to, so that nothing here depends on how the program
@@ -27,7 +27,7 @@ class Raises(Enum):
 
     NEVER = 0
     BY_ELEMENT = 1  # where it refuses an integer, as division does
-    BY_INDEX = 2  # where an integer or a mask among its arguments says where to look
+    BY_INDEX = 2  # where an integer or a mask among its arguments is an index
     PERHAPS = 3
 
 
@@ -51,7 +51,7 @@ _known: dict[Any, Facts | None] = {}
 
 
 def facts_of(operator: Any) -> Facts | None:
-    """What is to be noted of an operator; None where it only computes."""
+    """Return the effects to note of an operator; None where it only computes."""
     facts = _known.get(operator, _UNKNOWN)
     if facts is _UNKNOWN:
         facts = _known[operator] = _facts_of(operator)
@@ -69,7 +69,7 @@ def _facts_of(operator: Any) -> Facts | None:
         raises = Raises.NEVER
         if not written:
             written, only_if = [places["running_mean"], places["running_var"]], places["training"]
-    # Operators of other libraries need not say that they draw.
+    # Operators of other libraries need not declare that they draw.
     draws = torch.Tag.nondeterministic_seeded in operator.tags or operator.namespace not in _BUILT_IN
     if written or draws or raises is not Raises.NEVER:
         return Facts(tuple(written), draws, raises, only_if)
@@ -77,8 +77,8 @@ def _facts_of(operator: Any) -> Facts | None:
 
 
 def _raises(operator: Any) -> Raises:
-    """What the tags and the schema leave open. Operators tagged `core` that get floats alone compute what there is to
-    compute of any; of others, as of those of linear algebra, nothing is known."""
+    """Effects that the tags and the schema leave open. Operators tagged `core` that get floats alone compute what
+    there is to compute of any; of others, as of those of linear algebra, nothing is known."""
     schema, tags = operator._schema, operator.tags
     if operator.namespace not in _BUILT_IN:
         return Raises.PERHAPS
@@ -100,13 +100,13 @@ def _is_factory_or_view(schema: Any) -> bool:
 
 
 def _asks_for_no_data(schema: Any) -> bool:
-    """Whether what it gives is no tensor: a size, a device, ..."""
+    """Return whether what it gives is no tensor: a size, a device, ..."""
     return not any("Tensor" in str(each.type) for each in schema.returns)
 
 
 def _same_without_writing(operator: Any) -> Any:
-    """The operator that computes the same and of which torch says more: for one in place, or on lists of tensors, the
-    one that gives a new tensor."""
+    """Return the operator that computes the same and that torch describes better: for one in place, or on lists of
+    tensors, the one that gives a new tensor."""
     name: str = operator._schema.name.rpartition("::")[2]
     plain = name.removeprefix("_foreach_").removesuffix("_")
     packet = getattr(torch.ops.aten, plain, None)
@@ -123,8 +123,8 @@ class OperationsMark:
 
 
 class Operations:
-    """What the operations of one attempt did. `clock` counts those that wrote to anything, `draws` those that may
-    have drawn random numbers, `may_raise` those that may raise for what is in their arguments, and `empty_lists`
+    """The effects of the operations of one attempt. `clock` counts those that wrote to anything, `draws` those that
+    may have drawn random numbers, `may_raise` those that may raise for what is in their arguments, and `empty_lists`
     lists without tensors that were to be written to."""
 
     def __init__(self) -> None:
@@ -159,8 +159,8 @@ class Operations:
                 self._wrote(each)
 
     def last_write(self, fake: torch.Tensor) -> int:
-        """The clock at the last write to the memory that `fake` looks at, through whatever tensor; 0 if there was
-        none. Where it has parts in several memories, as sparse tensors do, any write may have been to it."""
+        """Return the clock at the last write to the memory that `fake` looks at, through whatever tensor; 0 if there
+        was none. Where it has parts in several memories, as sparse tensors do, any write may have been to it."""
         storage = _storage(fake)
         return self.clock if storage is None else self._last.get(storage, 0)
 
@@ -184,7 +184,7 @@ def _storage(fake: torch.Tensor) -> int | None:
 
 
 def share_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether both look at one memory, as far as can be told."""
+    """Return whether both look at one memory, as far as can be told."""
     return _storage(a) is None or _storage(a) == _storage(b)
 
 

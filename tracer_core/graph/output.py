@@ -30,7 +30,7 @@ from tracer_core.sources import Scope, Source
 
 @dataclass(frozen=True, slots=True)
 class OutputMark:
-    """What `OutputGraph` was like: which graph was being built, and how far it and those around it had come."""
+    """A mark of an `OutputGraph`: which graph was being built, and how far it and those around it had come."""
 
     current: SubgraphTracer
     graphs: list[tuple[SubgraphTracer, TracerMark]]
@@ -47,8 +47,8 @@ class OutputGraph:
     Args:
         frame: the frame being traced.
         observer: told of nodes, guards and symbols, or None.
-        where: says what is running.
-        calls: says what calls of the program are.
+        where: tells what is running.
+        calls: tells which calls of the program are running.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class OutputGraph:
             self.current = outer
 
     def stack(self) -> Iterator[SubgraphTracer]:
-        """The tracers of the graphs that are being built, the innermost first."""
+        """Return the tracers of the graphs that are being built, the innermost first."""
         tracer: SubgraphTracer | None = self.current
         while tracer is not None:
             yield tracer
@@ -107,8 +107,8 @@ class OutputGraph:
         )
 
     def roll_back(self, mark: OutputMark) -> None:
-        """Be as at the mark: forget the graphs begun since, and what was added to the others; their nodes, inputs,
-        symbols and names, what is known of symbols, guards, and torch's settings."""
+        """Return to the state at the mark: forget the graphs begun since, and what was added to the others; their
+        nodes, inputs, symbols and names, what is known of symbols, guards, and torch's settings."""
         self.current = mark.current
         for tracer, of_tracer in mark.graphs:
             tracer.roll_back(of_tracer)
@@ -120,7 +120,7 @@ class OutputGraph:
     # --- guards -------------------------------------------------------------------------------------------
 
     def guard(self, guard: Guard) -> None:
-        """Note that the code made here is right only while `guard` holds."""
+        """Add `guard`: the code generated here is right only while it holds."""
         key = guard.key
         if key in self.guards:
             return
@@ -129,19 +129,19 @@ class OutputGraph:
             self.observer.on_guard(guard)
 
     def value_at(self, source: Source) -> Any:
-        """What is found at `source` in the frame being traced."""
+        """Return the value at `source` in the frame being traced."""
         frame = self.frame
         cells = dict(zip(frame.code.co_freevars, frame.closure, strict=True))
         return source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
     def is_of_module(self, source: Source) -> bool:
-        """Whether what is found at `source` is reached through a module."""
+        """Return whether what is found at `source` is reached through a module."""
         return any(isinstance(self.value_at(step), torch.nn.Module) for step in source.path()[:-1])
 
     # --- inputs and symbols -------------------------------------------------------------------------------
 
     def add_tensor(self, source: Source, name: str, real: torch.Tensor) -> tuple[Node, torch.Tensor]:
-        """A placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
+        """Add a placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
         settled = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
         tracked = self.fakes.tensor(real, source, settled=settled)
         sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
@@ -152,20 +152,21 @@ class OutputGraph:
         return self.root.add_input(source, name, tracked.fake), tracked.fake
 
     def ask_strides(self) -> None:
-        """The program looks at strides: also those that say nothing of where elements lie are guarded."""
+        """Note that the program reads strides: also those that do not affect where elements lie are guarded."""
         if not self.fakes.needs_all_strides:
             for guard in self.fakes.all_strides():
                 self.guard(guard)
 
     def symbol_node(self, value: torch.SymInt | torch.SymFloat) -> Node:
-        """The node for a symbolic number: an input for a symbol of the frame's, else its arithmetic as nodes."""
+        """Return the node for a symbolic number: an input for a symbol of the frame's, else its arithmetic as
+        nodes."""
         expr = value.node.expr
         tracer = self.root if expr.is_Symbol and str(expr) in self.fakes.symbols else self.current
         node: Node = tracer.number(expr)
         return node
 
     def symbol_meanings(self) -> dict[str, str]:
-        """What the symbols stand for that there are so far, in words."""
+        """Describe the sources of the symbols that there are so far, in words."""
         meanings = {name: binding.sources[0].name for name, binding in self.fakes.symbols.items()}
         for tracer in self.stack():
             for node in tracer.graph.nodes:
@@ -193,11 +194,11 @@ class OutputGraph:
         return result
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> Node:
-        """A node of the innermost graph. Arguments may be nodes of any graph that is being built."""
+        """Add a node to the innermost graph. Arguments may be nodes of any graph that is being built."""
         return self.current.add_node(op, target, args, kwargs, fake)
 
     def add_settings_node(self, settings: Sequence[str], target: Any, args: Any, kwargs: Any = None) -> Node:
-        """A node for a call that changes these of torch's settings."""
+        """Add a node for a call that changes these of torch's settings."""
         node = self.add_node("call_function", target, args, kwargs or {}, None)
         node.meta["settings"] = settings
         return node

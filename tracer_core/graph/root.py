@@ -30,20 +30,20 @@ class RootTracer(SubgraphTracer):
         super().__init__(context)
         self.inputs: list[GraphArg] = []
         self._unknown_numbers: dict[tuple[Source, type], tuple[Node, Any]] = {}
-        # Nodes that only take a number out of the tensor that carries it into the graph.
+        # Nodes that only read a number from the tensor that passes it to the graph.
         self._carried: list[Node] = []
 
     # --- inputs -------------------------------------------------------------------------------------------
 
     def add_input(self, source: Source, name: str, fake: Any) -> Node:
-        """A placeholder for the value at `source`; symbols that say how it lies in memory come first."""
+        """Add a placeholder for the value at `source`; symbols that describe how it lies in memory come first."""
         self._lift_symbols(fake)
         node = self._placeholder(name, fake, self._last_placeholder(), source)
         self.inputs.append(GraphArg(node, source, fake))
         return node
 
     def float_node(self, value: torch.SymFloat, name: str) -> Node:
-        """The node for the float symbol `value`: the item of an input tensor that carries it."""
+        """Return the node for the float symbol `value`: the item of an input tensor that holds it."""
         symbol = str(value.node.expr)
         source = self.context.fakes.symbols[symbol].sources[0]
         node = self.symbols[symbol] = self._carry(FloatTensorSource(source), name, value)
@@ -51,7 +51,8 @@ class RootTracer(SubgraphTracer):
         return node
 
     def unknown_number(self, source: Source, cls: type) -> tuple[Node, torch.SymInt | torch.SymFloat]:
-        """The node and the symbol of an int or float of which nothing is known but its type, and nothing guarded."""
+        """Return the node and the symbol of an int or float of which nothing is known but its type, and nothing
+        guarded."""
         known = self._unknown_numbers.get((source, cls))
         if known is not None:
             return known
@@ -62,7 +63,7 @@ class RootTracer(SubgraphTracer):
         return made
 
     def _carry(self, source: FloatTensorSource | IntTensorSource, name: str, value: Any) -> Node:
-        """The node of a number that enters in a tensor: an input and the reading of its item."""
+        """Return the node of a number that enters in a tensor: an input and the reading of its item."""
         with self.context.fakes.mode:
             dtype = torch.float64 if isinstance(source, FloatTensorSource) else torch.int64
             carrier = torch.empty((), dtype=dtype, device="cpu")

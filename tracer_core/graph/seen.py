@@ -1,4 +1,4 @@
-"""What a tensor was like in earlier calls of a code: which of its sizes and strides are the same at each call."""
+"""Metadata of tensors in earlier calls of a code: which of its sizes and strides are the same at each call."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequ
     """Add what the tensor called `name` is like now to the history of the code.
 
     Returns:
-        What it was like in all calls, or None where not even the number of dimensions was the same.
+        The metadata common to all calls, or None where not even the number of dimensions was the same.
     """
     now = Seen(list(sizes), list(relative(sizes, strides, over_one=False)))
     before = history.setdefault(name, now)
@@ -62,5 +62,5 @@ def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) ->
 
 
 def inside_out(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
-    """The dimensions as they lie in memory, that whose elements are next to each other first."""
+    """Return the dimensions as they lie in memory, that whose elements are next to each other first."""
     return sorted(range(len(sizes)), key=lambda dim: (strides[dim], sizes[dim], -dim))

@@ -1,7 +1,7 @@
 """Torch's settings as one attempt changes them.
 
-While a program is walked its switches are thrown for real, so that fakes come out as the real values will; `finish`
-says what the program left changed and puts everything back.
+While a program is traced, its settings are changed for real, so that fakes come out as the real values will; `finish`
+tells which settings the program left changed and restores all.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class TracedSettings:
     left: list[Change] = field(default_factory=list)
 
     def touch(self, *settings: str) -> None:
-        """The program is about to change these. (Those that are read on demand hang together: all are noted.)"""
+        """Note that the program is about to change these. (Those that are read on demand belong together: all are
+        noted.)"""
         names: Iterable[str] = settings
         if any(not PROPERTIES[name].always for name in settings):
             names = (*settings, *ON_DEMAND)
@@ -75,12 +76,12 @@ class TracedSettings:
                 self.start[name] = PROPERTIES[name].read()
 
     def differing(self) -> dict[str, Any]:
-        """The settings that are not as they were at the start, with their values now."""
+        """Return the settings that are not as they were at the start, with their values now."""
         now = {name: PROPERTIES[name].read() for name in self.start}
         return {name: value for name, value in now.items() if value != self.start[name]}
 
     def changed(self, setting: str) -> bool:
-        """Whether a setting is not as it was at the start."""
+        """Return whether a setting is not as it was at the start."""
         return setting in self.start and PROPERTIES[setting].read() != self.start[setting]
 
     def leave(self, entered: Entered) -> None:
@@ -88,7 +89,8 @@ class TracedSettings:
         entered.leave()
 
     def finish(self) -> None:
-        """The walk is over: note what it leaves changed, of what is put back by setting it, and put all back."""
+        """The attempt is over: note the settings that it leaves changed, of those restored by setting them, and
+        restore all."""
         self.left = [
             Change(name, value) for name, value in self.differing().items() if PROPERTIES[name].write is not None
         ]

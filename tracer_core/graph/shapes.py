@@ -1,4 +1,4 @@
-"""What the shape environment learnt about symbols, as guards over sources."""
+"""Guards over sources for the facts that the shape environment learnt about symbols."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tracer_core.sources import SizeSource, Source, StrideSource
 
 
 class _GuardList(list[Any]):
-    """The environment's list of guards. `noted` is called with each that is added, when all it says of symbols is
+    """The environment's list of guards. `noted` is called with each that is added, when all its bounds of symbols are
     known already."""
 
     def __init__(self, noted: Callable[[Any], None]) -> None:
@@ -34,7 +34,7 @@ class ShapeGuards:
     """Follows the environment's list of guards and, at the end, turns it into the simplest set.
 
     Args:
-        where: says what is running, and so asks for a guard.
+        where: tells what is running, and so needs a guard.
     """
 
     def __init__(self, fakes: Fakes, where: Callable[[], Where]) -> None:
@@ -44,19 +44,19 @@ class ShapeGuards:
         fakes.shape_env.guards = _GuardList(self._note)
 
     def _note(self, guard: Any) -> None:
-        """A guard was asked for just now; so was what changed in the ranges since the last one."""
+        """A guard was added just now; so were the changes of the ranges since the last one."""
         where = self._where()
         self.asked_by.append((guard.expr, where))
         for binding in self.fakes.symbols.values():
             binding.learn(self.fakes.shape_env, where)
 
     def close(self) -> None:
-        """What is asked for from now on (a back end may do so when the code runs) is not the trace's."""
+        """Guards added from now on (a back end may do so when the code runs) are not the trace's."""
         self.fakes.shape_env.guards = list(self.fakes.shape_env.guards)
 
     def finish(self) -> list[Guard]:
-        """The guards that the generated code needs: sources of one symbol agree, ranges, and what relates several
-        symbols. Inequalities that a symbol's range already says are left out."""
+        """Return the guards that the generated code needs: sources of one symbol agree, ranges, and what relates
+        several symbols. Inequalities that a symbol's range already implies are left out."""
         guards: list[Guard] = []
         for binding in self.fakes.symbols.values():
             first, *others = binding.sources
@@ -90,7 +90,7 @@ class ShapeGuards:
 
 
 def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
-    """A guard for each bound of a symbol that its type does not have, asked for where the bound was."""
+    """Return a guard for each bound of a symbol that its type does not have, added where the bound was."""
     if isinstance(binding.value, torch.SymFloat):
         return
     lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
@@ -113,12 +113,12 @@ SPECIAL = "0 and 1 are always compiled on their own"
 
 
 def _is_size(binding: SymbolBinding) -> bool:
-    """Whether its value can never be negative."""
+    """Return whether its value can never be negative."""
     return any(isinstance(source, (SizeSource, StrideSource)) for source in binding.sources)
 
 
 def _is_bound(expr: Any) -> bool:
-    """Whether `expr` compares one bare integer symbol with a number (its range then says the same)."""
+    """Return whether `expr` compares one bare integer symbol with a number (its range then implies the same)."""
     return (
         isinstance(expr, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge))
         and any(side.is_Symbol and side.is_integer for side in expr.args)
@@ -135,7 +135,7 @@ _BINDS: tuple[tuple[Any, float], ...] = (
 
 
 class _SourcePrinter(PythonPrinter):
-    """Prints an expression with `{0}`, `{1}`, ... for its symbols; `sources` says what they stand for."""
+    """Prints an expression with `{0}`, `{1}`, ... for its symbols; `sources` has what they stand for."""
 
     def __init__(self, symbols: dict[str, SymbolBinding]) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class _SourcePrinter(PythonPrinter):
             self.sources.append(source)
         return f"{{{self.sources.index(source)}}}"
 
-    # torch's printer asks torch, for symbols; guards are checked on numbers.
+    # torch's printer calls torch, for symbols; guards are checked on numbers.
     def _print_ToFloat(self, expr: Any) -> str:
         return f"float({self._print(expr.args[0])})"
 

@@ -4,7 +4,7 @@ A value of an outer graph is *lifted* where an inner one uses it: it becomes a p
 each graph between the two. A graph's placeholders are, in this order:
 
 1. its arguments, in the order in which they were added: what the operator that runs the graph passes by itself;
-2. what was lifted, in the order of first use, each value once. Symbols that say how a tensor lies in memory come
+2. lifted values, in the order of first use, each value once. Symbols that describe how a tensor lies in memory come
    before the first tensor that needs them.
 
 `lifted` keeps for each of the latter which node of the graph around it stands for, so that whoever emits the call
@@ -42,9 +42,9 @@ Calls = tuple[tuple[CodeType, int], ...]
 
 @dataclass(slots=True)
 class GraphContext:
-    """What the graphs of one attempt share. `calls` says what calls of the program are running; `noted` is how
-    many of the operations that may draw, and that may raise for what is in their arguments, belong to nodes already;
-    `nested` whether there was ever an inner graph."""
+    """State that the graphs of one attempt share. `calls` tells which calls of the program are running; `noted` is
+    how many of the operations that may draw, and that may raise for what is in their arguments, belong to nodes
+    already; `nested` whether there was ever an inner graph."""
 
     fakes: Fakes
     observer: Observer | None
@@ -55,7 +55,7 @@ class GraphContext:
 
 @dataclass(frozen=True, slots=True)
 class TracerMark:
-    """How much there was of a graph's tables, and how often each name was given."""
+    """A mark of a graph: the lengths of its tables, and how often each name was used."""
 
     lengths: Lengths
     name_counts: dict[str, int]
@@ -79,7 +79,7 @@ class SubgraphTracer:
         # The node of each symbol. A symbol stands for what was there when the frame started, or what the node gave
         # that is bound to it, whatever the trace has changed since: one node serves every read.
         self.symbols: dict[str, Node] = {}
-        # What `get_attr` nodes find: by its name, the value and its node.
+        # The values that `get_attr` nodes read: by name, the value and its node.
         self.attributes: dict[str, tuple[Any, Node]] = {}
         # Where in the program each operation comes from.
         self.places: dict[Node, Calls] = {}
@@ -88,7 +88,7 @@ class SubgraphTracer:
     # --- inputs -------------------------------------------------------------------------------------------
 
     def add_argument(self, name: str, fake: Any) -> Node:
-        """A placeholder for what the operator that runs this graph passes to it. It comes before all that is
+        """Add a placeholder for an argument that the operator passes to this graph. It comes before all that is
         lifted; the symbols of its sizes are lifted."""
         self._lift_symbols(fake)
         node = self._placeholder(name, fake, self.arguments[-1] if self.arguments else None)
@@ -97,7 +97,7 @@ class SubgraphTracer:
         return node
 
     def lift(self, node: Node) -> Node:
-        """The node of this graph that stands for `node`, which is of this graph or one around it.
+        """Return the node of this graph that stands for `node`, which is of this graph or one around it.
 
         Raises:
             ValueError: `node` is of another graph.
@@ -131,7 +131,7 @@ class SubgraphTracer:
         return list(self.lifted)
 
     def symbol(self, name: str) -> Node:
-        """The node of this graph for a plain symbol."""
+        """Return the node of this graph for a plain symbol."""
         node = self.symbols.get(name)
         if node is None:
             node = self.symbols[name] = self._find_symbol(name)
@@ -142,19 +142,19 @@ class SubgraphTracer:
         return self.lift(self.parent.symbol(name))
 
     def _lift_symbols(self, fake: Any) -> None:
-        """Symbols that say how a tensor lies in memory are inputs wherever the tensor is."""
+        """Symbols that describe how a tensor lies in memory are inputs wherever the tensor is."""
         if isinstance(fake, torch.Tensor):
             for name in symbols_of(fake):
                 self.symbol(name)
 
     def _bind(self, node: Node, fake: Any) -> None:
-        """`node` gives the value of a symbol that no input of the frame has."""
+        """Note that `node` gives the value of a symbol that no input of the frame has."""
         name = _plain_symbol(fake)
         if name is not None and (self.parent is not None or name not in self.context.fakes.symbols):
             self.symbols.setdefault(name, node)
 
     def _last_placeholder(self) -> Node | None:
-        """The placeholder after which the next lifted value stands."""
+        """Return the placeholder after which the next lifted value stands."""
         if self.lifted:
             return next(reversed(self.lifted.values()))
         return self.arguments[-1] if self.arguments else None
@@ -169,11 +169,11 @@ class SubgraphTracer:
         return self._note(node, fake)
 
     def inputs_to_spare(self) -> list[Node]:
-        """The placeholders that may go if nobody reads them."""
+        """Return the placeholders that may be erased if no node reads them."""
         return list(self.lifted.values())
 
     def drop_inputs(self, unread: Collection[Node]) -> None:
-        """Erase placeholders that nobody reads."""
+        """Erase placeholders that no node reads."""
         self.lifted = {outer: inner for outer, inner in self.lifted.items() if inner not in unread}
         for node in unread:
             self.graph.erase_node(node)
@@ -181,7 +181,8 @@ class SubgraphTracer:
     # --- nodes --------------------------------------------------------------------------------------------
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> Node:
-        """A node whose result has the fake value `fake`. Arguments that are of graphs around this one are lifted."""
+        """Add a node whose result has the fake value `fake`. Arguments that are of graphs around this one are
+        lifted."""
         if self.context.nested:
             args, kwargs = map_arg(args, self.lift), map_arg(kwargs, self.lift)
         if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
@@ -204,7 +205,8 @@ class SubgraphTracer:
         return self._note(node, fake)
 
     def add_attribute(self, name: str, value: Any, fake: Any = None) -> Node:
-        """The node that gives `value`, which the graph's module holds as an attribute, called `name` if it can be."""
+        """Add a node that gives `value`, which the graph's module holds as an attribute, called `name` if
+        possible."""
         for known, node in self.attributes.values():
             if known is value:
                 return node
@@ -222,7 +224,8 @@ class SubgraphTracer:
         self._bind(node, number)
 
     def number(self, expr: Any) -> Any:
-        """A number from symbols: the node of a plain symbol, an int, or its arithmetic as nodes of this graph."""
+        """Return a number from symbols: the node of a plain symbol, an int, or its arithmetic as nodes of this
+        graph."""
         if expr.is_Symbol:
             return self.symbol(str(expr))
         if expr.is_Integer:
@@ -256,7 +259,7 @@ class SubgraphTracer:
         self._created.append(self.graph.output(map_arg(tuple(results), self.lift)))
 
     def module(self) -> torch.fx.GraphModule:
-        """The closed graph as a module that holds the attributes it uses."""
+        """Return the closed graph as a module that holds the attributes it uses."""
         return torch.fx.GraphModule({name: value for name, (value, _) in self.attributes.items()}, self.graph)
 
     # --- marks --------------------------------------------------------------------------------------------
@@ -268,7 +271,7 @@ class SubgraphTracer:
         return TracerMark(lengths_of(self._tables()), dict(self.graph._graph_namespace._base_count))
 
     def roll_back(self, mark: TracerMark) -> None:
-        """Take out what was added to the graph since; its names are free again."""
+        """Remove the nodes added since the mark; their names are free again."""
         names = self.graph._graph_namespace
         for node in reversed(self._created[mark.lengths[0] :]):
             self.places.pop(node, None)
@@ -281,14 +284,14 @@ class SubgraphTracer:
 
 
 def _plain_symbol(fake: Any) -> str | None:
-    """The symbol that a symbolic int or float is, if it is nothing but one."""
+    """Return the symbol that a symbolic int or float is, if it is nothing but one."""
     if isinstance(fake, (torch.SymInt, torch.SymFloat)) and fake.node.expr.is_Symbol:
         return str(fake.node.expr)
     return None
 
 
 def _number_of(expr: Any, env: ShapeEnv) -> Any:
-    """The symbolic int that `expr` says, with what it is in this call."""
+    """Return the symbolic int for `expr`, with its value in this call as hint."""
     hint = expr.xreplace(env.backed_var_to_val)
     return env.create_symintnode(expr, hint=int(hint) if hint.is_Integer else None)
 

@@ -1,4 +1,5 @@
-"""What an operator refuses, found by trying it: no tag of torch's says that integers are not divided by zero."""
+"""Arguments that an operator refuses, found by trying it: no tag of torch's tells that integers are not divided by
+zero."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ _MOST_KNOWN = 4096
 
 
 def refuses_some_integers(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a pointwise operator raises for elements of the dtypes of these arguments. It is tried on few small
-    numbers, each with each, and on 0 for numbers that the trace does not know."""
+    """Return whether a pointwise operator raises for elements of the dtypes of these arguments. It is tried on few
+    small numbers, each with each, and on 0 for numbers that the trace does not know."""
     leaves = tree_leaves((args, kwargs))
     key = (operator, *(each.dtype if isinstance(each, torch.Tensor) else _key(each) for each in leaves))
     found = _known.get(key)

@@ -1,7 +1,7 @@
-"""What must still hold to reuse code; checking it; explaining the first thing that does not.
+"""Conditions for reusing compiled code: build them, check them, and explain the first that fails.
 
-In: `Guard`s, each made by a function of `tracer_core.guards.make` for a `Source`. Out: `compile_guards`, which gives
-one fast check of a frame's locals, and a `Failure` in words when it says no. A new kind of guard is a class under
+In: `Guard`s, each created by a function of `tracer_core.guards.make` for a `Source`. Out: `compile_guards`, which
+gives one fast check of a frame's locals, and a `Failure` in words when it fails. A new kind of guard is a class under
 `@kind(name, rank)` in `kinds/`, and a function in `make`.
 """
 

@@ -18,7 +18,8 @@ IN_STATE_GUARD = frozenset(
 
 
 def batchable(guard: Guard) -> bool:
-    """Whether a TENSOR guard can be checked in a batch: its example is alive and is an ordinary strided tensor."""
+    """Return whether a TENSOR guard can be checked in a batch: its example is alive and is an ordinary strided
+    tensor."""
     expected = guard.expected
     example = expected.example()
     return (
@@ -31,8 +32,8 @@ def batchable(guard: Guard) -> bool:
 
 
 def tensor_check(guards: Sequence[Guard]) -> Callable[..., bool]:
-    """A check of as many tensors as there are guards, all of them `batchable` and with different examples. It is
-    false also when two of the tensors are one object, or when other dispatcher modes are active than now."""
+    """Return a check of as many tensors as there are guards, all of them `batchable` and with different examples. It
+    is false also when two of the tensors are one object, or when other dispatcher modes are active than now."""
     examples = [guard.expected.example() for guard in guards]
     sizes: Any = [list(guard.expected.sizes) for guard in guards]
     strides: Any = [list(guard.expected.strides or (None,) * len(guard.expected.sizes)) for guard in guards]
@@ -41,8 +42,8 @@ def tensor_check(guards: Sequence[Guard]) -> Callable[..., bool]:
 
 
 def state_check(guards: Sequence[Guard]) -> Callable[[], bool] | None:
-    """One check that implies all the given GLOBAL_STATE guards (of settings in `IN_STATE_GUARD`), or None if they
-    do not hold now. It may be false where they hold."""
+    """Return one check that implies all the given GLOBAL_STATE guards (of settings in `IN_STATE_GUARD`), or None if
+    they do not hold now. It may be false where they hold."""
     expected: list[tuple[str, Any]] = [guard.expected for guard in guards]
     if any(PROPERTIES[setting].read() != value for setting, value in expected):
         return None

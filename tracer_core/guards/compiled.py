@@ -1,4 +1,4 @@
-"""All guards of one compiled frame as one generated Python function, and what to say when one fails."""
+"""All guards of one compiled frame as one generated Python function, and the message when one fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _numbers = itertools.count(1)
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The first guard that did not hold, what was `expected`, what was `seen` instead, and what would avoid it.
-    What is `missing` cannot be reached at all."""
+    A source that is `missing` cannot be reached at all."""
 
     guard: Guard
     expected: str
@@ -33,19 +33,19 @@ class Failure:
 
     @property
     def now(self) -> str:
-        """What came now, as a clause that goes with the guard's text."""
+        """The present value, as a clause that follows the guard's text."""
         return f"it is {self.seen}" if self.missing else self.guard.rule.now(self.seen)
 
     @property
     def difference(self) -> str:
-        """What was and what is, as a clause."""
+        """The expected and the present value, as a clause."""
         rule = self.guard.rule
         verb = "is" if self.missing else rule.verbs[1]
         return rule.difference(self.guard.source.name, self.expected, f"{verb} {self.seen}".strip())
 
     @property
     def sentence(self) -> str:
-        """What was, what is, and what would avoid it."""
+        """The expected value, the present value, and how to avoid the failure."""
         clause = self.difference
         if clause.startswith("it "):
             clause = f"It {clause[3:]}"
@@ -81,7 +81,7 @@ class CompiledGuards:
         return -1 if self.holds(f_locals) else self._first_failing(f_locals)
 
     def explain(self, f_locals: Mapping[str, Any]) -> Failure | None:
-        """Which guard fails first and why, in words; None if all hold."""
+        """Explain which guard fails first and why; None if all hold."""
         index = self.check(f_locals)
         return None if index < 0 else self._explain(self.guards[index], self._scope(f_locals))
 
@@ -141,7 +141,7 @@ class CompiledGuards:
 
 
 def _first_missing(sources: Iterable[Source], scope: Scope) -> str:
-    """The name of the first part, on the way to the sources, that cannot be reached."""
+    """Return the name of the first part, on the way to the sources, that cannot be reached."""
     for source in sources:
         for part in source.path():
             try:
@@ -154,10 +154,10 @@ def _first_missing(sources: Iterable[Source], scope: Scope) -> str:
 def compile_guards(
     guards: Iterable[Guard], globals: Mapping[str, Any], builtins: Mapping[str, Any]
 ) -> CompiledGuards:
-    """One function out of `guards`. Torch's settings and dispatcher modes must be now as the guards expect them, and
-    the tensors that were traced still alive: call it right after tracing.
+    """Compile `guards` into one function. Torch's settings and dispatcher modes must be now as the guards expect
+    them, and the tensors that were traced still alive: call it right after tracing.
 
-    Equal guards are checked once. What hangs from a source is read only after the source's own guards held.
+    Equal guards are checked once. Parts of a source are read only after the source's own guards held.
     """
     different = list(dict.fromkeys(guards))
     for guard in different:

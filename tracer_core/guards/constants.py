@@ -1,4 +1,4 @@
-"""Values that are compared by value: when two are the same for a program that reads them."""
+"""Constants, and when two of them are the same for a program that reads them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SAME: dict[type, Callable[[Any, Any], bool]] = {
 
 
 def is_constant(value: Any) -> bool:
-    """Whether a CONSTANT guard can be made for `value`."""
+    """Return whether a CONSTANT guard can be created for `value`."""
     cls = type(value)
     if cls in (tuple, frozenset, torch.Size):
         return all(map(is_constant, value))
@@ -67,7 +67,7 @@ def same_constant(a: Any, b: Any) -> bool:
 
 
 def constant_key(value: Any) -> Any:
-    """A hashable stand-in, equal for two values exactly when `same_constant` holds."""
+    """Return a hashable stand-in, equal for two values exactly when `same_constant` holds."""
     cls = type(value)
     if cls in (tuple, torch.Size):
         return (cls, *map(constant_key, value))

@@ -14,7 +14,7 @@ from tracer_core.guards.constants import is_constant
 from tracer_core.names.code import class_name, code_text, function_name
 
 OBJECT = "an object"
-"""What a description begins with that says no more than the class."""
+"""Beginnings of descriptions that add nothing to the class."""
 
 # Python refuses to write out numbers that are longer.
 WRITTEN_BITS = 4000
@@ -62,7 +62,7 @@ def shape_text(tensor: torch.Tensor) -> str:
 
 
 def module_name(module: ModuleType) -> Any:
-    """A module's `__name__`; None if it has none. (It may answer any name by code of its own.)"""
+    """Return a module's `__name__`; None if it has none. (It may answer any name by code of its own.)"""
     return _NAMESPACE(module).get("__name__")
 
 
@@ -97,7 +97,7 @@ _BY_TYPE: list[tuple[type | tuple[type, ...], Callable[[Any], str]]] = [
 
 
 def describe(value: Any) -> str:
-    """One short line for any value. Runs no `__repr__` of the user's."""
+    """Describe any value in one short line. Runs no `__repr__` of the user's."""
     for types, text in _BY_TYPE:
         if issubclass(type(value), types):
             return text(value)

@@ -15,7 +15,8 @@ Const = Callable[[Any], str]
 
 
 class Kind:
-    """How one kind of guard is checked, compiled, and explained. Subclasses register under `@kind(name, rank)`.
+    """One kind of guard: its check, its compiled form, and its explanation. Subclasses register under `@kind(name,
+    rank)`.
 
     `rank` orders the guards of one source: cheap ones, and those that others rely on, first. `sees` is what a
     check looks at: the value at the guard's source, or for relations the values at `Guard.sources`.
@@ -24,27 +25,27 @@ class Kind:
     name = ""
     rank = 0
     verbs = ("was", "is")
-    """What `expected_text` follows, and what `seen_text` does."""
+    """The verbs before `expected_text` and before `seen_text`."""
 
     def key(self, expected: Any) -> Hashable:
-        """What tells two guards of this kind on one source apart."""
+        """Return the key that distinguishes two guards of this kind on one source."""
         return expected  # type: ignore[no-any-return]
 
     def holds(self, value: Any, expected: Any) -> bool:
-        """Whether `value` passes. May raise what looking at the value raises: that counts as failing."""
+        """Return whether `value` passes. May raise what reading the value raises: that counts as failing."""
         raise NotImplementedError
 
     def condition(self, value: str, expected: Any, const: Const) -> str:
-        """A Python expression, true where `holds` is. `value` may be mentioned several times, but its first mention
-        must always be evaluated."""
+        """Return a Python expression, true where `holds` is. `value` may be mentioned several times, but its first
+        mention must always be evaluated."""
         return f"{const(self.holds)}({value}, {const(expected)})"
 
     def text(self, name: str, expected: Any) -> str:
-        """The guard as a user reads it; `name` is that of its source."""
+        """Return the guard as a user reads it; `name` is that of its source."""
         raise NotImplementedError
 
     def expected_text(self, expected: Any) -> str:
-        """What was seen at compile time, to follow the first of `verbs`."""
+        """Return the value at compile time, to follow the first of `verbs`."""
         raise NotImplementedError
 
     def expected_against(self, expected: Any, value: Any) -> str:
@@ -52,19 +53,19 @@ class Kind:
         return self.expected_text(expected)
 
     def seen_text(self, value: Any, expected: Any) -> str:
-        """What came now, to follow the second of `verbs`."""
+        """Return the present value, to follow the second of `verbs`."""
         raise NotImplementedError
 
     def now(self, seen: str) -> str:
-        """What came now as a clause, the guard's text being known."""
+        """Return the present value as a clause, the guard's text being known."""
         return f"it {self.verbs[1]} {seen}"
 
     def difference(self, name: str, was: str, now: str) -> str:
-        """What was and what is (`now` follows a verb), as a clause."""
+        """Return the expected and the present value (`now` follows a verb), as a clause."""
         return f"{name} {self.verbs[0]} {was} at compile time and {now} now"
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
-        """What would avoid the failure, to follow `To avoid this, `."""
+        """How to avoid the failure, to follow `To avoid this, `."""
         raise NotImplementedError
 
     def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
@@ -103,9 +104,9 @@ def kind(name: str, rank: int) -> Callable[[type[Kind]], type[Kind]]:
 
 @dataclass(slots=True, eq=False)
 class Guard:
-    """What must hold at `source` for the compiled code to be reused.
+    """A condition on `source` that must hold for the compiled code to be reused.
 
-    Two guards are equal when they ask the same of the same source; `where` they were asked for does not count.
+    Two guards are equal when they check the same of the same source; `where` they were needed does not count.
     """
 
     source: Source
@@ -114,7 +115,7 @@ class Guard:
     where: Where | None = None
 
     def asked_at(self, where: Where) -> Guard:
-        """The guard itself, asked for there."""
+        """Return a copy of the guard, with that place."""
         self.where = where
         return self
 
@@ -124,7 +125,7 @@ class Guard:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All sources it looks at."""
+        """All sources that it reads."""
         rule = self.rule
         return rule.sources(self.source, self.expected) if isinstance(rule, Relation) else (self.source,)
 
@@ -139,13 +140,13 @@ class Guard:
         return (self.source, self.kind, self.rule.key(self.expected))
 
     def look(self, scope: Scope) -> Any:
-        """What the guard checks, as it is now. Raises what the accesses raise."""
+        """Return the property that the guard checks, as it is now. Raises the exceptions of the accesses."""
         if isinstance(self.rule, Relation):
             return tuple(source.find(scope) for source in self.sources)
         return self.source.find(scope)
 
     def holds(self, scope: Scope) -> bool:
-        """Whether it holds now, checked in plain Python. A value that cannot be reached does not hold."""
+        """Return whether it holds now, checked in plain Python. A value that cannot be reached does not hold."""
         try:
             return self.rule.holds(self.look(scope), self.expected)
         except Exception as error:

@@ -15,8 +15,8 @@ CPYTHON_HEAP_TYPE = 1 << 9
 
 
 def lives_forever(value: Any) -> bool:
-    """Whether `value` stays alive without us: a static type, a loaded module, or something that an imported module
-    other than `__main__` has under its own name."""
+    """Return whether `value` stays alive without us: a static type, a loaded module, or something that an imported
+    module other than `__main__` has under its own name."""
     cls = type(value)
     if issubclass(cls, ModuleType):
         return sys.modules.get(str(module_name(value))) is value
@@ -48,11 +48,11 @@ class Held:
             self.value = None
 
     def get(self) -> Any:
-        """The object, or None when it has died."""
+        """Return the object, or None when it has died."""
         return self.value if self.ref is None else self.ref()
 
     def is_(self, value: Any) -> bool:
-        """Whether `value` is the object. False once it has died."""
+        """Return whether `value` is the object. False once it has died."""
         return value is self.value if self.ref is None else value is not None and value is self.ref()
 
     def condition(self, value: str, const: Callable[[Any], str]) -> str:
@@ -96,7 +96,7 @@ def hold_weakly(source: Source) -> weakref.ref[Any] | None:
 
 
 def _functions_in(names: Mapping[str, Any]) -> Iterator[FunctionType]:
-    """The functions in a namespace, and in its classes."""
+    """Return the functions in a namespace, and in its classes."""
     for value in list(names.values()):
         if type(value) is FunctionType:
             yield value

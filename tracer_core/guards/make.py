@@ -1,4 +1,4 @@
-"""One function for each kind of guard: what the engine calls to ask for one."""
+"""One function for each kind of guard, which the engine calls to create one."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def static_tensor(source: Source, value: torch.Tensor) -> Guard:
 
 def shape(expression: str, sources: Sequence[Source], why: str = "") -> Guard:
     """A Python expression over sources holds: `shape("{0} % 8 == 0", [SizeSource(x, 0)])`. It may use builtins and
-    `math`. `why` says why it must, where no line of the program does."""
+    `math`. `why` is the reason, where no line of the program does."""
     return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources), why))
 
 
@@ -146,7 +146,7 @@ def not_duplicate(sources: Sequence[Source]) -> Guard:
 
 
 def apart(source: Source, others: Sequence[Source]) -> Guard:
-    """The iterator at `source` shares no iterator with those at `others`, and looks into no container there."""
+    """The iterator at `source` shares no iterator with those at `others`, and reads no container there."""
     return Guard(source, "APART", tuple(others))
 
 
@@ -161,5 +161,5 @@ def global_state_is(setting: str, value: Any) -> Guard:
 
 
 def libraries(read: Libraries) -> Guard:
-    """What a trace read of libraries and classes is as it was."""
+    """The values that a trace read from libraries and classes are unchanged."""
     return Guard(ConstSource.of_object(read, "libraries"), "LIBRARIES", read)

@@ -27,7 +27,8 @@ _EARLY = re.compile("\x01([0-9]+)\x01")
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A source, its guards, and what hangs from it. `rank` is that of the dearest guard in the subtree."""
+    """A source, its guards, and the sources based on it. `rank` is that of the most expensive guard in the
+    subtree."""
 
     number: int
     source: Source
@@ -102,7 +103,7 @@ class _Walk:
         self._examples: set[int] = set()
 
     def check_state(self, guards: list[Guard]) -> None:
-        """One call that implies the guards; only where it says no are they looked at one by one."""
+        """Check with one call that implies the guards; only where it fails are they checked one by one."""
         if not guards:
             return
         self.ordered += guards
@@ -154,7 +155,7 @@ class _Walk:
 
 
 def _expand(conditions: list[str], nodes: dict[int, _Node]) -> Iterator[str]:
-    """The conditions with every node's value filled in, in the order they are evaluated."""
+    """Return the conditions with every node's value filled in, in the order they are evaluated."""
     uses = Counter(_TOKEN.findall("\n".join([*conditions, *(node.text for node in nodes.values())])))
     assigned: set[str] = set()
 
@@ -188,7 +189,7 @@ class Generated:
 
 
 def generate(guards: list[Guard]) -> Generated:
-    """The function that checks `guards`, which are all different."""
+    """Return the function that checks `guards`, which are all different."""
     tree = _Tree()
     relations: list[Guard] = []
     settings: list[Guard] = []

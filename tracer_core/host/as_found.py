@@ -1,8 +1,9 @@
-"""What tracing changes around itself for a time, put back however tracing ends.
+"""Process state that tracing changes for a time, restored however tracing ends.
 
 A `with` block is not enough for that: Ctrl-C, and signal handlers of the program, raise between any two calls, also
-while a block of ours or of torch's is being entered or left. So each module says here what it changes outside of the
-trace, and how that is read and written; where tracing starts, all of it is noted, and where it ends, put back.
+while a block of ours or of torch's is being entered or left. So each module registers here the state that it changes
+outside of the trace, and how that is read and written; where tracing starts, all of it is noted, and where it ends,
+put back.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _things: list[tuple[Callable[[], Any], Callable[[Any], object]]] = []
 
 
 def put_back_after(read: Callable[[], T], write: Callable[[T], object]) -> None:
-    """What `read` returns where tracing starts is given to `write` where it ends, changed or not."""
+    """The value of `read` when tracing starts is passed to `write` when it ends, changed or not."""
     _things.append((read, write))
 
 
@@ -48,5 +49,5 @@ class AsFound:
 
 put_back_after(sys.getrecursionlimit, sys.setrecursionlimit)
 put_back_after(gc.isenabled, lambda enabled: gc.enable() if enabled else gc.disable())
-# (`warnings.catch_warnings` sets another list. What an import during the trace adds to the same list stays.)
+# (`warnings.catch_warnings` sets another list. Filters that an import adds to the same list during the trace stay.)
 put_back_attributes(warnings, "filters", "showwarning", "_showwarnmsg_impl")

@@ -1,6 +1,6 @@
-"""Whether Python runs for a question that torch's code in C++ asks of a tensor.
+"""Find out whether Python runs when torch's C++ code reads a property of a tensor.
 
-The device of a fake tensor, say, is known in Python alone, and some functions of torch that ask for it may not raise
+The device of a fake tensor, say, is known in Python alone, and some functions of torch that read it may not raise
 (autograd's nodes note of each tensor where it is): an exception from there ends the process.
 """
 
@@ -13,12 +13,13 @@ from typing import Any
 import torch
 
 _NAMESPACES = frozenset({"aten", "prim"})
-# (Looking this up the first time runs Python too. It is done here, before anybody asks.)
+# (The first lookup runs Python too. It is done here, before any other.)
 _DEVICE = torch.ops.prim.device.default
 
 
 def is_asked(frame: FrameType | None, until: CodeType) -> bool:
-    """Whether `frame`, or one that waits for it, answers such a question. No frame of `until`, or outside, counts."""
+    """Return whether `frame`, or one that waits for it, answers such a question. No frame of `until`, or outside,
+    counts."""
     while frame is not None and frame.f_code is not until:
         if _is_question(_operator(frame)):
             return True
@@ -27,7 +28,7 @@ def is_asked(frame: FrameType | None, until: CodeType) -> bool:
 
 
 def _operator(frame: FrameType) -> Any:
-    """What a `__torch_dispatch__`, or a function that is wrapped around one, is called for."""
+    """Return the call that a `__torch_dispatch__`, or a function that wraps one, receives."""
     code = frame.f_code
     if code.co_name == "__torch_dispatch__" and code.co_argcount > 1:
         return frame.f_locals.get(code.co_varnames[1])
@@ -38,7 +39,7 @@ def _operator(frame: FrameType) -> Any:
 
 
 def _is_question(operator: Any) -> bool:
-    """Whether it gives no tensor. (Operators of other libraries are called by programs, and may take long.)"""
+    """Return whether it gives no tensor. (Operators of other libraries are called by programs, and may take long.)"""
     if operator is _DEVICE:
         return True
     if not isinstance(operator, torch._ops.OpOverload) or operator.namespace not in _NAMESPACES:

@@ -13,9 +13,9 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """`text` names it for people, `read` gives its value now (compared with `==`), `advice` says how a user keeps
+    """`text` names it for people, `read` gives its value now (compared with `==`), `advice` tells how a user keeps
     it the same, `write` puts a value back (None where that is done by leaving a block). Every graph depends on those
-    with `always`; on the others only a program that asks."""
+    with `always`; on the others only for a program that reads them."""
 
     text: str
     read: Callable[[], Any]
@@ -47,14 +47,14 @@ def _set_autocast(value: tuple[tuple[str, bool, torch.dtype], ...]) -> None:
 
 
 def _torch_function_modes() -> tuple[type, ...]:
-    """The classes of the active modes, the bottom one first."""
+    """Return the classes of the active modes, the bottom one first."""
     depth = torch._C._len_torch_function_stack()
     return tuple(type(torch._C._get_function_stack_at(i)) for i in range(depth)) if depth else ()
 
 
 def programs_mode() -> Any:
-    """The innermost active mode to which torch shows each call, or each operation, and which decides what that gives;
-    None where there is none. (Default devices are such modes as well: what these do is known.)"""
+    """Return the innermost active mode to which torch shows each call, or each operation, and which decides what that
+    gives; None where there is none. (Default devices are such modes as well: what these do is known.)"""
     if torch._C._len_torch_dispatch_stack():
         return _get_current_dispatch_mode_stack()[-1]
     for place in reversed(range(torch._C._len_torch_function_stack())):

@@ -1,4 +1,4 @@
-"""Exceptions of the user's signal handlers, raised while our code or a graph runs: they are the program's own.
+"""Pass on exceptions of the user's signal handlers that are raised while our code or a graph runs.
 
 Python runs a handler between any two instructions, so what it raises comes out of whatever is running: of our code,
 which would take it for a fault of its own or for what a function called while tracing raises, or of a graph, whose
@@ -29,7 +29,7 @@ class Interrupted(BaseException):
 
 
 class _Marking:
-    """Calls a handler of the program, or has it wait while nothing may be raised. What it raises comes as
+    """Calls a handler of the program, or has it wait while nothing may be raised. Its exceptions come as
     `Interrupted`; KeyboardInterrupt of Python's own handler passes for itself. `outer` is what the program was
     handling when tracing started, and `start` the code that tracing starts in."""
 
@@ -98,7 +98,7 @@ put_back_after(lambda: None, _unmark_handlers)
 
 
 def in_context_of(error: BaseException, handled: BaseException | None, instead: BaseException | None) -> None:
-    """Put `instead` where `error` is in the context of `handled`, an exception of ours."""
+    """Put `instead` where `error` is in the context of `handled`, an exception of the engine's own."""
     seen: set[int] = set()
     inner: BaseException | None = error
     while inner is not None and handled is not None and id(inner) not in seen:
@@ -110,8 +110,9 @@ def in_context_of(error: BaseException, handled: BaseException | None, instead: 
 
 
 def handlers_part(error: BaseException) -> TracebackType | None:
-    """The part of the traceback of `error` that a signal handler of the program is to blame for, None where none is:
-    from the frame on that is of an installed handler, or was given a signal's number and the frame that called it."""
+    """Return the part of the traceback of `error` that a signal handler of the program is to blame for, None where
+    none is: from the frame on that is of an installed handler, or was given a signal's number and the frame that
+    called it."""
     trace = None if error.__traceback__ is None else error.__traceback__.tb_next
     if trace is None:
         return None
@@ -138,12 +139,13 @@ def clear_frames(error: BaseException) -> None:
 
 
 def is_from_outside(error: BaseException) -> bool:
-    """Whether `error`, caught around our code or a graph, is neither's: then it is not for us to deal with."""
+    """Return whether `error`, caught around our code or a graph, is neither's: then it is not for us to deal with."""
     return not isinstance(error, Exception) or handlers_part(error) is not None
 
 
 def _is_interruption(frame: FrameType) -> bool:
-    """Whether a finished frame holds a number and the frame that called it. (`f_locals` would keep what it holds.)"""
+    """Return whether a finished frame holds a number and the frame that called it. (`f_locals` would keep what it
+    holds.)"""
     caller = frame.f_back
     if caller is None or frame.f_code.co_argcount < 2:
         return False
@@ -152,7 +154,7 @@ def _is_interruption(frame: FrameType) -> bool:
 
 
 def code_of(handler: Any) -> CodeType | None:
-    """The code that runs first when `handler` is called, where it is Python's."""
+    """Return the code that runs first when `handler` is called, where it is Python's."""
     if not callable(handler):
         return None
     for _ in range(8):

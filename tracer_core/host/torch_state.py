@@ -1,4 +1,4 @@
-"""What torch keeps for this thread while its functions run: modes, dispatch keys, the context of a compilation.
+"""State that torch keeps for this thread while its functions run: modes, dispatch keys, the context of a compilation.
 
 Fake tensors, back ends, and the functions they call switch it; `as_found` puts it back after them.
 """
@@ -55,7 +55,7 @@ def _undo_transforms(depth: int) -> None:
 
 
 def _dispatch_keys() -> tuple[Any, Any]:
-    """Those that are included, and those that are excluded, whatever the arguments of a call are."""
+    """Return the dispatch keys that are included, and those excluded, whatever the arguments of a call are."""
     return torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
 
 

@@ -1,8 +1,8 @@
-"""Warnings that what we call while tracing gives: noticed, so that plain Python gives them, from the user's line.
+"""Notice warnings that calls during the trace give, so that plain Python gives them, at the user's line.
 
 While `Noticing` is on, the first of Python's filters is one of ours. It notes a warning of this thread that others
-would let through, and has it ignored. Python asks the filters before it writes down where a warning was given, so
-nothing is left of it: the instruction that warned then runs as plain Python, as often as its filters say.
+would let through, and has it ignored. Python consults the filters before it notes where a warning was given, so
+nothing is left of it: the instruction that warned then runs as plain Python, as often as its filters allow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Now(threading.local):
-    """The program's module that this thread traces, None for none; text and module of the warning looked at."""
+    """The program's module that this thread traces, None for none; text and module of the warning being checked."""
 
     program: str | None = None
     text = ""
@@ -39,7 +39,8 @@ _known_patterns: set[Any] = set()
 
 
 def take() -> str:
-    """The first of the warnings noticed. `re` forgets what it has compiled meanwhile: it warns but the first time."""
+    """Return the first of the warnings noticed. `re` forgets what it has compiled meanwhile: it warns but the first
+    time."""
     first = noticed[0]
     noticed.clear()
     for key in [key for key in _patterns if key not in _known_patterns]:
@@ -56,7 +57,7 @@ class _AnyText:
 
 
 class _AnyModule:
-    """Stands in a filter where the pattern of modules does. What our own code calls is the program's."""
+    """Stands in a filter where the pattern of modules does. Calls by our own code count as the program's."""
 
     def match(self, module: str) -> bool:
         _now.module = (_now.program or "") if module.startswith("tracer_core.") else module
@@ -79,7 +80,7 @@ _FILTER: Any = ("ignore", _AnyText(), _Shown, _AnyModule(), 0)
 
 
 def _shown(text: str, category: type, module: str) -> bool:
-    """Whether a warning from a module is more than ignored."""
+    """Return whether a warning from a module is more than ignored."""
     for entry in list(warnings.filters):
         if entry is _FILTER:
             continue

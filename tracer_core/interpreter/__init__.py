@@ -1,5 +1,5 @@
 """Symbolic frames and the handlers of their instructions.
 
-In: a frame's code and the trackers of its arguments. Out: the tracker it returns, and all that its steps did to the
-graph, the guards and the side effects. `@op(name)` registers a handler; `Interpreter` walks, inlines, unwinds.
+In: a frame's code and the trackers of its arguments. Out: the tracker it returns, with the nodes, guards and side
+effects that its steps added. `@op(name)` registers a handler; `Interpreter` traces, inlines, unwinds.
 """

@@ -1,4 +1,4 @@
-"""Binding arguments to parameters as Python does, with Python's own words where they do not fit."""
+"""Bind arguments to parameters as Python does, with Python's own errors where they do not fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 def bind(
     tx: Tracing, target: InlineTarget, args: Sequence[VariableTracker], kwargs: Mapping[str, VariableTracker]
 ) -> dict[str, VariableTracker]:
-    """The locals that a call starts with. Raises TypeError in the traced program as the real call would."""
+    """Return the locals that a call starts with. Raises TypeError in the traced program as the real call would."""
     code = target.code
     names = code.co_varnames
     count, keyword_only = code.co_argcount, code.co_kwonlyargcount

@@ -1,6 +1,6 @@
-"""Branches on data of which one side only raises: the graph checks that the other one is right, and goes on.
+"""Data-dependent branches of which one side only raises: the graph checks that the other side is taken.
 
-Should the check fail when the graph runs, the graph gives way to the original code, which raises at its place.
+If the check fails when the graph runs, the original code runs instead, and raises at its place.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from tracer_core.variables.operations.in_graph import call_in_graph
 _ENDS = frozenset({"RETURN_VALUE", "YIELD_VALUE", "RERAISE", "RETURN_GENERATOR"})
 _SAID = "the program goes another way here than the graph"
 _LONGEST = 80
-"""How many instructions are looked at for the end of a side."""
+"""How many instructions are searched for the end of a side."""
 
 
 def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: VariableTracker) -> bool | None:
-    """Whether the jump `ins`, made where the truth of `tracker` is `on`, is made; None where nothing can be said.
+    """Return whether the jump `ins`, which jumps where the truth of `tracker` is `on`, jumps; None where that is
+    unknown.
 
     Only of tensors on the CPU: on other devices a check that fails shows later, or ends the process.
     """
@@ -42,7 +43,7 @@ def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: Vari
 
 
 def _only_raises(frame: Frame, position: int) -> bool:
-    """Whether what runs from there on comes to a `raise` with no other way to go."""
+    """Return whether all paths from there lead to a `raise`."""
     instructions = frame.decoded.instructions
     for instruction in instructions[position : position + _LONGEST]:
         if instruction.op == "RAISE_VARARGS":

@@ -1,4 +1,4 @@
-"""How deep calls may nest: in the traced program, by Python's own limit, and in the interpreter that walks them."""
+"""Limits on nested calls: in the traced program, by Python's own limit, and in the interpreter that traces them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_DEPTH = 200
 
 # An inlined call takes about ten of the interpreter's own Python frames.
 _FRAMES_PER_CALL = 16
-# What the last call of the program needs besides its own frame: calls of functions in C count, too.
+# Frames that the last call of the program needs besides its own: calls of functions in C count, too.
 _SPARE = 8
 
 
@@ -34,8 +34,8 @@ def make_room_to_recurse() -> None:
 
 
 def levels_left() -> int:
-    """How many calls the traced program may surely nest before it meets Python's limit. (Where it gets near, the
-    graph breaks, and Python raises or does not.)"""
+    """Return how many calls the traced program may surely nest before it meets Python's limit. (Where it gets near,
+    the graph breaks, and Python raises or does not.)"""
     return max(1, _program.levels)
 
 

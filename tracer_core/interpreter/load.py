@@ -1,4 +1,4 @@
-"""Imports every module that registers handlers, so that the tables are full."""
+"""Import every module that registers handlers, so that the tables are full."""
 
 from __future__ import annotations
 

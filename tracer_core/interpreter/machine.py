@@ -1,4 +1,5 @@
-"""`Interpreter`: walks frames symbolically, inlines calls, unwinds exceptions, and stops where the graph must end."""
+"""`Interpreter`: executes frames symbolically, inlines calls, unwinds exceptions, and stops where the graph must
+end."""
 
 from __future__ import annotations
 
@@ -42,14 +43,14 @@ CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
 class GraphEnds(Exception):
-    """The walk has reached the instruction of the root frame at which an earlier attempt failed."""
+    """The attempt has reached the instruction of the root frame at which an earlier one failed."""
 
 
 class MustRestart(Exception):
-    """The root instruction number `at` cannot be done; walk again and end the graph before it.
+    """The root instruction number `at` cannot be traced; trace again and end the graph before it.
 
-    `position` is where in the root's code the walk came, and `told` what it was told otherwise than plain Python
-    (of `tracer_core.compiling.QUESTIONS`); both are filled in when the walk has ended.
+    `position` is how far the attempt came in the root's code, and `told` the answers that differed from plain
+    Python's (of `tracer_core.compiling.QUESTIONS`); both are filled in when the attempt has ended.
     """
 
     position = -1
@@ -85,7 +86,7 @@ class Interpreter(Operations):
         self.instruction: Instruction | None = None
         self.root = self.frame = self._root_frame()
 
-    # --- what trackers ask ------------------------------------------------------------------------------
+    # --- what trackers call -----------------------------------------------------------------------------
 
     def guard(self, guard: Guard) -> None:
         self.output.guard(guard)
@@ -109,7 +110,7 @@ class Interpreter(Operations):
         self.raise_tracker(exception)
 
     def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
-        """Raise it in the traced program, in the context of what is being handled."""
+        """Raise the exception in the traced program, in the context of the one being handled."""
         context = self.handled()
         if context is not None and context is not exception:
             exception.set_context(self, context)
@@ -117,7 +118,7 @@ class Interpreter(Operations):
         raise ObservedException(exception)
 
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-        """Call a Python function of ours on trackers, walking its code."""
+        """Call a Python function of ours on trackers, by inlining its code."""
         return self.call(UserFunctionVariable(function, None), args, kwargs)
 
     def call(
@@ -152,7 +153,7 @@ class Interpreter(Operations):
     def inline(
         self, function: FunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
-        """Walk the function's code in a frame of its own; a generator's frame waits at its start."""
+        """Trace the function's code in a frame of its own; a generator's frame is suspended at its start."""
         target = function.target(self)
         if self.frame.depth >= self.max_depth:
             raise Unsupported("too-deep", depth=self.max_depth, name=target.name)
@@ -188,7 +189,7 @@ class Interpreter(Operations):
             self.instruction = caller_instruction
 
     def run(self, frame: Frame) -> VariableTracker:
-        """Walk instructions of `frame` until one ends it."""
+        """Execute instructions of `frame` until one ends it."""
         instructions, handlers = frame.decoded.instructions, handlers_of(frame.decoded)
         observer = self.observer
         is_root = frame.parent is None
@@ -221,7 +222,7 @@ class Interpreter(Operations):
                 return result
 
     def _give_up(self, frame: Frame, instruction: Instruction, error: Exception) -> None:
-        """Turn what cannot be done into a restart at the root instruction, remembering the innermost place."""
+        """Turn an `Unsupported` into a restart at the root instruction, remembering the innermost place."""
         if noticed:
             error = _gives_warning()
         unsupported = error if isinstance(error, Unsupported) else _as_unsupported(error, frame)
@@ -232,7 +233,7 @@ class Interpreter(Operations):
         raise unsupported
 
     def breaks(self, unsupported: Unsupported, frame: Frame, position: int) -> None:
-        """Note, if it is not known yet, that this instruction of the frame that runs cannot be done, and tell the
+        """Note, if it is not known yet, that this instruction of the running frame breaks the graph, and tell the
         observer."""
         self.instruction = instruction = frame.decoded.instructions[position]
         if unsupported.where is None:
@@ -261,7 +262,7 @@ class Interpreter(Operations):
         frame.pc = frame.decoded.index[handler.target]
 
     def handled(self) -> ExceptionVariable | None:
-        """The exception being handled, here or in a caller."""
+        """Return the exception being handled, here or in a caller."""
         frame: Frame | None = self.frame
         while frame is not None:
             if frame.caught:
@@ -302,7 +303,7 @@ class Interpreter(Operations):
         return frame.running(frame.pc - 1 if at is None else at)
 
     def where(self) -> Where:
-        """What is running now."""
+        """Return a description of the code that is running now."""
         if self.steps == 0:
             return self.start
         return Where.of(self.steps - 1, (*self._calls(), *self.input.callers))

@@ -1,4 +1,5 @@
-"""`Operations`: what Python does with any values, on trackers, as `Tracing` offers it."""
+"""`Operations`: Python's operations on values (attributes, calls, truth, ...), on trackers, as `Tracing` offers
+them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from tracer_core.variables.operations.truth_and_length import length, truth
 
 
 class Operations:
-    """The functions of `variables/` that do it, as methods: their first argument is the interpreter."""
+    """The functions of `variables/operations` as methods: their first argument is the interpreter."""
 
     call_method = call_method
 

@@ -1,4 +1,4 @@
-"""The table of what each instruction is in Python text: one rule per canonical instruction, under `@writes`."""
+"""The table of rules that write an instruction as Python text: one per canonical instruction, under `@writes`."""
 
 from __future__ import annotations
 

@@ -51,18 +51,18 @@ def name_of(name: str) -> Shown:
 
 
 def computed(text: str, binds: int = POSTFIX) -> Shown:
-    """An expression that has to be evaluated where it stands."""
+    """Return an expression that has to be evaluated where it stands."""
     return Shown(text, binds, None)
 
 
 def display(brackets: str, items: Iterable[Shown]) -> Shown:
-    """A container that is made here, of these items."""
+    """Return a container that is created here, of these items."""
     texts = [item.within(TERNARY) for item in items]
     return Shown(_in_brackets(brackets, texts), ATOM, None, (brackets[0], brackets[1], texts))
 
 
 def added(to: Shown, item: str) -> bool:
-    """Whether `item` could be written into the display itself; else it has to be added by a statement."""
+    """Return whether `item` could be written into the display itself; else it has to be added by a statement."""
     if to.open is None:
         return False
     left, right, items = to.open
@@ -93,7 +93,7 @@ _NAMED_BY_QUALNAME = (
 
 
 def constant(value: Any) -> Shown:
-    """An object in the code, by the name a reader knows it under. Runs no code of the user's."""
+    """Return an object in the code, by the name a reader knows it under. Runs no code of the user's."""
     kind = type(value)
     if kind in _PLAIN:
         return Shown(_plain(value), UNARY if kind in (int, float, complex) and _plain(value)[0] == "-" else ATOM)
@@ -115,7 +115,7 @@ def _plain(value: Any) -> str:
 
 
 def code_name(code: CodeType) -> str:
-    """The function's name, as a name can be written (`<lambda>` cannot)."""
+    """Return the function's name, as a name can be written (`<lambda>` cannot)."""
     name = resume_name_of(code).strip("<>")
     return f"{name}_" if keyword.iskeyword(name) else name
 

@@ -1,4 +1,4 @@
-"""The state of a code that is written down as Python text: expressions on the stack, and names of variables."""
+"""The state of a code that is being written as Python text: expressions on the stack, and names of variables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class State:
     # --- names ------------------------------------------------------------------------------------------
 
     def name(self, name: str) -> str:
-        """The readable name of a local."""
+        """Return the readable name of a local."""
         if not is_ours(name) and not name.startswith("."):
             return name
         if name not in self._names:
@@ -42,7 +42,7 @@ class State:
         return self._names[name]
 
     def temporary(self, stem: str = "value") -> str:
-        """A name for a value that the code keeps on the stack."""
+        """Return a name for a value that the code keeps on the stack."""
         if stem not in self._taken and stem != "value":
             return self._free_name(stem)
         return next(
@@ -67,11 +67,11 @@ class State:
         return self.stack.pop() if self.stack else Shown("<nothing>")
 
     def pop_n(self, count: int) -> list[Shown]:
-        """The top `count` items, the deepest first."""
+        """Return the top `count` items, the deepest first."""
         return [self.pop() for _ in range(count)][::-1]
 
     def named(self, value: Shown) -> Shown:
-        """The value under a name, so that it can be used more than once."""
+        """Return the value under a name, so that it can be used more than once."""
         if value.names is not None and value.binds == ATOM:
             return value
         named = name_of(self.temporary())

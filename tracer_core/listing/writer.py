@@ -1,7 +1,7 @@
 """Generated code as a person reads it: a Python listing.
 
-The code is walked as it runs, with expressions on the stack in place of values. Of the copy of the user's own code
-only the instruction that ended the graph is shown, and the calls of resume functions after it.
+Instructions are read in the order in which they run, with expressions on the stack in place of values. Of the copy of
+the user's own code only the instruction that ended the graph is shown, and the calls of resume functions after it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_DEPTH = 20
 
 
 def python_listing(program: Program, replaced: CodeType | None = None) -> str:
-    """What a code does, one statement a line, as Python text; what has no Python text stands in a comment. It is
+    """Write a code's statements as Python text, one a line; those without Python text stand in a comment. It is
     called as the code that it has `replaced`. Instructions of the user's are those that know their origin."""
     writer = _Writer(program)
     writer.walk(0)
@@ -34,7 +34,7 @@ def python_listing(program: Program, replaced: CodeType | None = None) -> str:
 
 
 class _Writer:
-    """Walks one code. `entered` says that the walk has jumped out of the generated part."""
+    """Reads one code. `entered` tells whether it has jumped out of the generated part."""
 
     def __init__(self, program: Program) -> None:
         self.code = program.template
@@ -67,7 +67,7 @@ class _Writer:
             texts.append(f"**{names[extra]}")
         return ", ".join(texts)
 
-    # --- walking ----------------------------------------------------------------------------------------
+    # --- reading instructions ---------------------------------------------------------------------------
 
     def walk(self, start: int) -> None:
         """Write down what runs from this position on, to where it returns, raises, or is the user's own again."""
@@ -100,7 +100,7 @@ class _Writer:
             rule(self.state, instruction)
 
     def _untold(self, instruction: Instruction) -> None:
-        """An instruction that has no Python text: say its name, and make up names for what it leaves."""
+        """An instruction that has no Python text: write its name, and invent names for its results."""
         info, state = OPS[instruction.op], self.state
         state.spill()
         taken = state.pop_n(info.takes(instruction.arg))
@@ -133,7 +133,7 @@ class _Writer:
         return None
 
     def _is_generated(self, position: int) -> bool:
-        """Whether the instruction is none of the user's: after one of these, the call of a resume function."""
+        """Return whether the instruction is none of the user's: after one of these, the call of a resume function."""
         return self.instructions[position].origin is None
 
     def _line(self, instruction: Instruction) -> str:
@@ -189,7 +189,7 @@ class _Writer:
     # --- exceptions -------------------------------------------------------------------------------------
 
     def _only_sets_exception(self, position: int, instruction: Instruction) -> bool:
-        """Whether this raises an exception only to be in the state of handling it."""
+        """Return whether this raises an exception only to be in the state of handling it."""
         if instruction.op != "RAISE_VARARGS" or instruction.arg != 1 or instruction.handler is None:
             return False
         following = self.instructions[position + 1 : position + 2]

@@ -1,7 +1,7 @@
-"""How code, and what its frames hold, is named before people.
+"""Names for code and for the values in its frames, as users read them.
 
-A resume function is named after the user's function and the line of the break it goes on after, its arguments after
-what they are in that function. What `torch.nn.Module` does around `forward` is named after the module's class.
+A resume function is named after the user's function and the line of the break before it, its arguments after
+what they are in that function. Code of `torch.nn.Module` around `forward` is named after the module's class.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The rest of a function after a break, as a code of its own: `after` says which ("line 12"). `arguments` names
-    those that the engine introduced."""
+    """The rest of a function after a break, as a code of its own: `after` names the break ("line 12"). `arguments`
+    names those that the engine introduced."""
 
     function: str
     after: str
@@ -52,7 +52,7 @@ _NOTHING: Mapping[str, Label] = {}
 
 
 def name_rest(code: CodeType, original: CodeType, after: str, arguments: Mapping[str, Label]) -> None:
-    """Have `code` named as the rest of `original` after what `after` says, until `forget_code`."""
+    """Have `code` named as the rest of `original` after the break `after`, until `forget_code`."""
     _rests[id(code)] = Rest(code_name(original), after, is_module_call(original), arguments)
 
 
@@ -61,14 +61,14 @@ def forget_code(code: CodeType) -> None:
 
 
 def argument_labels(code: CodeType) -> Mapping[str, Label]:
-    """The names of those arguments of a code that the engine introduced."""
+    """Return the names of those arguments of a code that the engine introduced."""
     rest = _rests.get(id(code))
     return _NOTHING if rest is None else rest.arguments
 
 
 def code_name(code: CodeType, module: str | None = None) -> str:
-    """The code as people know it: a function's qualified name, or "`f`, after line 12". `module` is what
-    `module_called` says of its frame."""
+    """Return the code as people know it: a function's qualified name, or "`f`, after line 12". `module` is what
+    `module_called` returns for its frame."""
     rest = _rests.get(id(code))
     if rest is not None:
         called = f"{module}.__call__" if module is not None and rest.of_module_call else rest.function
@@ -77,18 +77,18 @@ def code_name(code: CodeType, module: str | None = None) -> str:
 
 
 def frame_name(code: CodeType, arguments: Mapping[str, Any]) -> str:
-    """The code of a frame with these arguments, as people know it."""
+    """Return the code of a frame with these arguments, as people know it."""
     return code_name(code, module_called(code, arguments, type))
 
 
 def code_text(code: CodeType) -> str:
-    """The code as an object: `code f (model.py:12)`."""
+    """Return the code as an object: `code f (model.py:12)`."""
     name = code_name(code) if id(code) in _rests else code.co_name
     return f"code {name} ({place(shown_file(code.co_filename), code.co_firstlineno)})"
 
 
 def function_name(function: Any) -> str | None:
-    """The qualified name of anything callable, as people know it; None where it has none."""
+    """Return the qualified name of anything callable, as people know it; None where it has none."""
     code = getattr(function, "__code__", None)
     if type(code) is CodeType and is_module_call(code):
         return code_name(code)
@@ -99,11 +99,11 @@ def function_name(function: Any) -> str | None:
 
 
 _OF_PYBIND11 = "pybind11_detail_"
-"""What the qualified names of functions begin with that are written in C++, for the library that made them."""
+"""Prefixes of the qualified names of C++ functions, for the library that created them."""
 
 
 def class_name(cls: type, attribute: str = "__qualname__") -> str:
-    """The name of a class, as people know it."""
+    """Return the name of a class, as people know it."""
     name: str = getattr(cls, attribute)
     return _CLASSES_OF_PYBIND11.get(name, name)
 
@@ -112,7 +112,7 @@ _CLASSES_OF_PYBIND11 = {"pybind11_type": "class of C++ classes", "pybind11_objec
 
 
 def object_name(value: Any) -> str:
-    """A name for any object: of one that has none, its class. Runs no `__repr__` of the program's."""
+    """Return a name for any object: of one that has none, its class. Runs no `__repr__` of the program's."""
     if type(value) is CodeType:
         return code_text(value)
     plain = value is None or type(value) in (bool, int, float, str, bytes)
@@ -125,7 +125,8 @@ _MODULE_CALLS = ("_wrapped_call_impl", "_call_impl")
 
 
 def module_called(code: CodeType, arguments: Mapping[str, Any], class_of: Callable[[Any], type]) -> str | None:
-    """The name of the class of the module that a frame calls, where all modules have the frame's code in common."""
+    """Return the name of the class of the module that a frame calls, where all modules have the frame's code in
+    common."""
     rest = _rests.get(id(code))
     if "self" not in arguments or not (is_module_call(code) if rest is None else rest.of_module_call):
         return None
@@ -133,13 +134,13 @@ def module_called(code: CodeType, arguments: Mapping[str, Any], class_of: Callab
 
 
 def is_module_call(code: CodeType) -> bool:
-    """Whether it is what `torch.nn.Module` does around `forward`."""
+    """Return whether it is what `torch.nn.Module` does around `forward`."""
     return code.co_name in _MODULE_CALLS and any(code is each for each in module_calls())
 
 
 def module_calls() -> list[CodeType]:
-    """The codes between a call of any module and its `forward`; none where torch is not imported. (Copies of them are
-    equal to them.)"""
+    """Return the codes between a call of any module and its `forward`; none where torch is not imported. (Copies of
+    them are equal to them.)"""
     module = getattr(sys.modules.get("torch.nn.modules.module"), "Module", None)
     methods = (vars(module).get(name) for name in _MODULE_CALLS) if isinstance(module, type) else ()
     return [method.__code__ for method in methods if isinstance(method, FunctionType)]

@@ -1,4 +1,4 @@
-"""How the frame that starts now was entered: by a person's call of what they compiled, or from anywhere else."""
+"""How the frame that starts now was called: by a user's call of a compiled object, or from anywhere else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _LOOKING = ("tracer_core.frame_eval.hook", "tracer_core.frame_eval.convert", "tr
 
 
 def is_what_was_compiled(looking: str) -> bool:
-    """Whether the frame that starts is what a person compiled, and not something that it calls, or that the collector
-    or a library's bookkeeping runs. `looking` is the module that asks."""
+    """Return whether the frame that starts is what a person compiled, and not something that it calls, or that the
+    collector or a library's bookkeeping runs. `looking` is the calling module."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (_module(frame) in (looking, *_LOOKING) or is_module_call(frame.f_code)):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""How files are called before people: a notebook's cell is `Cell In[3]`, not the file that stands for it."""
+"""Names of files as users read them: a notebook's cell is `Cell In[3]`, not the file that stands for it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _names: list[Callable[[str], str]] = []
 
 
 def name_files(name: Callable[[str], str]) -> None:
-    """Have files shown as `name(filename)` says, in recordings, guards and messages."""
+    """Show files as `name(filename)` in recordings, guards and messages."""
     _names[:] = [name]
 
 
 def shown_file(filename: str) -> str:
-    """The file's name as people know it."""
+    """Return the file's name as people know it."""
     return _names[0](filename) if _names else filename
 
 

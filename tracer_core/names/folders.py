@@ -1,4 +1,4 @@
-"""Where Python's own library and installed packages lie."""
+"""The folders of Python's own library and of installed packages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ def _folders(*keys: str) -> tuple[str, ...]:
 
 
 SITE_FOLDERS = _folders("purelib", "platlib")
-"""Where packages are installed."""
+"""The folders in which packages are installed."""
 LIBRARY_FOLDERS = _folders("stdlib", "platstdlib")
-"""Where Python's own library lies; packages may be installed below."""
+"""The folders of Python's own library; packages may be installed below."""

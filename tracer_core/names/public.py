@@ -1,4 +1,4 @@
-"""What people call functions and classes: the module they are found in, and their name there."""
+"""Names by which users know functions and classes: the module they are found in, and their name there."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def name_of(function: Any) -> str:
 
 
 def _public(module: str, name: str, function: Any) -> str:
-    """The module in which people find what `module` defines under `name`: a package around it, or the one that a
-    module in C is the inside of."""
+    """Return the module in which people find what `module` defines under `name`: a package around it, or the one that
+    a module in C is the inside of."""
     inner = module.rpartition(".")[2]
     parts = _PUBLIC.get(module, module).split(".")
     around = (".".join(parts[:count]) for count in range(1, len(parts)))

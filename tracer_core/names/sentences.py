@@ -1,4 +1,4 @@
-"""English for what sentences are filled with: articles, commas, numbers in words."""
+"""Parts of English sentences: articles, commas, numbers in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def filled(sentence: str, details: Mapping[str, Any]) -> str:
-    """The format string filled with the details, with the articles and commas that these call for."""
+    """Return the format string filled with the details, with the articles and commas that these call for."""
 
     def with_article(match: re.Match[str]) -> str:
         article = f"{match[1]}n" if _begins_with_vowel(str(details[match[2]])) else match[1]

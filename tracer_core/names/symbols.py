@@ -1,4 +1,4 @@
-"""Symbols of sizes and numbers, said with what they stand for."""
+"""Names for symbols of sizes and numbers, by the values that they stand for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 
 SYMBOL = re.compile(r"(?<![\w.'])(?:s|u|zf|zuf|zub)\d+\b(?![\['])")
-"""What torch calls a symbol. (`u8[3]` is a tensor.) Made once: the program may look into the cache of `re`."""
+"""Torch's names for symbols. (`u8[3]` is a tensor.) Compiled once: the program may look into the cache of `re`."""
 
 
 def symbols_in(text: str, meanings: Mapping[str, str]) -> list[str]:
-    """The names of those symbols that stand in the text, in order."""
+    """Return the names of those symbols that stand in the text, in order."""
     return list(dict.fromkeys(name for name in SYMBOL.findall(text) if name in meanings)) if meanings else []
 
 
@@ -20,7 +20,7 @@ def said(names: list[str], meanings: Mapping[str, str]) -> str:
 
 
 def explained(text: str, meanings: Mapping[str, str]) -> str:
-    """The text, followed by what the symbols in it stand for."""
+    """Return the text, followed by what the symbols in it stand for."""
     names = symbols_in(text, meanings)
     if not names:
         return text
@@ -29,5 +29,5 @@ def explained(text: str, meanings: Mapping[str, str]) -> str:
 
 
 def of_node(name: str) -> str:
-    """What a symbol stands for that a node of the graph computes."""
+    """Describe the node of the graph whose result a symbol stands for."""
     return f"what node `{name}` computes"

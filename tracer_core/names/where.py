@@ -1,4 +1,5 @@
-"""Where in the program something was asked for: the line a person can change, and the library's line below it."""
+"""`Where`: the place in the program that needed something: the line a person can change, and the library's line below
+it."""
 
 from __future__ import annotations
 
@@ -82,7 +83,8 @@ class Where:
 
     @staticmethod
     def of(step: int, calls: Iterable[tuple[CodeType, int]]) -> Where:
-        """The place to look at among the calls that are running, the innermost first (there is at least one)."""
+        """Return the place to look at among the calls that are running, the innermost first (there is at least
+        one)."""
         best: tuple[CodeType, int] | None = None
         innermost: tuple[CodeType, int] | None = None
         owner = -1

@@ -1,7 +1,7 @@
-"""Library functions again, in Python the interpreter can trace.
+"""Library functions, rewritten in Python that the interpreter can trace.
 
 In: the same arguments as the originals. Out: the same results, exceptions and order of effects. A function here is
-walked like a user's; its frames show in a recording under this file's name. Modules are named after the library
+inlined like a user's; its frames show in a recording under this file's name. Modules are named after the library
 module they stand in for.
 """
 

@@ -1,4 +1,4 @@
-"""What `collections` does in C."""
+"""Functions of `collections` that are written in C, in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`copy.copy` and `copy.deepcopy` on containers and plain objects, without asking for addresses."""
+"""`copy.copy` and `copy.deepcopy` on containers and plain objects, without using addresses."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def deep(x: Any, memo: Any = None, _nil: Any = ()) -> Any:
 
 
 class Memo:
-    """What was copied, found by identity."""
+    """The table of copies, found by identity of the original."""
 
     def __init__(self) -> None:
         self.table = new_table()
@@ -61,7 +61,7 @@ class Memo:
         return made
 
     def by_address(self, *args: Any, **kwargs: Any) -> Any:
-        """What else a program asks of the dict that this stands for hangs on addresses: the graph breaks."""
+        """Any other method of the dict that this stands for depends on addresses: the graph breaks."""
         return id(self.table)
 
     __len__ = __iter__ = __bool__ = __contains__ = __getitem__ = __setitem__ = __delitem__ = by_address
@@ -118,11 +118,11 @@ _REDUCED: dict[type, Callable[[Any], tuple[Any, tuple[Any, ...], Any, Any]]] = {
     collections.defaultdict: _of_defaultdict,
     functools.partial: lambda x: (_partial, (x.func, x.args, x.keywords), None, None),
 }
-"""What library containers in C say they are made of: a function, its arguments, then items, then entries."""
+"""How library containers in C reduce: to a function, its arguments, then items, then entries."""
 
 
 def attributes_of(x: collections.OrderedDict[Any, Any]) -> dict[str, Any]:
-    """What a program hung on an OrderedDict; a trace has its own way to tell."""
+    """Attributes that a program set on an OrderedDict; a trace has its own way to read them."""
     return dict(vars(x))
 
 
@@ -131,7 +131,7 @@ def _partial(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
 
 
 def _reduced(x: Any, memo: Memo | None) -> Any:
-    """An object made again from what its class says it is made of."""
+    """Rebuild an object from its reduction."""
     cls: Any = type(x)
     if cls in _REDUCED:
         function, args, items, entries = _REDUCED[cls](x)
@@ -175,7 +175,7 @@ def _arguments_of_new(x: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _state(x: Any) -> Any:
-    """What `__getstate__` gives: the object's `__dict__`, and its slots where it has any."""
+    """Return the result of `__getstate__`: the object's `__dict__`, and its slots where it has any."""
     cls: Any = type(x)
     if cls.__getstate__ is not object.__getstate__:
         return x.__getstate__()
@@ -185,7 +185,7 @@ def _state(x: Any) -> Any:
 
 
 def slots_of(cls: type) -> tuple[str, ...]:
-    """The names of all slots of a class, as its instances know them."""
+    """Return the names of all slots of a class, as its instances know them."""
     names = []
     for base in cls.__mro__:
         slots = base.__dict__.get("__slots__", ())

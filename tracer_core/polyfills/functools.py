@@ -70,6 +70,6 @@ def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
 # The dispatcher of a `singledispatch` function answers by class alone, and only keeps a cache besides.
 rules.fold_code(inner_code(functools.singledispatch, "dispatch"))
 
-# What they remember is which objects are being shown, by address and thread.
+# They remember which objects are being shown, by address and thread.
 WALKED_THROUGH[inner_code(dataclasses._recursive_repr, "wrapper")] = "user_function"  # type: ignore[attr-defined]
 WALKED_THROUGH[inner_code(reprlib.recursive_repr, "decorating_function", "wrapper")] = "user_function"

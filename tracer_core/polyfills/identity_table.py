@@ -17,7 +17,7 @@ def new_table() -> IdentityTable:
 
 
 def found_in(table: IdentityTable, obj: Any) -> tuple[Any, ...]:
-    """What was noted for `obj`, alone in a tuple, or an empty tuple."""
+    """Return the entry for `obj`, alone in a tuple, or an empty tuple."""
     entry = table.entries.get(id(obj))
     return () if entry is None else entry[1:]
 

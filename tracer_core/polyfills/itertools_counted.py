@@ -1,4 +1,4 @@
-"""The part of `itertools` that arranges a pool of items known beforehand, and `groupby` and `tee`."""
+"""Functions of `itertools` that combine items of finite pools, and `groupby` and `tee`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ rules.fold(row)
 
 
 class _Arranged(_Iterator):
-    """Gives rows by number: `itertools` says where the items of each come from in the pools, whatever they are."""
+    """Gives rows by number: `itertools` computes the positions of their items in the pools, whatever they are."""
 
     arrange: str
 

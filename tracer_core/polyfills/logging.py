@@ -1,6 +1,6 @@
-"""What loggers are asked before they make a record: by their levels, which are guarded like any attribute.
+"""Checks of loggers before they create a record: by their levels, which are guarded like any attribute.
 
-A method of a logger that is not enabled does nothing; one that is enabled is left to Python.
+A method of a logger that is not enabled does nothing; one that is enabled runs as plain Python.
 """
 
 from __future__ import annotations

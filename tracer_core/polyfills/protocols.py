@@ -1,4 +1,4 @@
-"""What the interpreter itself does in Python code: iteration by index, and on from where an iterator is."""
+"""Protocols that the interpreter follows in Python code: iteration by index, and from an iterator's position on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Ongoing:
-    """Stands for `iterator` where an iterable is asked for. What is made of it goes on with that very iterator, whose
+    """Stands for `iterator` where an iterable is needed. The result continues with that very iterator, whose
     own `__iter__` may start anew or be missing."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:

@@ -8,21 +8,22 @@ from typing import Any, TypeVar
 
 P = TypeVar("P", bound=Callable[..., Any])
 
-# Codes of wrappers that only guard against recursion: calls go on to what they wrap, which the named variable holds.
+# Codes of wrappers that only guard against recursion: calls are forwarded to the function they wrap, which the named
+# variable holds.
 WALKED_THROUGH: dict[CodeType, str] = {}
 
 # The same for wrappers of modules that are not imported for this: their names, and the variable of theirs that
-# holds what they wrap. The first only notes, for torch's own compiler, that a module was made.
+# holds what they wrap. The first only notes, for torch's own compiler, that a module was created.
 _WRAPPED_IN_CELL = {("torch._dynamo.mutation_guard", "install_generation_tagging_init.<locals>.patched_init"): "init"}
 
 _stand_ins: dict[Any, Any] = {}
 
 
 def polyfills(*originals: Any) -> Callable[[P], P]:
-    """Register a Python function (or iterator class) that is walked where the program calls one of `originals`.
+    """Register a Python function (or iterator class) that is inlined where the program calls one of `originals`.
 
     A class stands in for an iterator type. Its method `real()`, run by generated code, gives the real iterator in the
-    same state, for where one is alive when the graph ends; without it the frame is left to Python there.
+    same state, for where one is alive when the graph ends; without it the frame runs as plain Python there.
     """
 
     def register(stand_in: P) -> P:
@@ -42,7 +43,7 @@ def stand_in_for(original: Any) -> Any | None:
 
 
 def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
-    """The function that this one stands for to a trace, and which of its cells holds that; None: itself."""
+    """Return the function that this one stands for to a trace, and which of its cells holds that; None: itself."""
     name = WALKED_THROUGH.get(function.__code__)
     if name is None:
         name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
@@ -53,7 +54,7 @@ def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
 
 
 def inner_code(function: Any, *names: str) -> CodeType:
-    """The code of the function `names` leads to, through functions defined inside `function`."""
+    """Return the code of the function `names` leads to, through functions defined inside `function`."""
     code: CodeType = function.__code__
     for name in names:
         code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)

@@ -11,9 +11,9 @@ import torch
 
 
 def tensor_of(array: Any) -> torch.Tensor:
-    """The memory of `array` as a tensor, also where the array may not be written to (nor is its tensor, then: what
-    writes to it is refused on its shadow). Not a copy: others may write to that memory through tensors and arrays of
-    their own, before the graph reads it.
+    """Return the memory of `array` as a tensor, also where the array may not be written to (nor is its tensor, then:
+    what writes to it is refused on its shadow). Not a copy: others may write to that memory through tensors and
+    arrays of their own, before the graph reads it.
 
     Raises:
         TypeError, ValueError: torch has no tensors like it.
@@ -45,33 +45,33 @@ def tensor_of_reversed(dims: tuple[int, ...]) -> Callable[[Any], torch.Tensor]:
 
 
 def turned(array: Any, dims: Collection[int]) -> Any:
-    """A view of `array` in which these dimensions run the other way."""
+    """Return a view of `array` in which these dimensions run the other way."""
     return array[turning(array.ndim, dims)]
 
 
 def turning(ndim: int, dims: Collection[int]) -> tuple[slice, ...]:
-    """The subscript by which these of the dimensions run the other way."""
+    """Return the subscript by which these of the dimensions run the other way."""
     return tuple(slice(None, None, -1 if dim in dims else 1) for dim in range(ndim))
 
 
 def array_of(tensor: torch.Tensor) -> Any:
-    """The memory of `tensor` as an array."""
+    """Return the memory of `tensor` as an array."""
     return tensor.numpy()
 
 
 def owned_array_of(tensor: torch.Tensor) -> Any:
-    """An array with the values and the layout of `tensor` that owns its memory, as those that NumPy creates do: it
-    has no base, and can be resized."""
+    """Return an array with the values and the layout of `tensor` that owns its memory, as those that NumPy creates
+    do: it has no base, and can be resized."""
     return tensor.numpy().copy(order="K")
 
 
 def based_array_of(tensor: torch.Tensor) -> Any:
-    """The same as a view of an array that nobody else has, as NumPy gives where it reshapes a copy."""
+    """Return the same as a view of an array that nobody else has, as NumPy gives where it reshapes a copy."""
     return owned_array_of(tensor)[...]
 
 
 def known_array(values: Any, dtype: str, shape: tuple[int, ...]) -> Any:
-    """A new array of these values."""
+    """Return a new array of these values."""
     return np.array(values, dtype).reshape(shape).copy()
 
 
@@ -82,7 +82,7 @@ def view_of(
     backwards: Collection[int] = (),
     ones: Collection[int] = (),
 ) -> Any:
-    """A view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`.
+    """Return a view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`.
 
     Args:
         memory: that of `owner`, from the item that comes first there.
@@ -101,7 +101,7 @@ def view_of(
 
 
 def start_of(array: Any) -> int:
-    """The address of the item that comes first in memory."""
+    """Return the address of the item that comes first in memory."""
     back = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True) if step < 0)
     return int(array.__array_interface__["data"][0]) + (back if array.size else 0)
 
@@ -113,10 +113,10 @@ def locked(array: Any) -> Any:
 
 
 def scalar_of(tensor: torch.Tensor) -> Any:
-    """The one value of `tensor` as a NumPy scalar."""
+    """Return the one value of `tensor` as a NumPy scalar."""
     return tensor.numpy()[()]
 
 
 def scalar_tensor(value: Any) -> torch.Tensor:
-    """A NumPy scalar as a tensor without dimensions."""
+    """Return a NumPy scalar as a tensor without dimensions."""
     return torch.from_numpy(np.array(value))

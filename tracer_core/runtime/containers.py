@@ -8,22 +8,22 @@ from typing import Any
 
 
 def _kind_of(mapping: dict[Any, Any]) -> Any:
-    """The builtin class that keeps the order of its items."""
+    """Return the builtin class that keeps the order of its items."""
     return collections.OrderedDict if issubclass(type(mapping), collections.OrderedDict) else dict
 
 
 def dict_keys(mapping: dict[Any, Any]) -> list[Any]:
-    """The keys in order, past what a subclass overrides."""
+    """Return the keys in order, past what a subclass overrides."""
     return list(_kind_of(mapping).keys(mapping))
 
 
 def dict_values(mapping: dict[Any, Any]) -> list[Any]:
-    """The values in order, past what a subclass overrides."""
+    """Return the values in order, past what a subclass overrides."""
     return list(_kind_of(mapping).values(mapping))
 
 
 def dict_behind(mapping: Any) -> Any:
-    """The mapping that a view of a dict, or a `types.MappingProxyType`, looks at. (Their own ways to it give a
+    """Return the mapping that a view of a dict, or a `types.MappingProxyType`, looks at. (Their own ways to it give a
     copy, or another proxy.)"""
     (behind,) = gc.get_referents(mapping)
     return behind

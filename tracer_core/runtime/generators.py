@@ -1,4 +1,4 @@
-"""Generators that stand where the trace left them."""
+"""Rebuild generators at the point where the trace left them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ END = object()
 
 
 def end_generator(generator: Any) -> None:
-    """Have a generator that waits at a `yield` of ours return, whatever blocks it is in."""
+    """Have a generator that is suspended at a generated `yield` return, whatever blocks it is in."""
     with contextlib.suppress(StopIteration):
         generator.send(END)
 

@@ -1,4 +1,4 @@
-"""The call of a compiled graph, and what becomes of an exception that it raises."""
+"""Call a compiled graph, and handle an exception that it raises."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tracer_core.runtime.tracebacks import Entry, traceback_of
 
 def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
     """`compiled`, but the graph as it is in calls where inputs share memory: a back end that saw separate inputs
-    may put off or reorder changes to one that the others then would not see."""
+    may defer or reorder changes to one that the others then would not see."""
     forward = module.forward
     if getattr(compiled, "__code__", None) is forward.__code__ or len(module.graph.find_nodes(op="placeholder")) < 2:
         return compiled
@@ -31,7 +31,8 @@ def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) ->
 
 
 def _share_memory(values: tuple[Any, ...]) -> bool:
-    """Whether two tensors look at memory of one storage, or of one array (where each has a storage of its own)."""
+    """Return whether two tensors look at memory of one storage, or of one array (where each has a storage of its
+    own)."""
     storages = [value.untyped_storage() for value in values if isinstance(value, torch.Tensor)]
     ranges = sorted((storage.data_ptr(), storage.nbytes()) for storage in storages if storage.nbytes())
     return any(start + size > after for (start, size), (after, _) in itertools.pairwise(ranges))
@@ -40,8 +41,8 @@ def _share_memory(values: tuple[Any, ...]) -> bool:
 def untraced(
     name: str, settings: Mapping[str, Any], checked: Callable[[Any], Any]
 ) -> tuple[Callable[..., Any], Callable[[Callable[..., Any]], None]]:
-    """The function with the frame hook off, and how to say which one that is. Results of another number than at the
-    last call, or of another type, go through `checked`."""
+    """Return the function with the frame hook off, and a description of it. Results of another number than at the
+    last call, or of another type, are passed to `checked`."""
     function: Callable[..., Any]
     kind: Any = None
     count = 0
@@ -97,7 +98,7 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
 
 
 def is_of_the_graph(error: BaseException) -> bool:
-    """Whether the graph is to blame for what was raised while it ran. What is not its own leaves the frame without a
+    """Return whether the graph is to blame for what was raised while it ran. Other errors leave the frame without a
     word of the graph."""
     if isinstance(error, BackendError):
         return False
@@ -110,8 +111,8 @@ def is_of_the_graph(error: BaseException) -> bool:
 
 
 def _hooks_part(error: BaseException) -> TracebackType | None:
-    """The part of the traceback of `error` that begins in the hook for tensors that autograd saves, None where none
-    does. So ends what checkpointing computes again, once it has all that it needs."""
+    """Return the part of the traceback of `error` that begins in the hook for tensors that autograd saves, None where
+    none does. So ends what checkpointing computes again, once it has all that it needs."""
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     pack = None if hooks is None else code_of(hooks[0])
     trace = error.__traceback__ if pack is not None else None
@@ -129,7 +130,7 @@ class Places:
 
     def point(self, error: BaseException) -> None:
         """Have the traceback of `error`, which the graph raised in the calling frame, end where plain Python's would.
-        A back end's own code says nothing of where it comes from: then the traceback stays."""
+        A back end's own code does not record its origin: then the traceback stays."""
         outermost = error.__traceback__
         if outermost is None:
             return

@@ -1,4 +1,4 @@
-"""Iterators that stand where the trace left them."""
+"""Rebuild iterators at the position where the trace left them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def used_up(start: Callable[[Any], Iterator[Any]], sequence: Any) -> Iterator[Any]:
-    """An iterator over `sequence` that gives nothing any more."""
+    """Return an iterator over `sequence` that gives nothing any more."""
     iterator = start(sequence)
     if len(sequence):
         iterator.__setstate__(len(sequence) if start is iter else -1)  # type: ignore[attr-defined]
@@ -23,7 +23,7 @@ def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
 
 
 def advance(iterator: Iterator[Any], count: int, ended: bool) -> None:
-    """Take `count` items; if `ended`, also ask for one more, which is not there."""
+    """Take `count` items; if `ended`, also call `next` for one more, which is not there."""
     for _ in range(count):
         next(iterator)
     if ended:

@@ -1,4 +1,5 @@
-"""Numbers as tensors, and the builtin value in an instance of a class that inherits from a builtin type."""
+"""Convert numbers to tensors, and read the builtin value in an instance of a class that inherits from a builtin
+type."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 import torch
 
-#: What gives the plain value of each, past all that a subclass overrides.
+#: The method that returns the plain value of each, past all that a subclass overrides.
 PLAIN: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,

@@ -1,4 +1,4 @@
-"""Attributes past what classes do at them, and the globals of a code."""
+"""Read and write attributes past the hooks of classes, and the globals of a code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def delete_class_attribute(cls: type, name: str) -> None:
-    """Delete it if it is there (the trace may have made and deleted it)."""
+    """Delete it if it is there (the trace may have created and deleted it)."""
     if name in vars(cls):
         type.__delattr__(cls, name)
 
@@ -19,5 +19,5 @@ def empty_slot(obj: Any, name: str) -> None:
 
 
 def globals_of_caller() -> dict[str, Any]:
-    """The globals of the code that calls it."""
+    """Return the globals of the code that calls it."""
     return sys._getframe(1).f_globals

@@ -1,4 +1,4 @@
-"""Going on with a function after a break: calls of resume functions, one after the other."""
+"""Continue a function after a break: call its resume functions, one after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class TailCall:
-    """What a resume function returns instead of calling the next one, where the function it belongs to has loops.
+    """The result of a resume function instead of calling the next one, where the function it belongs to has loops.
 
     Each round of a loop with a break would else lie on the stack until the last one is done.
     """
@@ -47,5 +47,5 @@ def _of_one_function(a: CodeType, b: CodeType) -> bool:
 
 
 def being_handled() -> BaseException | None:
-    """The exception that is being handled where this is called."""
+    """Return the exception that is being handled where this is called."""
     return sys.exc_info()[1]

@@ -1,4 +1,4 @@
-"""Draws of random numbers, and putting back how generators, and inputs that a graph changes, stood before it."""
+"""Draw random numbers, and restore generators, and inputs that a graph mutates, to their state before it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _state_of(stream: Any) -> tuple[Callable[[Any], Any], Any]:
     if isinstance(stream, torch.Generator):
         return stream.set_state, stream.get_state()
     if isinstance(stream, torch.Tensor):
-        # `.data` has a version counter of its own: nobody can tell that the tensor was changed and put back.
+        # `.data` has a version counter of its own: it cannot be observed that the tensor was changed and restored.
         return functools.partial(_put_back, stream, stream.data), stream.detach().clone()
     return stream.setstate, stream.getstate()
 
@@ -44,7 +44,7 @@ def give_back(states: States | None) -> None:
 
 
 def stream_at(cls: type[random.Random], state: Any) -> random.Random:
-    """A generator in this state."""
+    """Return a generator in this state."""
     stream = cls(0)
     stream.setstate(state)
     return stream
@@ -62,7 +62,7 @@ def seed_legacy(stream: Any, value: Any) -> None:
 
 
 def shuffled_array(stream: Any, array: Any) -> Any:
-    """A copy of `array` in the order into which `stream` shuffles it."""
+    """Return a copy of `array` in the order into which `stream` shuffles it."""
     array = array.copy()
     stream.shuffle(array)
     return array

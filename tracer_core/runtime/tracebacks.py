@@ -16,8 +16,8 @@ def add_traceback(error: BaseException, entries: tuple[Entry, ...]) -> None:
 def traceback_of(
     entries: tuple[Entry, ...], outermost: FrameType, made: TracebackType | None = None
 ) -> TracebackType | None:
-    """A traceback with these entries, the innermost first, before those of `made`. The last one is `outermost`;
-    frames of functions that were inlined are stood in for by empty ones of the same code."""
+    """Return a traceback with these entries, the innermost first, before those of `made`. The last one is
+    `outermost`; frames of functions that were inlined are stood in for by empty ones of the same code."""
     for position, (code, line) in enumerate(entries):
         frame = outermost if position == len(entries) - 1 else _frame_like(code)
         made = TracebackType(made, frame, -1, line or code.co_firstlineno)
@@ -29,7 +29,7 @@ def _here() -> FrameType:
 
 
 def _frame_like(code: CodeType) -> FrameType:
-    """A frame that shows as one of `code`."""
+    """Return a frame that shows as one of `code`."""
     shown = _here.__code__.replace(
         co_name=code.co_name,
         co_qualname=code.co_qualname,

@@ -1,6 +1,6 @@
-"""What an iterator of Python's own has yet to give, read without taking it.
+"""Read the next items of one of Python's own iterators without taking them.
 
-Such an iterator tells what it is made of and how far it has come (`__reduce__`). A copy made of that, down to the
+Such an iterator tells its parts and its position (`__reduce__`). A copy built from that, down to the
 iterators inside it, gives the same items and leaves the original where it is. This works where giving items runs no
 code but Python's own: an iterator over a list, not one that calls a function.
 """
@@ -34,14 +34,14 @@ Remade = tuple[Callable[..., Any], list[Any], list[Any]]
 
 
 class CannotTell(Exception):
-    """What the iterator gives next hangs on code that would have to run."""
+    """The iterator's next items depend on code that would have to run."""
 
 
 class Copy:
     """An iterator that stands where `iterator` stands and moves on its own.
 
-    `iterators` and `tables` are what the original is made of, by identity: the iterators in it (itself too), and the
-    containers that they look into and that may change.
+    `iterators` and `tables` are the original's parts, by identity: the iterators in it (itself too), and the
+    containers that they read and that may change.
 
     Raises:
         CannotTell: it is of another kind, or something in it is.
@@ -71,7 +71,7 @@ class Copy:
         return made
 
     def _part(self, value: Any) -> Any:
-        """What an iterator was made of, for its copy."""
+        """Return the parts of an iterator, for its copy."""
         if type(value) in _HOW:
             return self._copied(value)
         if type(value) in (*_CONTAINERS, *_TABLES):
@@ -82,7 +82,7 @@ class Copy:
             raise CannotTell(type(value).__name__)
         return value
 
-    # --- how each kind is made again ------------------------------------------------------------------------
+    # --- how each kind is copied --------------------------------------------------------
 
     def over_table(self, iterator: Any) -> Remade:
         inside = [part for part in gc.get_referents(iterator) if type(part) in _TABLES]
@@ -95,7 +95,7 @@ class Copy:
         return make, [self._part(arg) for arg in args], state
 
     def of_anything(self, iterator: Any) -> Remade:
-        """Its parts are handed on and not looked into."""
+        """Its parts are passed on and not read."""
         make, args, *state = iterator.__reduce__()
         return make, list(args), state
 
@@ -139,7 +139,7 @@ class Upcoming:
         self._seen: list[Any] = []
 
     def has(self, index: int) -> bool:
-        """Whether there is an item of this number."""
+        """Return whether there is an item of this number."""
         while len(self._seen) <= index:
             try:
                 self._seen.append(next(self.copy.made))
@@ -156,8 +156,8 @@ class Upcoming:
 
 
 def apart(iterator: Any, *others: Any) -> bool:
-    """Whether the iterator has nothing to do with the others: no iterator in it is in another of them too, and it
-    does not look into one of them that is a container."""
+    """Return whether the iterator has nothing to do with the others: no iterator in it is in another of them too, and
+    it does not read one of them that is a container."""
     mine = Copy(iterator)
     for other in others:
         if type(other) in _HOW:

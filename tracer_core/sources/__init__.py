@@ -1,6 +1,6 @@
 """Where a value came from: a tree of `Source` nodes, each able to name, find and rebuild it.
 
-Comes in: roots (a frame's local, global, cell) and steps from a value to a part of it. Goes out: a name people read
+In: roots (a frame's local, global, cell) and steps from a value to a part of it. Out: a name people read
 (`L['x'].weight`), the value itself (`find`), an expression over variables (`expr`, for compiled guards), and code
 that loads it again (`rebuild`). Sources compare by value, so that one place is one node.
 """

@@ -1,4 +1,4 @@
-"""What every `Source` can do."""
+"""`Source`: the interface that every source implements."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class SourceCode(CodeBuilder):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the roots are looked up in: a frame's locals and free variables by name, its globals, its builtins, and
-    the cell objects of its closure by name."""
+    """The namespaces that the roots are looked up in: a frame's locals and free variables by name, its globals, its
+    builtins, and the cell objects of its closure by name."""
 
     locals: Mapping[str, Any]
     globals: Mapping[str, Any]
@@ -69,7 +69,7 @@ class FoundById(ById):
 
 
 def known_expr(known: ById, const: Const) -> str:
-    """An expression for the object held."""
+    """Return an expression for the object held."""
     return f"{const(known.find)}()" if isinstance(known, FoundById) else const(known.value)
 
 
@@ -85,7 +85,7 @@ def _reader(cls: type[Source]) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A place a value can be found again. `base` is the source it hangs from, None for roots.
+    """A place where a value can be found again. `base` is the source it is a part of, None for roots.
 
     Subclasses are `@dataclass(frozen=True, eq=False)`; two sources are equal when their class and their fields
     (those with `compare=True`) are. The hash is computed once, as sources are keys everywhere.
@@ -102,7 +102,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Its text for people, e.g. `L['x'].size(0)`, or a phrase for what has no variable."""
+        """Its text for people, e.g. `L['x'].size(0)`, or a phrase for a value that no variable holds."""
         raise NotImplementedError
 
     @property
@@ -117,7 +117,7 @@ class Source:
 
     @property
     def iterated(self) -> str:
-        """Of an iterator: the name of what it goes over, or its own."""
+        """Of an iterator: the name of the value it iterates over, or its own."""
         return self.name
 
     @property
@@ -131,11 +131,11 @@ class Source:
         return None
 
     def step(self, base: Any, scope: Scope) -> Any:
-        """The value here, given the value at `base` (None for roots). Raises what the access raises."""
+        """Return the value here, given the value at `base` (None for roots). Raises what the access raises."""
         raise NotImplementedError
 
     def expr(self, base: str, const: Const) -> str:
-        """A Python expression for the value, given the expression of `base`. `const(obj)` gives a name for an
+        """Return a Python expression for the value, given the expression of `base`. `const(obj)` gives a name for an
         object the expression needs. Roots use the names `L` (the frame's locals and free variables), `G` (its
         globals) and `B` (its builtins)."""
         raise NotImplementedError
@@ -145,7 +145,7 @@ class Source:
         raise NotImplementedError
 
     def find(self, scope: Scope) -> Any:
-        """The value now. Raises what the accesses raise (AttributeError, KeyError, ...)."""
+        """Return the value now. Raises what the accesses raise (AttributeError, KeyError, ...)."""
         base = self.base
         return self.step(base.find(scope) if base is not None else None, scope)
 
@@ -190,7 +190,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Step(Source):
-    """A source that hangs from another, `of`."""
+    """A source based on another, `of`."""
 
     of: Source
 

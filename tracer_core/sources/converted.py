@@ -1,4 +1,4 @@
-"""What a function without side effects makes of a value: an array as a tensor, a NumPy scalar as a number."""
+"""Values converted by a function without side effects: an array as a tensor, a NumPy scalar as a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as tensors: how a number that only the running program knows enters a graph, so that back ends that take
+"""Numbers as tensors: a number that is unknown at trace time enters a graph as a tensor, so that back ends that take
 tensors alone can compile it."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tracer_core.sources.base import Const, Scope, SourceCode, Step
 
 @dataclass(frozen=True, eq=False)
 class NumberTensorSource(Step):
-    """The Python number at `of` as a tensor; subclasses say of which type."""
+    """The Python number at `of` as a tensor; subclasses set the type."""
 
     convert: ClassVar[Callable[..., Any]]
 

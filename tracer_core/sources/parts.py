@@ -1,4 +1,4 @@
-"""Sources that hang from another: attributes, items, sizes, contents of cells, what functions carry."""
+"""Sources based on another: attributes, items, sizes, contents of cells, attributes of functions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AttrSource(Step):
 
 
 def instance_dict(obj: Any) -> dict[str, Any] | None:
-    """An object's `__dict__`, read past a `__getattribute__` of its class; None if it has none."""
+    """Return an object's `__dict__`, read past a `__getattribute__` of its class; None if it has none."""
     try:
         held = object.__getattribute__(obj, "__dict__")
     except AttributeError:
@@ -159,7 +159,7 @@ class ItemSource(Step):
 
 
 class _DictPartsSource(Step):
-    """What `listed` makes of a dict or a view."""
+    """The result of `listed` for a dict or a view."""
 
     @staticmethod
     def listed(mapping: Any) -> Any:
@@ -343,12 +343,12 @@ _WOULD_WARN = object()
 
 
 def keeps_grad(tensor: torch.Tensor) -> bool:
-    """Whether torch gives the `.grad` of a tensor without a warning."""
+    """Return whether torch gives the `.grad` of a tensor without a warning."""
     return tensor.is_leaf or tensor.retains_grad
 
 
 def quiet_grad(tensor: torch.Tensor) -> Any:
-    """The `.grad` of a tensor. Where torch would warn of reading it: what no gradient is equal to."""
+    """Return the `.grad` of a tensor. Where torch would warn of reading it: what no gradient is equal to."""
     return tensor.grad if keeps_grad(tensor) else _WOULD_WARN
 
 
@@ -366,7 +366,7 @@ class GradSource(AttrSource):
 
 
 class CellContentsSource(AttrSource):
-    """What a cell object holds. Finding it in an empty cell raises ValueError."""
+    """The contents of a cell object. Finding it in an empty cell raises ValueError."""
 
     def __init__(self, of: Source) -> None:
         super().__init__(of, "cell_contents")
@@ -374,7 +374,7 @@ class CellContentsSource(AttrSource):
 
 @dataclass(frozen=True, eq=False)
 class FunctionPartSource(Step):
-    """An item of something a function carries in attribute `carrier`."""
+    """An item of the function attribute `carrier`."""
 
     key: int | str
 

@@ -1,4 +1,4 @@
-"""Sources that hang from nothing: a frame's variables, its globals and builtins, objects known for sure."""
+"""Sources without a base: a frame's variables, its globals and builtins, and constant objects."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class GlobalSource(Source):
 
     @staticmethod
     def of_function(variable: str, function_globals: dict[str, Any], frame_globals: dict[str, Any]) -> GlobalSource:
-        """The global as code with `function_globals` sees it, inlined into a frame with `frame_globals`."""
+        """Return the global as code with `function_globals` sees it, inlined into a frame with `frame_globals`."""
         return GlobalSource(variable, None if function_globals is frame_globals else ById(function_globals))
 
     @property
@@ -168,7 +168,7 @@ class CellSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class ConstSource(Source):
-    """An object known for sure (a class, module or function met while tracing), embedded in the generated code."""
+    """A constant object (a class, module or function met while tracing), embedded in the generated code."""
 
     value: ById
     label: str = field(compare=False)

@@ -1,4 +1,4 @@
-"""Items that an iterator has yet to give."""
+"""Sources of items that an iterator has not returned yet."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UpcomingSource(Step):
 
 @dataclass(frozen=True, eq=False)
 class AllUpcomingSource(Step):
-    """All of them, as far as anybody asks."""
+    """All of them, as far as they are needed."""
 
     @cached_property
     def name(self) -> str:

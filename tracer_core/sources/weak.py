@@ -1,4 +1,4 @@
-"""The object that a weak reference leads to."""
+"""The referent of a weak reference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracer_core.sources.base import Const, Scope, SourceCode, Step
 
 @dataclass(frozen=True, eq=False)
 class ReferentSource(Step):
-    """What a `weakref.ref` gives when called."""
+    """The result of calling a `weakref.ref`."""
 
     @cached_property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""One attempt to trace a frame: a walk through it, and what comes of that."""
+"""`Attempt`: trace a frame once, and act on the outcome."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tracer_core.variables.objects import overlay
 
 
 class Attempt:
-    """One walk through the frame. `failure` is why the last one stopped, if there was one; `told_plainly` says that
-    the program is told, where it asks, that it is not being compiled."""
+    """One attempt to trace the frame. `failure` is why the last one stopped, if there was one; `told_plainly`
+    means that the program, when it checks, finds that it is not being compiled."""
 
     def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, told_plainly: bool) -> None:
         self.input = input
@@ -35,7 +35,7 @@ class Attempt:
         self.settings = [make.global_state(setting) for setting in ALWAYS]
 
     def let_go(self) -> None:
-        """Drop what the walk has seen. Its trackers and frames know each other in circles, and would hold the
+        """Drop the state of the attempt. Its trackers and frames form reference cycles, and would hold the
         program's objects until Python's collector comes by: longer than the program does."""
         interpreter = self.interpreter
         interpreter.output.shapes.close()
@@ -78,7 +78,7 @@ class Attempt:
                     self.observer.on_attempt_end(outcome, message)
 
     def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
-        """Why the walk that ended with `failure` is not the last one, which it is told along with it."""
+        """Return why the attempt that ended with `failure` is not the last one; the next attempt is given both."""
         failure.position, failure.told = self.interpreter.root.pc, told
         message = failure.unsupported.message
         if told is None or self.failure is not None:
@@ -86,8 +86,8 @@ class Attempt:
         return Unsupported("told-otherwise", question=told, failure=message).message
 
     def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
-        """The whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which holds
-        only in the function as it is."""
+        """Skip the whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which
+        holds only in the function as it is."""
         instructions = self.interpreter.root.decoded.instructions
         if unsupported.reason_id != "except-star" or self.input.config.fullgraph:
             return None
@@ -115,7 +115,7 @@ class Attempt:
         output, trace = interpreter.output, interpreter.trace
         stale = next((call for call in trace.side_effects.calls if trace.shows_other_data(call)), None)
         if stale is not None:
-            # What it would show later is not what it shows now: end the graph there after all.
+            # Its later text would differ from its text now: end the graph there after all.
             return end_before(stale.root_step, Unsupported("print"))
         shared = history_that_spreads(output)
         if shared is not None:
@@ -148,7 +148,8 @@ class Attempt:
             return left_to_python(unsupported)
 
     def _stopped(self) -> None:
-        """Tell the observer, while the root frame is there, that this walk ends for what an earlier one found."""
+        """Tell the observer, while the root frame is there, that this attempt ends for a reason that an earlier one
+        found."""
         assert self.failure is not None
         root = self.interpreter.root
         if self.observer is not None:
@@ -158,7 +159,7 @@ class Attempt:
             raise self.failure.unsupported.placed()
 
     def _cannot_check(self) -> MustRestart | None:
-        """What to do where a check on data could not be undone should it fail: end the graph before it."""
+        """Handle a check on data whose failure could not be undone: end the graph before it."""
         steps = self.interpreter.trace.check_steps
         if not steps or undo_of(self.interpreter.output) is not None:
             return None

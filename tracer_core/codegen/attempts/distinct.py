@@ -1,4 +1,4 @@
-"""Which objects that a trace met must be different ones again: what happens to one must not happen to another."""
+"""Guard that objects which the trace treated as distinct are distinct: a mutation of one must not change another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracer_core.variables.iterators.external import OutsideIterator
 def guard_distinct(trace: TraceState) -> None:
     """Objects that were changed, and others of their type, must be different ones again; so must those that were
     looked up by identity."""
-    # (Cells cannot be guarded; a frame's own are different by how its code is made.)
+    # (Cells cannot be guarded; a frame's own are distinct by construction.)
     changed = {tracker.python_type() for tracker in trace.side_effects.changed} - {CellType}
     known = [t for t in dict.fromkeys(trace.trackers_by_object.values()) if t.mutable]
     for cls in changed:
@@ -35,7 +35,7 @@ def guard_distinct(trace: TraceState) -> None:
 
 
 def _guard_apart(trace: TraceState, iterator: OutsideIterator) -> None:
-    """An iterator that moved must again share nothing with others, nor look into what was changed."""
+    """Guard that an iterator that moved shares nothing with others, and no container that was mutated."""
     others = []
     for other in trace.side_effects.changed:
         if other.source is None or other is iterator or isinstance(other, CellVariable):
@@ -50,8 +50,8 @@ def _guard_apart(trace: TraceState, iterator: OutsideIterator) -> None:
 
 
 def history_that_spreads(output: OutputGraph) -> Unsupported | None:
-    """The reason to break where an input that gained a history by a write in place gives one to another input, of
-    which the trace would not know: both are views of one tensor. Where none are, that is guarded."""
+    """Return the reason to break where an input that gained a history by a write in place gives one to another input,
+    of which the trace would not know: both are views of one tensor. Where none are, that is guarded."""
     inputs = [tracked for tracked in output.fakes.inputs.values() if not tracked.requires_grad]
     if len(inputs) < 2 or not any(tracked.fake.requires_grad for tracked in inputs):
         return None

@@ -1,4 +1,4 @@
-"""What comes of a walk that reached its end or its break: new code under guards, or the frame left to Python."""
+"""End an attempt that reached the frame's end or a break: new code under guards, or run the frame as plain Python."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ LEAVES = "exception-leaves"
 
 
 def left_to_python(unsupported: Unsupported) -> SkippedFrame:
-    """The whole frame is left to Python, for this reason."""
+    """Run the whole frame as plain Python, for this reason."""
     return SkippedFrame(unsupported.reason_id, unsupported.message)
 
 
 def end_before(step: int, reason: Unsupported) -> MustRestart:
-    """Walk once more, with the end of the graph before the root frame's instruction number `step`."""
+    """Trace once more, and end the graph before the root frame's instruction number `step`."""
     return MustRestart(step, reason)
 
 
 class Ending:
-    """The state in which a walk ended. `failure` is why the last one stopped, if there was one, and `settings` are
-    the guards that each code has."""
+    """The state in which an attempt ended. `failure` is why the last one stopped, if there was one, and `settings`
+    are the guards that each code has."""
 
     def __init__(
         self, interpreter: Interpreter, input: FrameInput, failure: MustRestart | None, settings: list[Guard]
@@ -70,7 +70,7 @@ class Ending:
         return self._finished(end, returning(end, graph), graph)
 
     def _without_tensors(self) -> SkippedFrame:
-        """For ever only where what might have changed it, a tensor among its values, is there already."""
+        """Skip the frame for ever only where a tensor, which might have changed the choice, is among its values."""
         given = self.input
         forever = not self._leaves_by_exception() and holds_tensors(given.code, given.locals, given.globals)
         why = self._why_without_tensors()
@@ -92,11 +92,11 @@ class Ending:
         return Unsupported("no-tensor-work-in-rest", function=code_name(resumed.original), line=resumed.broken.line)
 
     def _leaves_by_exception(self) -> bool:
-        """Whether nothing comes after the break."""
+        """Return whether no code runs after the break."""
         return self.failure is not None and self.failure.unsupported.reason_id == LEAVES
 
     def _is_idle(self) -> bool:
-        """Whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
+        """Return whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
         return not self.interpreter.output.root.works_on_tensors and not self._in_sight()
 
     def _in_sight(self) -> bool:
@@ -125,7 +125,8 @@ class Ending:
         return self._finished(end, breaking(end, graph, position), graph)
 
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
-        """What to do where the program let go of a generator in a block while it was traced: nobody ran the block."""
+        """Break where the program dropped a suspended generator during the trace: its `finally` blocks did not
+        run."""
         root, alive = self.interpreter.root, set(end.alive)
         dropped = next((g for g in end.trace.generators if g.waits_in_a_block and g not in alive), None)
         if dropped is not None:
@@ -140,7 +141,8 @@ class Ending:
         return None
 
     def _sees_what_goes(self) -> bool:
-        """Whether the program sees when the frame drops an object: after a break, that is when the frame returns."""
+        """Return whether the program sees when the frame drops an object: after a break, that is when the frame
+        returns."""
         root = self.interpreter.root
         if self.failure is not None:
             unsupported = self.failure.unsupported
@@ -150,7 +152,7 @@ class Ending:
         return watches_lifetimes(root.code, root.globals)
 
     def _graph(self, end: FrameEnd) -> GraphCall | None:
-        """The finished graph, or None where it would do nothing."""
+        """Return the finished graph, or None where it would do nothing."""
         output = end.output
         if not output.root.operations and not end.output_nodes:
             return None

@@ -1,4 +1,4 @@
-"""Sizes that a person marked as dynamic, and the program fixes all the same: it is told, or, if asked for, raised."""
+"""Sizes that the user marked as dynamic but the program specializes: warn about them or, if configured, raise."""
 
 from __future__ import annotations
 

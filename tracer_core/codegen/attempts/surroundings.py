@@ -1,4 +1,4 @@
-"""What is around the tracing of a frame: torch's logs, Python's collector, and the frames that errors keep alive."""
+"""State around the tracing of a frame: torch's logs, Python's collector, and the frames that errors keep alive."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tracer_core.host.as_found import put_back_after, put_back_attributes
 
 @contextlib.contextmanager
 def collected() -> Iterator[None]:
-    """Have Python's collector take what was made inside and is in circles. It need not look at what was there before,
-    unless the program has put aside some of that itself."""
+    """Have Python's collector take objects that were created inside and form reference cycles. It need not look at
+    what was there before, unless the program has put aside some of that itself."""
     _collector.put_aside = not gc.get_freeze_count()
     if _collector.put_aside:
         gc.freeze()
@@ -55,7 +55,7 @@ def turn_torchs_logs_off() -> None:
 
 @contextlib.contextmanager
 def collector_paused() -> Iterator[None]:
-    """No automatic garbage collection inside. A walk's many objects live until it ends: the collector would go
+    """No automatic garbage collection inside. An attempt's many objects live until it ends: the collector would go
     through all of the process again and again, a fifth of the time, and find nothing."""
     enabled = gc.isenabled()
     gc.disable()
@@ -67,7 +67,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def without_traces(failure: Exception, *others: Exception) -> None:
-    """Take from an error, and from those it comes of, the frames of ours that they were raised in. What the program
+    """Remove from the tracebacks of an error, and of its causes, the engine's own frames. What the program
     is handling, in whose context they all are, is the program's."""
     programs = sys.exc_info()[1]
     waiting: list[BaseException | None] = [failure, *others]

@@ -1,4 +1,4 @@
-"""What the user has watching tensor work is for real tensors: it does not see the work on fakes while tracing."""
+"""Hide the trace's work on fake tensors from the user's modes, which watch work on real tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objects that generated code carries as constants."""
+"""The objects that generated code holds as constants."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tracer_core.sources import ById
 
 
 def with_hashable_constants(program: Program) -> Program:
-    """The program, where it holds objects that cannot be hashed, or by code of the user's, with these in boxes that
-    can.
+    """Return the program, where it holds objects that cannot be hashed, or by code of the user's, with these in boxes
+    that can.
 
     Tools that show tracebacks or count calls hash code objects, and so all their constants.
     """

@@ -1,4 +1,4 @@
-"""`Emitter`: collects the instructions of the new code, its temporaries, and which values stand where."""
+"""`Emitter`: collects the instructions of the new code, its temporaries, and the variable that holds each value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracer_core.variables.objects import overlay
 
 
 class CannotRebuild(Exception):
-    """A value that is still alive cannot be made again by generated code."""
+    """A value that is still alive cannot be rebuilt by generated code."""
 
     def __init__(self, tracker: VariableTracker) -> None:
         super().__init__(f"a {tracker.kind} ({tracker.describe()})")
@@ -25,7 +25,7 @@ class CannotRebuild(Exception):
 
 
 class ClassLeaves(Exception):
-    """A class that the trace made would have to outlive it."""
+    """A class that was created in the trace would have to outlive it."""
 
     def __init__(self, made: overlay.MadeClass) -> None:
         super().__init__(made.cls.__qualname__)
@@ -33,7 +33,7 @@ class ClassLeaves(Exception):
 
 
 def refuse_classes_made(alive: list[VariableTracker]) -> None:
-    """See to it that no class that exists for the trace alone is needed by what is alive.
+    """Check that no live value needs a class that exists for the trace alone.
 
     Raises:
         ClassLeaves: one is.
@@ -50,8 +50,8 @@ def refuse_classes_made(alive: list[VariableTracker]) -> None:
 class Emitter(SourceCode):
     """Code that runs in the root frame's place.
 
-    `where` maps a tracker to the temporary that holds its value; what is not there is rebuilt when asked for.
-    `outputs` are the trackers the graph returns, by position.
+    `where` maps a tracker to the temporary that holds its value; other trackers are rebuilt when they are first
+    loaded. `outputs` are the trackers the graph returns, by position.
     """
 
     def __init__(
@@ -61,7 +61,8 @@ class Emitter(SourceCode):
         self.root = root
         self.where: dict[VariableTracker, str] = {}
         self.outputs = outputs
-        # What is being made now; and of that what one of its parts, which holds it, has made: its temporary.
+        # The trackers being rebuilt now; the temporary of each that one of its parts, which holds it, has already
+        # built.
         self.unfinished: set[VariableTracker] = set()
         self.made_by_parts: dict[VariableTracker, str] = {}
         self._rebuild = rebuild
@@ -84,7 +85,7 @@ class Emitter(SourceCode):
         super().const(value)
 
     def globals_of(self, globals_: dict[str, Any]) -> None:
-        """Push a function's globals. Those of the frame itself are asked of the frame that runs: as a constant of its
+        """Push a function's globals. Those of the frame itself are read from the running frame: as a constant of its
         own code they would keep themselves alive."""
         if globals_ is self.root.globals:
             self.call_const(globals_of_caller)
@@ -102,7 +103,7 @@ class Emitter(SourceCode):
         return name
 
     def drop_temporaries(self) -> None:
-        """Unbind all temporaries: what follows shall not find them among its locals."""
+        """Unbind all temporaries, so that the following code does not find them among its locals."""
         stored = (i.arg for i in self.instructions if i.op == "STORE_FAST")
         names = dict.fromkeys(name for name in stored if name == OUTPUTS or is_temporary(name))
         for name in names:
@@ -116,7 +117,7 @@ class Emitter(SourceCode):
         self.where[tracker] = name
 
     def forget_unused(self, others: Sequence[Instruction]) -> None:
-        """Take out what keeps values that neither these instructions nor `others` ask for again, and number the
+        """Remove stores of values that neither these instructions nor `others` load, and number the
         temporaries that are left from 1."""
         everything = [*self.instructions, *others]
         used = {i.arg for i in everything if i.op == "LOAD_FAST"}
@@ -154,7 +155,7 @@ class Emitter(SourceCode):
             self._rebuild(self, tracker)
 
     def loading(self, trackers: Iterable[VariableTracker]) -> list[Push]:
-        """For each tracker, what pushes its value."""
+        """Return for each tracker a function that pushes its value."""
         return [partial(self.load, tracker) for tracker in trackers]
 
     def set_attributes_of(self, tracker: VariableTracker, attributes: Mapping[str, VariableTracker]) -> None:
@@ -163,7 +164,7 @@ class Emitter(SourceCode):
             self.set_attribute(partial(self.load, tracker), name, partial(self.load, value))
 
     def is_own_cell(self, cell: CellVariable) -> str | None:
-        """The name under which the root frame itself holds this cell, if it does."""
+        """Return the name under which the root frame itself holds this cell, if it does."""
         if isinstance(cell.source, CellSource):
             return cell.source.cell
         for name, held in self.root.cells.items():

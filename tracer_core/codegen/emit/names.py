@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 OUTPUTS = "___outputs"
-"""What the graph returned."""
+"""The result of the graph."""
 STREAMS = "___streams"
-"""How generators, and inputs that the graph changes, stood before the first draw."""
+"""The state of generators, and of inputs that the graph mutates, before the first draw."""
 FIRST_ARGUMENT = "___first"
 """The parameter for a first argument that the code itself keeps in a cell."""
 
@@ -15,7 +15,7 @@ _TEMPORARY = re.compile(r"___[0-9]+")
 
 
 def temporary(number: int) -> str:
-    """A value that is used more than once."""
+    """Return the name for a value that is used more than once."""
     return f"___{number}"
 
 
@@ -24,17 +24,18 @@ def is_temporary(name: str) -> bool:
 
 
 def stack_parameter(depth: int) -> str:
-    """The parameter of a resume function for the stack item at this depth."""
+    """Return the name of the parameter of a resume function for the stack item at this depth."""
     return f"___stack{depth}"
 
 
 def passed(depth: int) -> str:
-    """The stack item at this depth, on its way to a resume function."""
+    """Return the name for the stack item at this depth, on its way to a resume function."""
     return f"___pass{depth}"
 
 
 def manager_of(depth: int) -> str:
-    """What the block is entered by (or what makes that) whose exit stands on top of `depth` items."""
+    """Return the name for the manager (or the code that creates it) of the block whose exit stands on top of `depth`
+    items."""
     return f"___with{depth}"
 
 
@@ -43,7 +44,7 @@ READABLE = {OUTPUTS: "outputs", "___pass": "kept_", "___stack": "stack_", "___wi
 
 
 def is_ours(name: str) -> bool:
-    """Whether generated code has added the variable."""
+    """Return whether generated code has added the variable."""
     return name.startswith("___")
 
 

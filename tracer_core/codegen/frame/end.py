@@ -1,4 +1,4 @@
-"""The state in which a frame leaves its graph, and the code that brings it about."""
+"""`FrameEnd`: the state in which a frame leaves its graph, and the code that restores it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from tracer_core.variables.iterators.dropping import found_through_box
 
 
 class FrameEnd:
-    """The state in which the root frame leaves the graph, ready for code to be made of it.
+    """The state in which the root frame leaves the graph, ready for code generation.
 
     Args:
-        stack: what the new code must push; the values it returns, or what stands on the stack at the break.
-        locals: names and values of the locals to set (only those not as they were).
-        cells: the frame's own cells that what goes on looks into; others matter if what leaves holds them.
+        stack: the values that the new code must push: those it returns, or the stack at the break.
+        locals: names and values of the locals to set (only those that changed).
+        cells: the frame's own cells that the resume function reads; others matter if a live value holds them.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FrameEnd:
         held = {each for each in alive if isinstance(each, CellVariable)}
         own = own_new_cells(root)
         self.cells = {name: cell for name, cell in own.items() if name in cells or cell in held}
-        # The variables that say how things stood before the graph, and what was drawn.
+        # The variables for the state before the graph, and for the draws.
         self.kept: list[str] = []
         refuse_classes_made(alive)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
@@ -79,7 +79,7 @@ class FrameEnd:
         """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
 
         Returns:
-            Instructions to stand at the end of the code. They go on at `otherwise`, the beginning of the original
+            Instructions to stand at the end of the code. They continue at `otherwise`, the beginning of the original
             code, when the graph raises: then plain Python raises the same at its place, where it may be caught.
         """
         emitter, draws = self.emitter, self.trace.draws
@@ -111,8 +111,8 @@ class FrameEnd:
         return [*recovery, *pointing]
 
     def _recovery(self, otherwise: Instruction, kept: list[str], graph: GraphCall | None) -> list[Instruction]:
-        """Where an exception of the graph or of a draw goes: an ordinary one is dropped and plain Python runs. `kept`
-        are the variables that say how things stood."""
+        """Emit the handler of an exception of the graph or of a draw: an ordinary one is dropped and plain Python
+        runs. `kept` are the variables for the state before the graph."""
 
         def put_back(code: CodeBuilder) -> None:
             if kept:
@@ -142,7 +142,7 @@ class FrameEnd:
             emitter.store_local(name)
 
     def _load_before_changes(self) -> None:
-        """Keep what is found through places that the side effects may change. (The graph changes none: it writes
+        """Load values whose sources the side effects may change. (The graph changes none: it writes
         into tensors, and which tensor is found where stays as it was.)"""
         emitter = self.emitter
         for tracker in self.alive:
@@ -173,10 +173,10 @@ class FrameEnd:
 
 
 def own_new_cells(root: Frame) -> dict[str, CellVariable]:
-    """Cells that the root frame itself made."""
+    """Cells that the root frame itself created."""
     return {name: cell for name, cell in root.cells.items() if cell.source is None}
 
 
 def _is_set(name: str, cell: CellVariable) -> bool:
-    """Whether a cell of the frame holds something else than the argument it was made with."""
+    """Return whether a cell of the frame holds something else than the argument it was created with."""
     return cell.contents is not None and not as_it_came(name, cell.contents)

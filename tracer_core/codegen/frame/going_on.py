@@ -1,4 +1,4 @@
-"""The call of a resume function: what is handed to it, and how."""
+"""Emit the call of a resume function, with its arguments."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tracer_core.variables.functions.frames import Frame
 def call_resume(
     end: FrameEnd, target: Instruction, broken: Instruction, jumped: bool, leave_out: list[Instruction]
 ) -> tuple[list[Instruction], Resume]:
-    """Instructions that hand the stack and the live locals to a resume function and return what it returns. Its
-    exceptions go through `leave_out`."""
+    """Return instructions that pass the stack and the live locals to a resume function and return its result. Its
+    exceptions pass through `leave_out`."""
     root = end.root
     left = stack_after(root.stack, broken, jumped)
-    # A result that nobody wants goes here and now: a resume function that was handed it would hold it for long.
+    # Drop a result that no code uses at once: a resume function that got it as argument would hold it for long.
     unwanted = target.op == "POP_TOP" and left[-1] is None
     if unwanted:
         target = _following(root, target)
@@ -78,7 +78,7 @@ def call_resume(
     function = partial(_make_function, code, resume.code)
     arguments = [places.get(name) or partial(code.load_local, name) for name in point.parameters()]
     if decoded(original).has_loop:
-        # Resume functions hand the next one back rather than call it; whoever called the first goes on.
+        # Resume functions return the next one rather than call it; the caller of the first continues.
         through = TailCall if resume_of(root.code) else go_on
         call = code.call(partial(code.const, through), [function, *arguments])
     else:
@@ -96,13 +96,13 @@ def _following(root: Frame, instruction: Instruction) -> Instruction:
 
 
 def _into_box(code: CodeBuilder, name: str) -> None:
-    """Put the value of a variable into a box and let go of it here."""
+    """Put the value of a variable into a box, and delete the variable."""
     code.list_of([partial(code.load_local, name)])
     code.delete_local(name)
 
 
 def leaving_out_this_frame() -> list[Instruction]:
-    """Where the exception of a resume function goes: on its way, but that its traceback does not go through here, so
+    """Propagate the exception of a resume function, with a traceback that leaves out this frame, so
     that it has one entry for the user's one frame."""
     code = CodeBuilder()
     code.emit("PUSH_EXC_INFO")
@@ -114,7 +114,7 @@ def leaving_out_this_frame() -> list[Instruction]:
 
 
 def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | None:
-    """What to hand over as the first argument, if the code may ask for it without naming it."""
+    """Return the value to pass as first argument, if the code may read it without naming it (`super()`)."""
     if not asks_first_argument(original):
         return None
     name = original.co_varnames[0]
@@ -151,8 +151,8 @@ def _unbound_by(broken: Instruction) -> list[str]:
 
 
 def _original(root: Frame) -> tuple[CodeType, Program, int]:
-    """The code that the user wrote, if the root is itself a resume function, and how many instructions there are in
-    the root's before those of it."""
+    """Return the code that the user wrote, if the root is itself a resume function, and how many instructions there
+    are in the root's before those of it."""
     known = resume_of(root.code)
     if known is None:
         return root.code, root.program, 0

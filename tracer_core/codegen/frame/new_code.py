@@ -1,4 +1,4 @@
-"""The new code of a frame: calls the graph, rebuilds what is alive, replays side effects, returns or goes on."""
+"""The new code of a frame: call the graph, rebuild live values, replay side effects, return or resume."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tracer_core.variables.functions.frames import Frame
 
 @dataclass(slots=True)
 class NewCode:
-    """What codegen made: the code, the instructions it was written with, in which those copied from the original know
-    their origin, and the resume functions' codes that it may call."""
+    """The result of code generation: the code, the instructions it was written with, in which those copied from the
+    original know their origin, and the resume functions' codes that it may call."""
 
     code: CodeType
     written: Program
@@ -25,7 +25,7 @@ class NewCode:
 
 
 def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
-    """Code for a frame that was walked to its end."""
+    """Generate code for a frame that was traced to its end."""
     body, _ = _original(end.root)
     recovery = end.call_graph(graph, body.instructions[0])
     end.restore()
@@ -34,9 +34,9 @@ def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
 
 
 def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
-    """Code for a frame whose graph ends before the instruction at `position`: that instruction runs in a copy of the
-    original code, in its place, so that its exceptions go where they always went; after it, a resume function is
-    called.
+    """Generate code for a frame whose graph ends before the instruction at `position`: that instruction runs in a
+    copy of the original code, in its place, so that its exceptions go where they always went; after it, a resume
+    function is called.
     """
     root = end.root
     body, moved = _original(root)
@@ -52,7 +52,7 @@ def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
 
 
 def _forget_our_names(end: FrameEnd) -> None:
-    """Nobody who looks at the frame from here on, as debuggers and tracebacks do, finds what is not the program's."""
+    """Unbind the engine's own variables, so that debuggers and tracebacks show the program's alone."""
     end.emitter.drop_temporaries()
     resumed = resume_of(end.root.code)
     for name in (*end.kept, *(resumed.point.unseen() if resumed is not None else ())):
@@ -60,8 +60,8 @@ def _forget_our_names(end: FrameEnd) -> None:
 
 
 def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
-    """A copy of the original code to jump into, and where each instruction went. The new code has made its cells.
-    Resume functions need to know which stack slots are empty."""
+    """Return a copy of the original code to jump into, and where each instruction went. The new code has created its
+    cells. Resume functions need to know which stack slots are empty."""
     body, moved = body_of(root.program)
     bind_methods(body)
     return body, moved

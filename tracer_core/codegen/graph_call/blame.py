@@ -1,7 +1,7 @@
-"""Whose fault it is that a graph raised: the program's, or the back end's, which is said once.
+"""Find out whether a graph raised by the program's fault or by the back end's, and warn once of the latter.
 
 Plain Python runs in either case. If the fault is the program's, it raises the same at its place. If it is the back
-end's, it runs through, and nobody would ever know that the compiled function is of no use.
+end's, it succeeds, and without a warning nobody would know that the compiled function is of no use.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Blame:
         self._changes = {place for place, each in enumerate(output.root.inputs) if id(each.fake) in fakes}
 
     def compiled(self, function: Callable[..., Any]) -> None:
-        """What the back end made of the graph: where that is the graph itself, there is nothing to find out."""
+        """The back end's result for the graph: where it is the graph itself, there is nothing to find out."""
         self._is_the_graph = getattr(function, "__code__", None) is self._forward.__code__
 
     def tell(self, error: BaseException) -> None:
@@ -78,7 +78,7 @@ class Blame:
             warnings.warn_explicit(str(notice.placed()), BackendWarning, code.co_filename, line)
 
     def _inputs(self, error: BaseException) -> tuple[Any, ...] | None:
-        """What the graph was called with, None where it was not: a draw before it raised."""
+        """Return the graph's arguments, None for those that do not exist: a draw before it raised."""
         trace = None if error.__traceback__ is None else error.__traceback__.tb_next
         if trace is None or trace.tb_frame.f_code is not self._function:
             return None
@@ -86,7 +86,8 @@ class Blame:
         return inputs
 
     def _runs(self, inputs: tuple[Any, ...]) -> bool:
-        """Whether the graph as it is takes these inputs. Nothing is changed by it that the program could see."""
+        """Return whether the graph as it is takes these inputs. Nothing is changed by it that the program could
+        see."""
         given = [each.detach().clone() if place in self._changes else each for place, each in enumerate(inputs)]
         state = TracedSettings()
         state.touch("grad_mode", *self._settings)

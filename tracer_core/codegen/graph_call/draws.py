@@ -1,4 +1,4 @@
-"""Code that draws random numbers before the graph, and gives the streams back if the graph cannot run after all."""
+"""Emit code that draws random numbers before the graph, and restores the generators if the graph cannot run."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def giving_back(code: CodeBuilder) -> None:
 
 
 def temporaries(draws: list[Draw], undo: Undo) -> list[str]:
-    """The variables that `keep_states` and the draws set."""
+    """Return the variables that `keep_states` and the draws set."""
     drawn = [DrawnSource(i, draw.label).variable for i, draw in enumerate(draws)]
     return [STREAMS, *drawn] if draws or undo else []

@@ -1,4 +1,4 @@
-"""The finished graph: cleaned up, handed to the back end, and wrapped so that its own frames are not traced."""
+"""The finished graph: cleaned up, passed to the back end, and wrapped so that its own frames are not traced."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _forget_source(filename: str) -> None:
 
 
 def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[torch.fx.Node]:
-    """Random tensors that no result needs: made results too, or a back end would not draw them, and later draws were
-    others than in plain Python."""
+    """Random tensors that no result needs: they are returned too, or a back end would not draw them, and later draws
+    were others than in plain Python."""
     if output.runs_as_it_is:
         return []
     needed: set[torch.fx.Node] = set()
@@ -58,7 +58,7 @@ def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[tor
 
 
 def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[..., Any]:
-    """What the back end makes of the graph.
+    """Compile the graph with the back end.
 
     Raises:
         BackendError: the back end failed, or gave nothing that can be called.
@@ -91,10 +91,10 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
 
 
 class GraphCall:
-    """A finished graph and the function that runs it, which new code can hold before the back end was asked: it is
-    asked only once there is such code.
+    """A finished graph and the function that runs it, which new code can hold before the back end was called: it is
+    called only once there is such code.
 
-    `function` runs what the back end made with the frame hook off. Should that raise, torch's settings (those that
+    `function` runs the back end's function with the frame hook off. Should that raise, torch's settings (those that
     it changes) are put back as they were: what it had entered is not left by anyone else.
     """
 
@@ -109,7 +109,7 @@ class GraphCall:
         self.blame = Blame(output, module, self.function)
 
     def compile(self) -> None:
-        """Ask the back end.
+        """Call the back end.
 
         Raises:
             BackendError: see `call_backend`.
@@ -120,8 +120,8 @@ class GraphCall:
 
 
 def _check_of(module: torch.fx.GraphModule, backend: Any) -> Callable[[Any], Any]:
-    """A function that gives the results of a back end as they are, where there is one for each output of the graph,
-    and else raises BackendError. It holds neither."""
+    """Return a function that gives the results of a back end as they are, where there is one for each output of the
+    graph, and else raises BackendError. It holds neither."""
     outputs: Any = module.graph.output_node().args[0]
     expected = len(outputs)
     name = getattr(backend, "__name__", type(backend).__name__)

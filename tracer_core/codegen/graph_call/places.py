@@ -1,4 +1,4 @@
-"""Where in the program an operation of a graph comes from: the traceback of what it raises points there."""
+"""The user's line for each operation of a graph: the traceback of its exception points there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracer_core.runtime.graphs import Places
 
 
 def places_of(output: OutputGraph, module: torch.fx.GraphModule) -> Places:
-    """The places of the finished graph's operations."""
+    """Return the places of the finished graph's operations."""
     nodes = list(module.graph.nodes)
     start, lines = module._prologue_start, module._lineno_map or {}
     calls = {
@@ -22,7 +22,8 @@ def places_of(output: OutputGraph, module: torch.fx.GraphModule) -> Places:
 
 
 def pointing_code(places: Places) -> list[Instruction]:
-    """Where the exception of a graph goes that is not undone: out of the frame, from the line of the operation."""
+    """Return code that raises the exception of a graph that is not undone out of the frame, at the operation's
+    line."""
     code = CodeBuilder()
     code.call_with_top(places.point)
     code.pop()

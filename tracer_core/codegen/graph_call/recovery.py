@@ -1,4 +1,4 @@
-"""What happens when the compiled graph raises: plain Python runs from the start, if that shows no difference."""
+"""Recover when the compiled graph raises: run plain Python from the start, if that shows no difference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Undo:
-    """What is kept before a graph runs, so that plain Python can run from the start should it raise: torch's
+    """State saved before a graph runs, so that plain Python can run from the start should it raise: torch's
     generator where it draws, and inputs that it changes."""
 
     torch_stream: bool = False
@@ -32,10 +32,10 @@ class Undo:
 
 
 def undo_of(output: OutputGraph) -> Undo | None:
-    """What to keep; None where a graph that raises is not undone.
+    """Return the state to save; None where a graph that raises is not undone.
 
     Copies of what it changes are made only where one of its operations may fail on its data, or find that NumPy would
-    warn: that happens in programs that work, and plain Python has to go on from where they stood.
+    warn: that happens in programs that work, and plain Python has to continue from their state before.
     """
     drawing = [node for node in output.root.graph.nodes if may_draw(node)]
     if any(_on_other_devices(node) for node in drawing):
@@ -49,26 +49,26 @@ def undo_of(output: OutputGraph) -> Undo | None:
 
 
 def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
-    """Whether an operation may fail on its data, and copies can undo what happened before, for little."""
+    """Return whether an operation may fail on its data, and copies can undo what happened before, for little."""
     if sum(_bytes(tracked.fake) for tracked in changed) > KEPT_BYTES:
         return False
     return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.root.graph.nodes))
 
 
 def _may_fail(node: torch.fx.Node) -> bool:
-    """Whether it may raise for what is in its arguments: one of its operations may, or it divides numbers."""
+    """Return whether it may raise for what is in its arguments: one of its operations may, or it divides numbers."""
     of_functions = isinstance(node.target, torch._ops.HigherOrderOperator)
     return of_functions or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
 
 
 def _can_be_put_back(tracked: TrackedFake) -> bool:
-    """Whether writing the old values undoes all that was done to it."""
+    """Return whether writing the old values undoes all that was done to it."""
     fake = tracked.fake
     return fake.layout is torch.strided and not fake.is_inference() and not _has_new_history(tracked)
 
 
 def _has_new_history(tracked: TrackedFake) -> bool:
-    """Whether autograd may have noted the change: a leaf changes only past autograd."""
+    """Return whether autograd may have noted the change: a leaf changes only past autograd."""
     fake = tracked.fake
     still_a_leaf = tracked.is_leaf and fake.is_leaf and fake._base is None
     return fake.requires_grad and not still_a_leaf
@@ -80,7 +80,7 @@ def _bytes(fake: torch.Tensor) -> float:
 
 
 def may_draw(node: torch.fx.Node) -> bool:
-    """Whether running it may move a random generator of torch: one of its operations may."""
+    """Return whether running it may move a random generator of torch: one of its operations may."""
     return bool(node.meta.get("draws")) or isinstance(node.target, torch._ops.HigherOrderOperator)
 
 
@@ -95,8 +95,8 @@ def recovery_code(
     put_back: Callable[[CodeBuilder], None],
     tell: Callable[[BaseException], None] | None,
 ) -> list[Instruction]:
-    """Where the graph's exception goes: for an ordinary one, `put_back` writes what is done about what the graph has
-    changed, `tell` is called with it, and plain Python runs instead."""
+    """Return the handler of the graph's exception: for an ordinary one, `put_back` writes what is done about what the
+    graph has changed, `tell` is called with it, and plain Python runs instead."""
     code, again = CodeBuilder(), make("RERAISE", 0)
     code.call_with_top(is_of_the_graph)
     code.emit("POP_JUMP_IF_FALSE", target=again)

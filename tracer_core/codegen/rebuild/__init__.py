@@ -1,8 +1,8 @@
-"""Building values again: what is still alive after the graph, pushed by generated code.
+"""Rebuild the values that are still alive after the graph, in generated code.
 
 In: a tracker. Out: code, written to an `Emitter`, that pushes its value (`rebuild`): loaded from its source, taken
 from the outputs of the graph, or built by a rule. Each kind of value has a rule under `@rebuilds`, in a module by
-subject; `needs` says which other trackers a rule loads.
+subject; `needs` lists the trackers that a rule loads.
 """
 
 # The modules of rules fill the table when they are imported.

@@ -1,4 +1,4 @@
-"""How arrays and NumPy scalars are made again from the tensors that the graph gives."""
+"""Rebuild arrays and NumPy scalars from the tensors that the graph returns."""
 
 from __future__ import annotations
 

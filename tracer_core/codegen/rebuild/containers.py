@@ -1,4 +1,4 @@
-"""How constants, sequences, dicts and sets are made again."""
+"""Rebuild constants, sequences, dicts and sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How functions, methods, partials and cells are made again."""
+"""Rebuild functions, methods, partials and cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a generator that the trace started is made again: as a real one that waits where the trace left it."""
+"""Rebuild a generator that the trace started: a real one, suspended where the trace left it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
     emitter.tuple_of(emitter.loading(name or NONE for name in tracker.names))
 
 
-# By decoded code: what was made for it, so that codes that go on the same way are the same object.
+# Generated code by decoded code, so that codes that resume the same way are one object.
 _made_for: weakref.WeakKeyDictionary[Decoded, dict[Any, CodeType]] = weakref.WeakKeyDictionary()
 
 
@@ -101,8 +101,8 @@ def _going_on_known(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...]
 
 
 def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
-    """The generator's code with another beginning, that puts the stack back, yields as the `yield` it waits at does,
-    in the same blocks, and goes on after that one."""
+    """Return the generator's code with another beginning, that puts the stack back, yields as the `yield` it waits at
+    does, in the same blocks, and continues after that one."""
     original, program = frame.code, frame.program
     body, moved = body_of(program)
     position = frame.pc - 1

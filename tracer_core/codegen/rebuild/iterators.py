@@ -1,4 +1,4 @@
-"""How iterators are made again, as far as they have come."""
+"""Rebuild iterators at their present position."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
 
 
 def _starting(tracker: SequenceIterator) -> Any:
-    """What makes it of the whole, past what a class that inherits from list overrides."""
+    """Create it from the whole, past the methods that a subclass of list overrides."""
     start: Any = type(tracker).start
     return getattr(list, f"__{start.__name__}__") if isinstance(tracker.whole, ListPart) else start
 
@@ -74,7 +74,7 @@ def _dict_iterator(emitter: Emitter, tracker: DictIterator) -> None:
     inherits = isinstance(tracker.of, (DictPart, SetPart))
 
     def push_whole() -> None:
-        # One that is used up has let go of what it went over.
+        # An exhausted iterator has dropped its container.
         emitter.load(tracker.of) if tracker.index >= 0 else emitter.const(base())
 
     def push_view() -> None:

@@ -1,4 +1,4 @@
-"""How generated code makes exits of `with` blocks, and managers to be entered again."""
+"""Rebuild exits of `with` blocks, and managers to be entered again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ them sets. (Making has no effect of its own.)"""
 
 
 def load_manager(emitter: Emitter, manager: VariableTracker) -> None:
-    """Push a manager that is about to be entered: made by a call, as the user would, where that gives the same."""
+    """Push a manager that is about to be entered: created by a call, as the user would, where that gives the same."""
     call = CALLS.get(manager.cls) if isinstance(manager, UserObjectVariable) else None
     if call is None or manager in emitter.where or manager.source is not None:
         emitter.load(manager)

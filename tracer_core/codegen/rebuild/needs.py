@@ -1,4 +1,4 @@
-"""What rebuilding a tracker loads: the parts of each kind of value."""
+"""The trackers that rebuilding a tracker loads: the parts of each kind of value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 def needs(tracker: VariableTracker) -> list[VariableTracker]:
-    """The trackers that rebuilding this one loads."""
+    """Return the trackers that rebuilding this one loads."""
     if isinstance(tracker, LazyVariable):
         return [tracker.realized] if tracker.realized is not None else []
     if tracker.source is not None or isinstance(tracker, (ConstantVariable, KnownVariable)):
@@ -33,7 +33,7 @@ def needs(tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
-    """All trackers that rebuilding these loads, each once."""
+    """Return all trackers that rebuilding these loads, each once."""
     seen: dict[VariableTracker, None] = {}
     waiting = list(roots)[::-1]
     while waiting:
@@ -71,7 +71,7 @@ def _dict_needs(tracker: DictVariable) -> list[VariableTracker]:
 
 
 def _generator_needs(tracker: GeneratorVariable) -> list[VariableTracker]:
-    """What its frame holds, and its names."""
+    """Return the values in its frame, and its names."""
     if tracker.finished:
         return [name for name in tracker.names if name is not None]
     frame = tracker.frame

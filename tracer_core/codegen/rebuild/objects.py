@@ -1,4 +1,4 @@
-"""How objects are made again: bare instances, those with a builtin part, exceptions, weak references."""
+"""Rebuild objects: bare instances, those with a builtin part, exceptions, weak references."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tracer_core.variables.objects.descriptors import DescriptorVariable
 from tracer_core.variables.objects.user_objects import UserObjectVariable, hides_stored, static_lookup
 
 _POLYFILLS = "tracer_core.polyfills."
-"""Where classes of ours stand that take the place of those written in C."""
+"""The modules of our classes that stand in for those written in C."""
 
 
 @rebuilds(UserObjectVariable)
@@ -40,7 +40,7 @@ def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
 
 
 def _new_of(cls: type) -> Any:
-    """The `__new__` that makes bare instances: that of the class in C it comes from."""
+    """Return the `__new__` that creates bare instances: that of the class in C it comes from."""
     return class_in_c(cls).__new__
 
 
@@ -82,7 +82,7 @@ def _part(emitter: Emitter, tracker: Any) -> None:
 
 @rebuilds(StandInVariable)
 def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
-    """Our object is made in its present state, and makes the real one."""
+    """Our object is created in its present state, and creates the real one."""
     if not hasattr(tracker.cls, "real"):
         raise CannotRebuild(tracker)
     _object(emitter, tracker)
@@ -92,8 +92,8 @@ def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
 
 
 def set_attributes(emitter: Emitter, tracker: VariableTracker) -> None:
-    """What the trace deleted from it and set on it, past all hooks, in its first dict and in the one it was
-    given. What was deleted goes first: it may have been set again since, which moves it to the end of the dict."""
+    """Emit its attribute deletions and stores, past all hooks, in its first dict and in the one it was
+    given. Deletions go first: it may have been set again since, which moves it to the end of the dict."""
     for name in getattr(tracker, "deleted", ()):
         _delete_attribute(emitter, tracker, name)
     if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
@@ -104,7 +104,7 @@ def set_attributes(emitter: Emitter, tracker: VariableTracker) -> None:
 
 
 def _delete_attribute(emitter: Emitter, tracker: VariableTracker, name: str) -> None:
-    """It may be that the trace made it, too: then there is none now."""
+    """The trace may have created it, too: then there is none now."""
     if isinstance(static_lookup(tracker.python_type(), name)[0], types.MemberDescriptorType):
         emitter.run_const(empty_slot, lambda: emitter.load(tracker), lambda: emitter.const(name))
     else:
@@ -136,7 +136,7 @@ def _instance_dict(emitter: Emitter, tracker: InstanceDictVariable) -> None:
     emitter.attribute(lambda: emitter.load(tracker.owner), "__dict__")
 
 
-# Exceptions in C that make more of their arguments than `args`.
+# Exceptions in C that keep more than `args` of their arguments.
 _STATEFUL = (StopIteration, SystemExit, ImportError, OSError, SyntaxError, UnicodeError)
 
 
@@ -170,7 +170,7 @@ def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
 
 
 def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
-    """What the trace did to an exception that was there before it."""
+    """Emit the mutations of an exception that existed before the trace."""
     if tracker.args_set:
         _set_args(emitter, tracker)
     for name in tracker.deleted:

@@ -1,4 +1,4 @@
-"""The table of rules that make values again: one per tracker class, under `@rebuilds`."""
+"""The table of rules that rebuild values: one per tracker class, under `@rebuilds`."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def rebuilds(*kinds: type) -> Callable[[R], R]:
 
 
 def rule_for(kind: type) -> Rule | None:
-    """The rule of the most specific class that has one."""
+    """Return the rule of the most specific class that has one."""
     return next((_rules[cls] for cls in kind.__mro__ if cls in _rules), None)

@@ -1,4 +1,4 @@
-"""How generators of random numbers are made again."""
+"""Rebuild generators of random numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How generated code pushes the value of any tracker: from its source, from the graph's outputs, or by a rule."""
+"""Push the value of any tracker in generated code: from its source, from the graph's outputs, or by a rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
     """Push the value of any tracker.
 
     Raises:
-        CannotRebuild: the value cannot be made by code.
+        CannotRebuild: no code can rebuild the value.
     """
     if isinstance(tracker, LazyVariable):
         if tracker.realized is not None:

@@ -1,4 +1,4 @@
-"""Which variables and stack slots of a frame are still looked at, and which of them differ from what they were."""
+"""Which variables and stack slots of a frame are still read, and which of them have changed."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tracer_core.variables.functions.frames import Frame
 
 
 def as_it_came(name: str, value: VariableTracker) -> bool:
-    """Whether a variable of the frame still holds the argument of its name."""
+    """Return whether a variable of the frame still holds the argument of its name."""
     return isinstance(value.source, LocalSource) and value.source.local == name
 
 
 def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
-    """The stack as it must stand before the broken instruction. Empty slots below what it uses become None: nothing
-    looks at them any more, and only there can they be handed on."""
+    """Return the stack as it must stand before the broken instruction. Empty slots below what it uses become None:
+    nothing reads them any more, and only there can they be passed on."""
     used = len(root.stack) - pops(root.decoded.instructions[position])
     return [ConstantVariable(None) if item is NULL and d < used else item for d, item in enumerate(root.stack)]
 
 
 def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTracker]:
-    """The locals that differ from what they were when the frame started."""
+    """Return the locals that differ from what they were when the frame started."""
     return {name: value for name, value in root.locals.items() if name in alive and not as_it_came(name, value)}
 
 
 def alive_at(root: Frame, position: int) -> frozenset[str]:
-    """The locals that may still be read from the instruction at `position` on."""
+    """Return the locals that may still be read from the instruction at `position` on."""
     alive = alive_before(root, root.decoded.instructions[position])
     return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
 
@@ -40,21 +40,22 @@ _LOOKS_AT_STACK = frozenset({"_getframe", "currentframe", "extract_stack", "geto
 
 
 def looks_at_stack(code: CodeType) -> bool:
-    """Whether the code may count the frames above its own."""
+    """Return whether the code may count the frames above its own."""
     keywords = (names for names in code.co_consts if type(names) is tuple)
     return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
 
 
-# (What a memory view looks at cannot be resized while the view is there.)
+# (An object under a memory view cannot be resized while the view exists.)
 _WATCHES_LIFETIMES = frozenset(
     {"weakref", "__subclasses__", "getrefcount", "get_objects", "get_referrers", "get_referents", "memoryview"}
 )
 
 
 def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
-    """Whether the code may see when an object goes: it names what makes weak references or counts what is there.
+    """Return whether the code may observe when an object is freed: it names functions of weak references or counts
+    what is there.
 
-    Only what stands in the code itself is looked at: what it calls has frames of its own, which drop what they hold
+    Only the code itself is inspected: functions it calls have frames of their own, which drop their values
     when they return. Where the graph breaks inside the library's weak containers, that tells it, too.
     """
     if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
@@ -74,7 +75,7 @@ def _module_of(value: Any) -> Any:
 
 
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
-    """The locals that may still be read when `instruction` is about to run: all, where the code looks at its
+    """Return the locals that may still be read when `instruction` is about to run: all, where the code looks at its
     namespace as a whole."""
     if looks_at_namespace(root.code):
         return frozenset(root.program.varnames)

@@ -1,4 +1,4 @@
-"""Code that enters and leaves `with` and `except` blocks where a function is left and gone on with."""
+"""Emit code that leaves `with` and `except` blocks where a function breaks, and enters them where it resumes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def enter_block(code: CodeBuilder, manager: str) -> None:
 
 
 def make_and_enter_block(code: CodeBuilder, maker: str) -> None:
-    """Enter what the function in a variable makes, and push its exit."""
+    """Enter the manager that the function in a variable returns, and push its exit."""
     code.call(lambda: code.load_local(maker))
     code.emit("BEFORE_WITH")
     code.pop()

@@ -1,4 +1,4 @@
-"""What a resume function gets in boxes (see `tracer_core.variables.iterators.dropping`), and what became of it."""
+"""Arguments that a resume function gets in boxes (see `tracer_core.variables.iterators.dropping`), and their fate."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 
 def boxed(tracker: VariableTracker | None) -> bool:
-    """Whether it is, or holds, something whose dropping shows."""
+    """Return whether it is, or holds, something whose dropping shows."""
     return tracker is not None and any(map(dropping_shows, reachable([tracker])))
 
 
 def boxed_locals(root: Frame) -> frozenset[str]:
-    """The locals to be handed on in boxes; those that are not looked at any more, too, as they hold on to it."""
+    """Return the locals to be passed on in boxes; those that are not read any more, too, as they hold on to
+    it."""
     if not any(map(dropping_shows, reachable(root.locals.values()))):
         return frozenset()
     return frozenset(name for name, value in root.locals.items() if boxed(value))
 
 
 def boxes_of(code: CodeType) -> set[str]:
-    """The parameters of a resume function's code that are boxes."""
+    """Return the parameters of a resume function's code that are boxes."""
     return {name for name in code.co_varnames[: code.co_argcount] if name.startswith(BOX)}
 
 
 def leave_boxes(trace: TraceState) -> None:
-    """Leave what the frame was handed where it is, as the frame returns: it goes when the boxes go."""
+    """Leave boxed arguments in their boxes as the frame returns: they are freed with the boxes."""
     changed = trace.side_effects.changed
     for tracker in [tracker for tracker in changed if _is_box(tracker)]:
         del changed[tracker]
@@ -48,8 +49,8 @@ def _is_box(tracker: VariableTracker) -> bool:
 
 
 def let_go(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
-    """The box whose content the frame was handed and may have let go of in the trace, unseen; None if there is none.
-    `alive` are the values that live on."""
+    """Return the box whose content the frame was handed and may have let go of in the trace, unseen; None if there is
+    none. `alive` are the values that live on."""
     boxes = boxes_of(root.code)
     if not boxes:
         return None
@@ -65,7 +66,8 @@ _PLAIN = (torch.Tensor, int, float, str, bytes, type(None))
 
 
 def _emptied(changed: VariableTracker) -> str | None:
-    """The box in which the frame was handed a container, if the trace may have dropped what the container held."""
+    """Return the box in which the frame was handed a container, if the trace may have dropped what the container
+    held."""
     box = None if _is_box(changed) else box_of(changed)
     if box is None or isinstance(changed, IteratorVariable):
         return None
@@ -77,7 +79,7 @@ def _emptied(changed: VariableTracker) -> str | None:
 
 
 def _spent(trace: TraceState, box: str) -> bool:
-    """Whether all generators in the box that the trace has met have come to their end."""
+    """Return whether all generators in the box that the trace has met have come to their end."""
     met = [
         tracker
         for tracker in trace.trackers_by_object.values()

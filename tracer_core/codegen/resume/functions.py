@@ -1,4 +1,4 @@
-"""Resume functions: code that goes on with a function from an instruction in its middle.
+"""Resume functions: code that continues a function from an instruction in its middle.
 
 A resume function is the original code with another beginning: its parameters are the stack items and locals that are
 alive there; it pushes the items and jumps. Its cells arrive as free variables. Since the whole original code is in
@@ -35,15 +35,15 @@ CO_OPTIMIZED, CO_NEWLOCALS = 0x01, 0x02
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where to go on, and with what: `at` is the index of the instruction in the original program; `empty` the depths
-    of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception being handled
-    (the argument there is that exception), and `first` the name of the argument that must come before all others,
-    as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit of a `with`
-    block belongs (the argument there is the manager, to be entered), `remade` the same where the argument makes the
-    manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the depths of such
-    items. `dropped` says that the POP_TOP before `at` has been done. `told_plainly` says that what comes before `at`
-    was told that it is not being compiled, as what comes after it must be. `line` is that of the break: breaks of two
-    lines that lead to one point have two resume functions, so that each is named by its line."""
+    """Where to resume, and with which state: `at` is the index of the instruction in the original program; `empty`
+    the depths of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception
+    being handled (the argument there is that exception), and `first` the name of the argument that must come before
+    all others, as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit
+    of a `with` block belongs (the argument there is the manager, to be entered), `remade` the same where the argument
+    creates the manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the
+    depths of such items. `dropped` means that the POP_TOP before `at` has been done. `told_plainly` says that what
+    comes before `at` was told that it is not being compiled, as what comes after it must be. `line` is that of the
+    break: breaks of two lines that lead to one point have two resume functions, so that each is named by its line."""
 
     at: int
     stack: int
@@ -60,28 +60,28 @@ class Point:
     line: int = 0
 
     def parameters(self) -> list[str]:
-        """The names of the resume function's arguments in order."""
+        """Return the names of the resume function's arguments in order."""
         first = [] if self.first is None else [self.first]
         rest = [box(name) if name in self.boxed else name for name in self.locals if name != self.first]
         return [*first, *map(self.item, self.passed()), *rest]
 
     def item(self, depth: int) -> str:
-        """The name of the argument for the stack item at `depth`."""
+        """Return the name of the argument for the stack item at `depth`."""
         return box(str(depth)) if depth in self.boxed_items else stack_parameter(depth)
 
     def unseen(self) -> list[str]:
-        """The arguments whose names the original function does not have."""
+        """Return the arguments whose names the original function does not have."""
         return [*map(self.item, self.passed()), *map(box, self.boxed)]
 
     def passed(self) -> list[int]:
-        """The depths of the stack items that are handed over as arguments."""
+        """The depths of the stack items that are passed as arguments."""
         return [depth for depth in range(self.stack) if depth not in self.empty]
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
     """The instruction that runs between two graphs: `at` is its index in the original program, `line` where people
-    are told that the graph breaks, and `jumped` says, of one that may jump, which way it went."""
+    are told that the graph breaks, and `jumped`, of one that may jump, is the way it went."""
 
     op: str
     at: int
@@ -96,7 +96,7 @@ class Broken:
 
 
 class Way(NamedTuple):
-    """One of the ways on from an instruction: in words, and as the end of a name."""
+    """One of the successors of an instruction: in words, and as a suffix of names."""
 
     words: str
     suffix: str
@@ -116,7 +116,7 @@ _WAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. It is called in Python as the function it goes on with; in listings by `name`.
+    """A resume function's code. It is called in Python as the function that it resumes; in listings by `name`.
     `shift` is how many instructions it has before those of the original."""
 
     name: str
@@ -129,7 +129,7 @@ class Resume:
 
     @property
     def original(self) -> CodeType:
-        """The code it goes on with, which lives while one of its frames does."""
+        """The code that it resumes, which lives while one of its frames does."""
         original = self._original()
         assert original is not None, "a resume function runs without the function it goes on with"
         return original
@@ -140,14 +140,15 @@ _by_code: dict[int, Resume] = {}
 
 
 def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
-    """The original code that a resume function's code goes on with, and the offset in it; None for other codes."""
+    """Return the original code that a resume function's code resumes, and the offset in it; None for other
+    codes."""
     resume = _by_code.get(id(code))
     original = None if resume is None else resume._original()
     return None if resume is None or original is None else (original, resume.offset)
 
 
 def name_of(code: CodeType) -> str:
-    """The code's name in listings, for a resume function one that tells where it goes on."""
+    """Return the code's name in listings, for a resume function one that tells where it resumes."""
     resume = _by_code.get(id(code))
     return code.co_name if resume is None else resume.name
 
@@ -157,7 +158,7 @@ def resume_of(code: CodeType) -> Resume | None:
 
 
 def starts_at(code: CodeType) -> int:
-    """The position of the first instruction that is the user's own."""
+    """Return the position of the first instruction that is the user's own."""
     resume = _by_code.get(id(code))
     return 0 if resume is None else resume.shift
 
@@ -171,8 +172,8 @@ def forget() -> None:
 
 
 def make_resume(original: CodeType, program: Program, point: Point, broken: Broken) -> Resume:
-    """The resume function of `original` (decoded: `program`) at `point`, after `broken`; the same one each time it is
-    asked for."""
+    """Return the resume function of `original` (decoded: `program`) at `point`, after `broken`; the same one each
+    time it is asked for."""
     known = _made.get(id(original))
     if known is None:
         known = _made[id(original)] = {}
@@ -187,8 +188,8 @@ def make_resume(original: CodeType, program: Program, point: Point, broken: Brok
 
 
 def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[str, str]:
-    """What the resume function after `broken` comes after, in words, and its name in listings. Each is unlike those
-    of the `others` that there are of the same function."""
+    """Return a description of the instruction before the resume function after `broken`, and its name in listings.
+    Each is unlike those of the `others` that there are of the same function."""
     words, name = f"line {broken.line}", f"resume_in_{original.co_name}_at_{broken.line}"
     of_line = dict.fromkeys(other.broken.at for other in others if other.broken.line == broken.line)
     number = 1 + list({**of_line, broken.at: None}).index(broken.at)
@@ -211,7 +212,7 @@ def _original_died(key: int, known: dict[Point, Resume]) -> None:
 
 
 def asks_first_argument(code: CodeType) -> bool:
-    """Whether the code may call `super()` without arguments."""
+    """Return whether the code may call `super()` without arguments."""
     return "__class__" in code.co_freevars and "super" in code.co_names and code.co_argcount > 0
 
 
@@ -219,12 +220,12 @@ _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
 def looks_at_namespace(code: CodeType) -> bool:
-    """Whether the code may look at its variables as a whole."""
+    """Return whether the code may look at its variables as a whole."""
     return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
 
 
 def box(name: str) -> str:
-    """The parameter that is a box for what is to be called `name`."""
+    """Return the parameter that is a box for what is to be called `name`."""
     return f"{BOX}_{name}"
 
 
@@ -257,7 +258,7 @@ def _build(original: CodeType, program: Program, point: Point, broken: Broken, n
 
 
 def _labels(original: CodeType, program: Program, point: Point) -> dict[str, Label]:
-    """The names for people of the arguments that the original function does not have."""
+    """Return the names for people of the arguments that the original function does not have."""
     items = stack_labels(program, original.co_filename, program.instructions[point.at])
     labels = {box(name): Label(f"`{name}`", box=True) for name in point.boxed}
     if point.first == FIRST_ARGUMENT:

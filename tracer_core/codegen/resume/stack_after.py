@@ -1,4 +1,4 @@
-"""What is known of the stack after the instruction that ended a graph has run: which items are still the same."""
+"""Which stack items are known to be unchanged after the instruction that ended a graph has run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAVES_TOP = frozenset({"FOR_ITER"})
 
 
 def stack_after(stack: list[VariableTracker], broken: Instruction, jumped: bool) -> Items:
-    """The items on the stack after `broken`; None for those that it makes."""
+    """Return the items on the stack after `broken`; None for those that it creates."""
     rule = _rules.get(broken.op)
     if rule is not None:
         return rule(list(stack), broken.arg)

@@ -1,4 +1,4 @@
-"""Guards on what a container or an object has: keys, attributes, contents of cells."""
+"""Guards on the contents of a container or an object: keys, attributes, contents of cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN_KEYS = 6
 
 
 def hold_key(key: Any) -> Any:
-    """A dict's key as a guard keeps it: a constant itself, anything else in a `Held`."""
+    """Return a dict's key as a guard keeps it: a constant itself, anything else in a `Held`."""
     return key if is_constant(key) else Held(key, describe(key))
 
 
@@ -187,7 +187,7 @@ class LacksAttr(HasAttr):
 
 
 def is_filled(cell: Any) -> bool:
-    """Whether a cell holds something."""
+    """Return whether a cell holds something."""
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:
@@ -197,7 +197,7 @@ def is_filled(cell: Any) -> bool:
 
 @kind("CELL", rank=2)
 class Cell(Kind):
-    """A cell object is filled, or is empty: `expected` says whether it is filled."""
+    """A cell object is filled, or is empty: `expected` is whether it is filled."""
 
     def holds(self, value: Any, expected: bool) -> bool:
         return is_filled(value) is expected

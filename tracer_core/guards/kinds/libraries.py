@@ -1,4 +1,4 @@
-"""One guard on all that a trace read of libraries and classes: that it is as it was.
+"""One guard on everything that a trace read from libraries and classes: that it is unchanged.
 
 Torch and Python's own library are taken as they stand while a frame is traced. `LibraryReads` notes what is read of
 them: names in modules and classes, the bases of classes, the code of functions. Of the program's own classes it notes
@@ -6,7 +6,7 @@ what a lookup did not find, and the type of what it found: the value itself is g
 
 All of that is checked by what CPython counts anyway. It gives a dict a new version at each change, and registering
 with an abstract class changes one token. Where these are the same, nothing can have changed; where one differs, what
-was read is looked at name by name, and if all is as it was, the new versions count from then on.
+was read is compared name by name, and if all is unchanged, the new versions count from then on.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class OfType:
 
 
 class LibraryReads:
-    """What one attempt read. `made` are classes of the trace's own, which nothing outside can change. To be rolled
+    """Reads of one attempt. `made` are classes created in the trace, which nothing outside can change. To be rolled
     back to a mark, `tables` are cut to the lengths that they had."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class LibraryReads:
                 return
 
     def derives(self, cls: type, base: Any, answer: bool) -> None:
-        """Whether `cls` counts as a subclass of `base` was asked; matters where others may register with it."""
+        """`issubclass(cls, base)` was called; matters where others may register with `base`."""
         if isinstance(base, abc.ABCMeta) and not getattr(base, "_is_protocol", False):
             self._derived[id(cls), id(base)] = (cls, base, answer)
 
@@ -113,7 +113,7 @@ class LibraryReads:
             self._codes.setdefault(function, function.__code__)
 
     def as_read(self) -> Libraries:
-        """All of it, to be compared with what is there later."""
+        """Return all of it, to be compared with what is there later."""
         names: dict[int, tuple[Any, dict[str, Any]]] = {}
         for (owner_id, name), (owner, value) in self._names.items():
             names.setdefault(owner_id, (owner, {}))[1][name] = value
@@ -133,12 +133,12 @@ _TYPES = (type, complex, float, int, str, bytes, list, dict, set)
 SPECIAL_METHODS = frozenset(name for cls in _TYPES for name in dir(cls) if name.startswith("__")).union(
     f"__{name}__" for name in "bytes fspath length_hint next matmul rmatmul imatmul getattr missing".split()
 )
-"""What Python asks the class of a value for, whatever is done with the value."""
+"""Attributes that Python looks up in the class of a value, whatever is done with the value."""
 
 
 def note_special_methods(cls: type) -> None:
-    """Objects of a class are handed to Python itself, which does not say what it looks for: if the class is the
-    program's, all special methods count as looked for."""
+    """Objects of a class are handed to Python itself, which does not tell what it looks up: if the class is the
+    program's, all special methods count as looked up."""
     if _active.reads is not None:
         _active.reads.special_methods(cls)
 
@@ -150,7 +150,7 @@ def note_lookup(cls: type, name: str, after: type | None = None) -> None:
 
 
 class Change(NamedTuple):
-    """What is not as it was."""
+    """A difference from the time of the trace, in words."""
 
     what: str
     was: str
@@ -158,7 +158,7 @@ class Change(NamedTuple):
 
 
 class Libraries:
-    """What was read of libraries and classes, held so that the program's are not kept alive.
+    """Values that were read from libraries and classes, held so that the program's are not kept alive.
 
     Args:
         names: owners (classes, and globals of modules) with what they had under names: objects, `ABSENT` or `OfType`.
@@ -178,7 +178,7 @@ class Libraries:
         self._bases = [(_held(cls), tuple(map(_held, cls.__mro__))) for cls in classes]
         self._codes = dict(codes)
         self._derived = [(_held(cls), _held(base), answer) for cls, base, answer in derived]
-        # What lives forever is looked at by functions in C.
+        # Objects that live forever are checked by functions in C.
         self._dicts = [_dict_of(owner.value) for owner, _ in self._names if owner.ref is None]
         self._classes = [cls.value for cls, mro in self._bases if not any(each.ref for each in mro)]
         self._mortal_owners = [owner.ref for owner, _ in self._names if owner.ref is not None]
@@ -186,7 +186,7 @@ class Libraries:
         self._versions: list[Any] = []
 
     def unchanged(self) -> bool:
-        """Whether all of it is as it was."""
+        """Return whether all of it is as it was."""
         now = [
             *map(dict_version, self._dicts),
             *map(_mro_of, self._classes),
@@ -204,7 +204,7 @@ class Libraries:
         return True
 
     def change(self) -> Change | None:
-        """The first thing that is not as it was."""
+        """Return the first thing that is not as it was."""
         return next(self._changes(), None)
 
     def _changes(self) -> Iterator[Change]:
@@ -229,7 +229,7 @@ class Libraries:
 
     @property
     def labels(self) -> list[str]:
-        """What is looked at."""
+        """Names of the objects that are checked."""
         own = [owner.label for owner, _ in self._names] or [cls.label for cls, _ in self._bases]
         own += [base.label for _, base, _ in self._derived]
         return own or [f"{function.__module__}.{function_name(function)}" for function in self._codes]
@@ -248,7 +248,7 @@ _mro_of: Callable[[type], tuple[type, ...]] = attrgetter("__mro__")
 
 
 def _dict_of(owner: Any) -> Any:
-    """The dict itself (a class shows only a view of its own)."""
+    """Return the dict itself (a class shows only a view of its own)."""
     return gc.get_referents(owner.__dict__)[0] if isinstance(owner, type) else owner
 
 

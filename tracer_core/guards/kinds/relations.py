@@ -12,7 +12,7 @@ from tracer_core.runtime.upcoming import apart
 from tracer_core.sources import Source
 
 EXPRESSION_NAMES: dict[str, Any] = {"math": math}
-"""What shape expressions may use besides Python's builtins."""
+"""Names that shape expressions may use besides Python's builtins."""
 
 
 @dataclass(frozen=True, slots=True)

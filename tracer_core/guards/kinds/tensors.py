@@ -18,7 +18,7 @@ Sizes = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class TensorProperties:
-    """What a tensor was like at compile time.
+    """The properties of a tensor at compile time.
 
     `sizes` and `strides` (in elements) have None where any will do; they are None as a whole for tensors without them
     (`strides` also to not look at strides at all). `dispatch_keys` is the raw set of dispatch keys. `example` refers
@@ -74,7 +74,8 @@ def _fits(seen: Sequence[int], expected: Sizes | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Property:
-    """One property of a tensor: whether it fits, and how to say what was and what is, and what helps."""
+    """One property of a tensor: whether it fits, and the words for the expected value, the present one, and the
+    remedy."""
 
     fits: Callable[[torch.Tensor, TensorProperties], bool]
     was: Callable[[TensorProperties], str]

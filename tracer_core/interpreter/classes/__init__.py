@@ -1,5 +1,5 @@
 """The class statement.
 
-`statements` makes a class, `library` those that the standard library makes of what a program writes, and `abstract`
-says of abstract ones what the real class cannot.
+`statements` creates a class, `library` those that the standard library builds from what a program writes, and
+`abstract` adds to abstract ones what the real class lacks.
 """

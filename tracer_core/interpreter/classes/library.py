@@ -1,7 +1,7 @@
-"""Classes that the library makes of what a program writes: enums, named tuples, dataclasses.
+"""Classes that the standard library builds from what a program writes: enums, named tuples, dataclasses.
 
-The library itself makes them while tracing, from what the body has put into its namespace: constants as they are,
-functions as placeholders (see `overlay`), so that no code of the program runs. Like every class made in the trace,
+The library itself creates them while tracing, from the namespace that the body has filled: constants as they are,
+functions as placeholders (see `overlay`), so that no code of the program runs. Like every class created in the trace,
 they exist for it alone.
 """
 
@@ -29,7 +29,7 @@ from tracer_core.variables.objects.user_objects import UserObjectVariable, stati
 
 #: Metaclasses of the library that look at all that a class body holds.
 METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]
-#: What they, or `type`, would call while they make a class: a program's own may not be among them.
+#: Methods that they, or `type`, would call while they create a class: a program's own may not be among them.
 _HOOKS = ("__new__", "__init__", "__init_subclass__", "__set_name__", "_generate_next_value_", "__eq__", "__hash__")
 _KEPT_APART = ("__classcell__", "__orig_bases__", "__annotations__")
 _UNKNOWN = object()
@@ -68,7 +68,7 @@ class MirroredNamespace(dict[str, VariableTracker]):
 def namespace_for(
     tx: Tracing, meta: type, name: str, bases: list[type], keywords: dict[str, VariableTracker]
 ) -> dict[str, VariableTracker]:
-    """Where the names go that a class body defines."""
+    """Return the namespace for the names that a class body defines."""
     if not issubclass(meta, METACLASSES):
         return {}
     if meta not in METACLASSES:
@@ -88,10 +88,10 @@ def make_by_library(
     namespace: MirroredNamespace,
     keywords: dict[str, VariableTracker],
 ) -> VariableTracker:
-    """What the metaclass makes of the namespace.
+    """Have the metaclass create the class from the namespace.
 
     Raises:
-        Unsupported: code of the program would run where the class is made, past the trace.
+        Unsupported: code of the program would run where the class is created, past the trace.
     """
     for hook in _HOOKS:
         holder = next((base for base in bases if may_change(static_lookup(base, hook)[1] or object)), None)
@@ -127,7 +127,8 @@ def _value(name: str, key: str, tracker: VariableTracker) -> Any:
 
 
 def _as_written(tx: Tracing, name: str, key: str, tracker: VariableTracker) -> Any:
-    """The object for a namespace: a placeholder for what has Python code, else what the body made."""
+    """Return the object for a namespace: a placeholder for a value with Python code, else the value that the body
+    created."""
     if isinstance(tracker, (FunctionVariable, DescriptorVariable)):
         return placeholder(tx, tracker)
     if isinstance(tracker, UserObjectVariable) and tracker.cls is enum.auto:
@@ -165,7 +166,7 @@ def _parts_by_name(tx: Tracing, kwargs: dict[str, VariableTracker]) -> dict[str,
 
 
 def _parts_of(tx: Tracing, tracker: VariableTracker) -> Any:
-    """An argument that is a constant, or a list of constants."""
+    """Return an argument that is a constant, or a list of constants."""
     items = tracker.realize().items_or_none(tx)
     if items is None or tracker.realize().is_constant():
         return _value("a named tuple", "description", tracker)

@@ -1,9 +1,9 @@
 """`class` statements that run while tracing, and `type(name, bases, namespace)`.
 
-The body is walked like a function. The class itself is made at once, for the trace alone: what its namespace holds
+The body is traced like a function. The class itself is created at once, for the trace alone: what its namespace holds
 stands in it as placeholders (see `overlay`), and it is found by lookups like any other. Each run of the program makes
 a class of its own, so this one must never reach the program: where it, or an instance, would leave the trace, the
-graph ends before the class is made.
+graph ends before the class is created.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tracer_core.variables.objects.class_writes import LOOKED_AT, placeholder
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable
 from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
-#: What the class makes something of when it is made: these must be known while tracing.
+#: Names from which `type` builds something when it creates a class: their values must be known while tracing.
 _TAKEN_AS_THEY_ARE = frozenset(
     "__module__ __qualname__ __doc__ __slots__ __match_args__ __annotations__ __hash__ __orig_bases__".split()
 ).union(LOOKED_AT)
@@ -70,7 +70,8 @@ def build_class(
 
 
 def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
-    """The classes that stand for a base: what `Generic[T]` and its like say of themselves, else itself."""
+    """Return the classes that stand for a base: the result of `__mro_entries__` of `Generic[T]` and the like, else
+    itself."""
     stands_for = base.known if isinstance(base, BuiltinVariable) else getattr(base, "function", None)
     if (type(stands_for) in overlay.ALIASES or stands_for in _STANDING_FOR_BASES) and all_constant(given):
         return list(stands_for.__mro_entries__(tuple(each.value() for each in given)))  # type: ignore[union-attr]
@@ -89,7 +90,7 @@ def _base(base: VariableTracker, name: str) -> type:
 
 
 def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker | None) -> type:
-    """The most derived metaclass, as `__build_class__` finds it."""
+    """Return the most derived metaclass, as `__build_class__` finds it."""
     asked = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
     try:
         meta: type = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
@@ -144,10 +145,10 @@ def create(
     namespace: dict[str, VariableTracker],
     keywords: dict[str, VariableTracker],
 ) -> VariableTracker:
-    """What `type.__new__` does.
+    """Create the class as `type.__new__` does.
 
     Raises:
-        Unsupported: code of the program would run where the class is made, past the trace.
+        Unsupported: code of the program would run where the class is created, past the trace.
     """
     if any(may_change(static_lookup(base, "__init_subclass__")[1] or object) for base in bases):
         raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__")
@@ -174,7 +175,8 @@ def create(
 def _namespace(
     tx: Tracing, name: str, namespace: dict[str, VariableTracker]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the class is made with, and what is put there afterwards (making it would call methods of that)."""
+    """Return the namespace that the class is created with, and what is set afterwards (creation would call its
+    methods)."""
     real: dict[str, Any] = {}
     late: dict[str, Any] = {}
     for key, value in namespace.items():

@@ -66,7 +66,7 @@ def load_build_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def called_name(function: VariableTracker) -> str:
-    """How CPython names a function in such errors: module and qualified name."""
+    """Return a function's name as in CPython's errors: module and qualified name."""
     if isinstance(function, NestedFunctionVariable):
         return f"{function.globals.get('__name__')}.{function.qualname}"
     if isinstance(function, UserFunctionVariable):

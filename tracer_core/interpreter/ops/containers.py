@@ -154,7 +154,7 @@ def dict_merge(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def _pairs_for(tx: Tracing, items: VariableTracker, refusal: str) -> Iterable[Pair]:
-    """What `**items` gives. Any AttributeError on the way counts as having no `keys`, as in CPython."""
+    """Return the dict for `**items`. Any AttributeError on the way counts as having no `keys`, as in CPython."""
     try:
         found = pairs_of_mapping(tx, items)
     except ObservedException as raised:

@@ -28,7 +28,7 @@ def raise_varargs(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def as_exception(tx: Tracing, tracker: VariableTracker, message: str) -> ExceptionVariable:
-    """The exception that `raise tracker` raises: itself, or a new instance of a class."""
+    """Return the exception that `raise tracker` raises: itself, or a new instance of a class."""
     if isinstance(tracker, ClassVariable) and issubclass(tracker.known, BaseException):
         tracker = tx.call(tracker, [])
     if not isinstance(tracker, ExceptionVariable):
@@ -44,8 +44,8 @@ def _set_cause(tx: Tracing, exception: ExceptionVariable, cause: VariableTracker
 
 
 class HandledMark(ConstantVariable):
-    """What PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here it keeps
-    the one being handled, `exception`."""
+    """The item that PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here
+    it keeps the one being handled, `exception`."""
 
     __slots__ = ("exception",)
     kind = "exception handled before"

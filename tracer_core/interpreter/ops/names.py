@@ -97,7 +97,7 @@ def load_global_null(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def global_value(tx: Tracing, frame: Frame, name: str) -> VariableTracker:
-    """The global or builtin `name` as code of this frame sees it."""
+    """Return the global or builtin `name` as code of this frame sees it."""
     written, value = tx.trace.side_effects.load_global(frame.globals, name)
     if written and value is not None:
         return value

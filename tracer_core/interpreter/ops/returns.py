@@ -1,4 +1,4 @@
-"""Returns, yields, and what generators delegate to."""
+"""Returns, yields, and `yield from`."""
 
 from __future__ import annotations
 

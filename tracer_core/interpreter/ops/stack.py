@@ -16,7 +16,7 @@ from tracer_core.variables.iterators.dropping import refuse_to_drop
 
 @op("NOP", "RESUME", "COPY_FREE_VARS", "RETURN_GENERATOR")
 def nothing(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    """No effect on what the frame holds (a generator's frame is made when it is called)."""
+    """No effect on what the frame holds (a generator's frame is created when it is called)."""
 
 
 @op("POP_TOP")
@@ -52,7 +52,7 @@ def _other_constant(tx: Tracing, value: Any) -> VariableTracker:
     try:
         return tx.constant(value)
     except Unsupported:
-        # Generated code carries objects as constants: they are known for sure.
+        # Generated code holds objects as constants: their identity is certain.
         return tx.build(value, ConstSource.of_object(value))
 
 

@@ -30,7 +30,7 @@ def op(*names: str) -> Callable[[OpHandler], OpHandler]:
 
 
 def handlers_of(code: Decoded) -> list[OpHandler]:
-    """The handler of each instruction, looked up once for a code."""
+    """Return the handler of each instruction, looked up once for a code."""
     if not code.handlers:
         code.handlers = [_handlers.get(instruction.op, _unknown) for instruction in code.instructions]
     return code.handlers

@@ -1,8 +1,8 @@
 """`with` blocks of the traced program, and leaving them where the graph ends inside.
 
-What a block of torch's changes (the grad mode, autocast, ...) is for the graph to change: at the end of a graph the
-blocks around it are left in the graph, entered again by the generated code for the instruction that broke it, and by
-the resume function for its own graph. So each graph starts and ends in the state outside of the blocks.
+The settings that a block of torch's changes (the grad mode, autocast, ...) is for the graph to change: at the end of
+a graph the blocks around it are left in the graph, entered again by the generated code for the instruction that broke
+it, and by the resume function for its own graph. So each graph starts and ends in the state outside of the blocks.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ MADE_ANEW: frozenset[Any] = frozenset(
 
 
 class FreshManager(VariableTracker):
-    """What makes managers of a generator function, each to be entered once."""
+    """The type of factories of managers from a generator function, each to be entered once."""
 
     __slots__ = ("args", "function", "kwargs")
     kind = "context manager"
@@ -172,7 +172,7 @@ def _is_device(manager: VariableTracker) -> bool:
 
 
 def _again(tx: Tracing, manager: VariableTracker) -> VariableTracker | None:
-    """What can be entered in the place of `manager`, now that it is about to be entered itself."""
+    """Return the manager to enter in the place of `manager`, which is entered itself now."""
     if manager.python_type() in REENTERED:
         return manager
     if not isinstance(manager, UserObjectVariable) or manager.cls is not contextlib._GeneratorContextManager:
@@ -186,7 +186,7 @@ def _again(tx: Tracing, manager: VariableTracker) -> VariableTracker | None:
 
 
 def _settings_of(again: VariableTracker | None) -> dict[str, Any]:
-    """The settings that entering and leaving it sets, as they are now."""
+    """Return the settings that entering and leaving it sets, as they are now."""
     if again is None:
         return {}
     names = ON_DEMAND if isinstance(again, FreshManager) else REENTERED[again.python_type()]
@@ -210,7 +210,7 @@ def leave_blocks(tx: Tracing, frame: Frame, position: int) -> None:
 
 
 def _held(frame: Frame, again: VariableTracker) -> bool:
-    """Whether the program itself holds a manager that cannot be entered again in the place of a new one."""
+    """Return whether the program itself holds a manager that cannot be entered again in the place of a new one."""
     if not isinstance(again, FreshManager):
         return False
     held = [*frame.locals.values(), *(cell.contents for cell in frame.cells.values())]

@@ -1,4 +1,4 @@
-"""`VariableBuilder`: the tracker of a value from outside, found by the value's type."""
+"""`VariableBuilder`: build the tracker of a value that exists before the trace, by the value's type."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class VariableBuilder:
         return tracker
 
     def lazy(self, value: Any, source: Source) -> VariableTracker:
-        """A tracker that is built when it is first looked at."""
+        """Return a tracker that is built when an operation first needs it."""
         known = self.tx.trace.built.get((id(value), source))
         return known if known is not None else LazyVariable(value, source, self._look_at)
 
@@ -53,7 +53,7 @@ class VariableBuilder:
         return tracker
 
     def _same_object(self, value: Any, source: Source) -> VariableTracker | None:
-        """The tracker of an object already met elsewhere: from now on both places must hold the same one."""
+        """Return the tracker of an object already met elsewhere: from now on both places must hold the same one."""
         known = self.tx.trace.trackers_by_object.get(id(value))
         if known is not None and known.source is not None and known.source != source:
             if isinstance(known.source, CellSource):

@@ -1,4 +1,4 @@
-"""Trackers of functions, methods, classes and modules from outside, by the rule for each."""
+"""Trackers of external functions, methods, classes and modules, by the rule for each."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _in_torch(source: Source) -> bool:
         name = str(root.module.value.get("__name__", ""))
     else:
         return False
-    if type(name) is not str:  # (A class may say anything of where it is from.)
+    if type(name) is not str:  # (A class may claim any origin.)
         return False
     return name == "torch" or name.startswith(("torch.", "tracer_core.")) or name in _STDLIB
 
 
 def _note_read(build: VariableBuilder, source: Source) -> None:
-    """That a library's module was read under this name (classes are noted where lookups in them are made)."""
+    """That a library's module was read under this name (classes are noted at lookups in them)."""
     if isinstance(source, AttrSource) and isinstance(source.of, ConstSource):
         owner = source.of.value.value
         if isinstance(owner, types.ModuleType):
@@ -103,15 +103,15 @@ _ORIGINAL = "_torchdynamo_orig_callable"
 
 
 def _marked_in_optimizers(function: Any) -> Any:
-    """A function of torch's optimizers that torch's compiler, once used, marked as not to be compiled for its own
-    sake; None for any other."""
+    """Return a function of torch's optimizers that torch's compiler, once used, marked as not to be compiled for its
+    own sake; None for any other."""
     original = vars(function).get(_ORIGINAL)
     is_of_optimizers = type(original) is types.FunctionType and original.__module__.startswith("torch.optim.")
     return original if is_of_optimizers else None
 
 
 def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
-    """What a `singledispatch` function has registered; its dispatcher is called while tracing."""
+    """The registry of a `singledispatch` function; its dispatcher is called while tracing."""
     at = value.__code__.co_freevars.index("registry")
     registry, place = value.__closure__[at].cell_contents, CellContentsSource(ClosureSource(source, at))
     build.tx.guard(make.dict_keys_are(place, registry))
@@ -120,7 +120,7 @@ def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
 
 
 def function_tracker(value: Any, source: Source | None) -> VariableTracker:
-    """The tracker for a callable by the rule for it."""
+    """Return the tracker for a callable by the rule for it."""
     if isinstance(value, types.FunctionType) and (value in rules.ANSWERS or handlers_for(value)):
         return BuiltinVariable(value, source)
     rule = rules.decide(value)
@@ -150,14 +150,15 @@ def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> Var
 
 
 def _is_bound(value: Any, owner: Any) -> bool:
-    """Whether a builtin is a method bound to an object (functions of C modules carry other things in `__self__`)."""
+    """Return whether a builtin is a method bound to an object (functions of C modules have other things in
+    `__self__`)."""
     if not isinstance(value, types.BuiltinFunctionType) or isinstance(owner, (types.ModuleType, type)):
         return False
     return isinstance(getattr(type(owner), value.__name__, None), types.MethodDescriptorType)
 
 
 def _bound_to(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """What a method written in C is bound to; its name is guarded."""
+    """Return the object that a method written in C is bound to; its name is guarded."""
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.constant(AttrSource(source, "__name__"), value.__name__))
     return build(value.__self__, AttrSource(source, "__self__"))

@@ -1,4 +1,4 @@
-"""Trackers of sequences, dicts and sets from outside: type, length or keys are guarded, items when looked at."""
+"""Trackers of external sequences, dicts and sets: type, length or keys are guarded, items when they are read."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def _entries(
 
 
 def _is_namespace(value: dict[Any, Any]) -> bool:
-    """Whether it is a module's dict, whose entries are read as names, too."""
+    """Return whether it is a module's dict, whose entries are read as names, too."""
     name = dict.get(value, "__name__")
     return isinstance(name, str) and getattr(sys.modules.get(name), "__dict__", None) is value
 
 
 def _refuse_hashing(value: dict[Any, Any]) -> None:
-    """An OrderedDict hashes its keys when it is gone over: the program would see that it is looked at."""
+    """An OrderedDict hashes its keys when it is iterated over: the program would observe the read."""
     for key in dict.keys(value):
         if isinstance(type(key).__hash__, types.FunctionType):
             raise Unsupported("hash-user-object", cls=type(key).__name__)
@@ -140,7 +140,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
 
 
 def _behind(build: VariableBuilder, value: Any, source: Source) -> DictVariable:
-    """The dict that a view or a proxy looks at."""
+    """Return the dict that a view or a proxy looks at."""
     held = dict_behind(value)
     # A class's own dict always has the text; what is set on the class goes past a tracker of the dict.
     if not isinstance(held, dict) or "__doc__" in held:
@@ -171,7 +171,7 @@ def _mapping_proxy(
 ) -> VariableTracker:
     if not isinstance(source.root, ConstSource):
         return build.register(value, MappingProxyVariable(_behind(build, value, source), source))
-    # It belongs to an object known for sure. What is behind it may run code of its own where it is looked at.
+    # It belongs to a known object. The mapping behind it may run code of its own where it is read.
     kind = type(dict_behind(value))
     if kind not in (dict, collections.OrderedDict) or not all(isinstance(key, str) for key in value):
         raise Unsupported("unknown-object", type="mappingproxy", source=source.name)

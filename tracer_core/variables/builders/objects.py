@@ -1,4 +1,4 @@
-"""Trackers of objects from outside: instances of the user's classes, members of enums, exceptions, cells.
+"""Trackers of external objects: instances of the user's classes, members of enums, exceptions, cells.
 
 Builders that take subclasses are tried in the order in which they stand: a member of an enum may be a tuple too.
 """
@@ -66,7 +66,7 @@ def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -
 
 @builds(object)
 def _bare_object(build: VariableBuilder, value: object, source: Source) -> VariableTracker:
-    """A sentinel: all there is to it is which one it is."""
+    """Build the tracker of a sentinel: only its identity matters."""
     pin(build, value, source)
     return build.register(value, UserObjectVariable(object, value, source))
 
@@ -99,14 +99,14 @@ _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 
 @builds(object, subclasses=True)
 def _other(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """What no other builder is for."""
+    """Build a tracker for a value that no other builder is for."""
     if type(value).__module__ == "builtins":
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
     return build_object(build, value, source)
 
 
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """An instance of a class of the user's (or of a library's, written in Python)."""
+    """Build the tracker of an instance of a class of the user's (or of a library's, written in Python)."""
     cls = type(value)
     if (inside := _plain_base(cls)) is not None:
         return _object_with_value(build, value, source, inside)
@@ -127,13 +127,14 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
 
 
 def _plain_base(cls: type) -> type | None:
-    """The builtin value that a class written in Python inherits from, where nothing else in C lies between."""
+    """Return the builtin value that a class written in Python inherits from, where nothing else in C lies between."""
     in_c = next(each for each in cls.__mro__ if not each.__flags__ & (1 << 9))
     return in_c if in_c in PLAIN and in_c is not cls else None
 
 
 def _object_with_value(build: VariableBuilder, value: Any, source: Source, base: type) -> VariableTracker:
-    """An instance of a class that inherits from `int`, `str` and the like: its value, and what else it holds."""
+    """Build the tracker of an instance of a class that inherits from `int`, `str` and the like: its value, and what
+    else it holds."""
     tracker = UserObjectVariable(type(value), value, source)
     build.register(value, tracker)
     if not isinstance(source, ConstSource):
@@ -156,7 +157,7 @@ def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> N
 def _raw_entries(
     build: VariableBuilder, value: dict[Any, Any], source: Source
 ) -> list[tuple[VariableTracker, VariableTracker]]:
-    """The entries by position, past what the class overrides."""
+    """Return the entries by position, past what the class overrides."""
     entries = []
     for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
         literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key))
@@ -167,7 +168,7 @@ def _raw_entries(
 
 
 def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: type) -> VariableTracker:
-    """An instance of a class that inherits from a builtin container."""
+    """Build the tracker of an instance of a class that inherits from a builtin container."""
     cls = type(value)
     overridden = any(getattr(cls, name, None) is not getattr(base, name, None) for name in _LOOKED_AT)
     if overridden and not issubclass(base, dict):

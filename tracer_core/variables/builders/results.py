@@ -1,4 +1,4 @@
-"""The trackers of what nodes of the graph give."""
+"""`wrap_fx_proxy`: the tracker for the result of a node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, 
 
 
 def wrap_fx_proxy(tx: Tracing, node: torch.fx.Node, fake: Any, source: Source | None = None) -> VariableTracker:
-    """Return the tracker for a node's result, whatever it is made of; with a source, for an input of the graph.
+    """Return the tracker for a node's result, whatever it contains; with a source, for an input of the graph.
 
     Raises:
         Unsupported: the result is nothing the graph can hold.
@@ -45,9 +45,9 @@ _PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))
 
 
 def _is_answered_by_fakes(target: Any) -> bool:
-    """Whether what `target` gives for a fake, where that is no tensor, is what it gives for the real one. Of the
-    methods of tensors, those are that torch has as operators: they answer from sizes, types and flags. What is bound
-    in Python alone (`const_data_ptr`, `storage_type`) reads memory, of which a fake has none."""
+    """Return whether what `target` gives for a fake, where that is no tensor, is what it gives for the real one. Of
+    the methods of tensors, those are that torch has as operators: they answer from sizes, types and flags. Attributes
+    bound in Python alone (`const_data_ptr`, `storage_type`) reads memory, of which a fake has none."""
     return not isinstance(target, str) or hasattr(torch.ops.aten, target)
 
 
@@ -58,7 +58,7 @@ def _item_node(tx: Tracing, node: torch.fx.Node, index: int, item: Any) -> torch
 
 
 def _sequence(cls: type, items: list[VariableTracker]) -> VariableTracker:
-    """The tracker of a sequence that an operation returned."""
+    """Return the tracker of a sequence that an operation returned."""
     if cls is torch.Size:
         return SizeVariable(items)
     if cls is tuple:

@@ -1,4 +1,4 @@
-"""`SourcelessBuilder`: trackers of values that the trace itself made."""
+"""`SourcelessBuilder`: trackers of values that are created in the trace."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from tracer_core.variables.objects.enum_members import EnumMemberVariable
 
 
 class SourcelessBuilder:
-    """Trackers for what the trace itself made: no source, no guard."""
+    """Builds trackers for values created in the trace: no source, no guard."""
 
     def __init__(self, tx: Tracing) -> None:
         self.tx = tx
 
     def __call__(self, value: Any) -> VariableTracker:
-        """The tracker of a value that folding gave.
+        """Return the tracker of a value that folding gave.
 
         Raises:
             Unsupported: nothing is known of such values.

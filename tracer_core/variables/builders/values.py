@@ -1,4 +1,4 @@
-"""Trackers of literals, numbers and tensors from outside."""
+"""Trackers of external literals, numbers and tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ for _type in LITERAL_TYPES:
 
 @builds(int)
 def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
-    """A plain number stays one, until it differs between calls in a place where numbers vary."""
+    """Build a plain number as a constant, until it differs between calls in a place where numbers vary."""
     output = build.tx.output
     if not _wants_symbol(build, value, source):
         return _constant(build, value, source)
@@ -57,9 +57,9 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
 
 
 def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) -> bool:
-    """Whether a number is to be a symbol: it varies, and hangs from a variable of the frame in any way but as a
-    default of a function or below a module, where numbers are settings. Globals stay numbers, but not what an
-    iterator gives."""
+    """Return whether a number is to be a symbol: it varies, and is reached from a variable of the frame in any way
+    but as a default of a function or below a module, where numbers are settings. Globals stay numbers, but not what
+    an iterator gives."""
     path = source.path()
     given = any(isinstance(step, UpcomingSource) for step in path)
     if not (given or isinstance(path[0], LocalSource)) or any(
@@ -91,7 +91,7 @@ MOST_WORDS = 5
 
 
 def graph_name(source: Source) -> str:
-    """A placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
+    """Return a placeholder's name: the source's own, as an identifier (`self_blocks_0_weight`)."""
     text = source.name
     for prefix in ("L[", "G["):
         text = text.removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""What a value is and has: its type, length, truth and hash, its attributes, and `super`."""
+"""Properties of a value: its type, length, truth and hash, its attributes, and `super`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tracer_core.variables.operations.calling import callable_type
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.special_methods import call_special, has_special
 
-# The class of torch.FloatTensor and its kin.
+# The class of torch.FloatTensor and the like.
 _TENSOR_TYPE: Any = type(torch.FloatTensor)
 
 
@@ -48,7 +48,7 @@ def isinstance_(tx: Tracing, obj: VariableTracker, classes: VariableTracker) -> 
 
 
 def class_or_tuple(tx: Tracing, tracker: VariableTracker) -> Any:
-    """The class, union or (nested) tuple of classes given to isinstance."""
+    """Return the class, union or (nested) tuple of classes given to isinstance."""
     try:
         return tracker.realize().value()
     except NotConstant:
@@ -94,7 +94,7 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
 
 
 def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:
-    """The class that an object says it is of by code of its own; None if it says nothing else than its type."""
+    """Return the class that an object's own code reports in `__class__`; None if that is its type."""
     if not isinstance(obj, UserObjectVariable):
         return None
     own = isinstance(static_lookup(obj.cls, "__getattribute__")[0], types.FunctionType)
@@ -106,7 +106,7 @@ def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:
 
 
 def _refuse_written(cls: type, wanted: Any) -> None:
-    """Break where a class is asked about one that the trace has changed: it would look at the real one."""
+    """Break at a question about a class that the trace has changed: Python would look at the real one."""
     written = next((base for base in cls.__mro__ if base in overlay.current), None)
     asks = type.__subclasscheck__ is not getattr(type(wanted), "__subclasscheck__", None)
     if written is not None and asks:
@@ -116,7 +116,7 @@ def _refuse_written(cls: type, wanted: Any) -> None:
 
 
 def _refused_class(wanted: Any) -> str | None:
-    """What `isinstance` says of what is no class."""
+    """Return the result of `isinstance` with an object that is no class."""
     try:
         isinstance(None, wanted)
     except TypeError as error:
@@ -127,7 +127,7 @@ def _refused_class(wanted: Any) -> str | None:
 def _asked_in_python(
     tx: Tracing, wanted: Any, hook: str, subject: VariableTracker
 ) -> Callable[[], VariableTracker] | None:
-    """The call of the check that the metaclass of `wanted` has in Python, if one of them is the program's."""
+    """Return the call of the check that the metaclass of `wanted` has in Python, if one of them is the program's."""
     found, owner = static_lookup(type(wanted), hook) if isinstance(wanted, type) else (None, None)
     if owner is None or not isinstance(found, types.FunctionType):
         return None
@@ -161,7 +161,7 @@ def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> 
 
 
 def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
-    """What a class counts as was asked, of one class, or of several at once."""
+    """Guard the answer of `issubclass`, called with one class, or with several at once."""
     if isinstance(wanted, tuple | types.UnionType):
         for each in wanted if isinstance(wanted, tuple) else wanted.__args__:
             note_derives(tx, cls, each, issubclass(cls, each))
@@ -245,7 +245,7 @@ def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 @handles(dir, SetVariable)
 @handles(dir, ConstantVariable)
 def dir_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    """The names that objects of a type made in C have; None where classes of the program have a say."""
+    """Return the names that objects of a type written in C have; None where classes of the program override that."""
     cls = obj.python_type()
     return None if may_change(cls) else tx.constant(dir(cls))
 
@@ -274,9 +274,9 @@ def super_(tx: Tracing, cls: VariableTracker | None = None, obj: VariableTracker
 
 
 def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
-    """The class whose MRO `super(after, obj)` searches."""
+    """Return the class whose MRO `super(after, obj)` searches."""
     known = obj.known if isinstance(obj, ClassVariable) else None
-    # What stands in for another type is of its own class all the same.
+    # A stand-in for another type is of its own class all the same.
     own = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
     for cls in (known, own):
         # (A class that its metaclass is still making has no order of lookup yet.)
@@ -289,7 +289,7 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
 
 
 class _Hashed:
-    """Its hash is what `returned` makes of one as the result of a method `__hash__`."""
+    """Stands for an object whose `__hash__` returns `returned`, to find its hash."""
 
     def __init__(self, returned: Any) -> None:
         self.returned = returned

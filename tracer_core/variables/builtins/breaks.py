@@ -21,7 +21,7 @@ def _breaks(reason: str) -> Any:
 
 @handles(builtins.id, UserObjectVariable)
 def id_of_object(tx: Tracing, obj: UserObjectVariable) -> VariableTracker:
-    """The address of an object from outside, for as long as this very object is there."""
+    """Return the address of an external object, under a guard that it is this very object."""
     if obj.real is None or obj.source is None:
         raise Unsupported("object-id")
     tx.guard(make.identity(obj.source, obj.real))

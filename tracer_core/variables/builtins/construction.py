@@ -1,4 +1,4 @@
-"""Calling the builtin container types: `list(...)`, `dict(...)`, and their relatives."""
+"""Call the builtin container types: `list(...)`, `dict(...)`, and their relatives."""
 
 from __future__ import annotations
 

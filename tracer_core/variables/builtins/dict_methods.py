@@ -77,7 +77,7 @@ def ne(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
 def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | None:
     made = a.copied()
     if a.cls is dict:
-        # A plain dict leaves it to the kind of the other to say what comes out.
+        # A plain dict lets the kind of the other decide the result.
         made.cls, made.default_factory = b.cls, b.default_factory
     take_all(tx, made, b)
     return made
@@ -111,7 +111,8 @@ def setdefault(
 
 
 def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
-    """As an OrderedDict raises KeyError: the items of a tuple are the error's arguments, and None is no argument."""
+    """Raise KeyError as an OrderedDict does: the items of a tuple are the error's arguments, and None is no
+    argument."""
     key = key.realize()
     if isinstance(key, ConstantVariable) and key.value() is None:
         return tx.raise_(KeyError)
@@ -163,7 +164,7 @@ def update(
 
 
 def plain_dict(tracker: VariableTracker) -> DictVariable | None:
-    """The dict whose entries are taken as they are where `tracker` is to give its entries."""
+    """Return the dict whose entries are taken as they are where `tracker` is to give its entries."""
     if isinstance(tracker, DictVariable):
         return tracker
     part = tracker.part if isinstance(tracker, UserObjectVariable) else None
@@ -181,7 +182,7 @@ Pair = tuple[VariableTracker, VariableTracker]
 
 
 def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
-    """The key and the value in the item `number` of what a dict is made of."""
+    """Return the key and the value in item `number` of an iterable of pairs."""
     try:
         pair = fast_sequence(tx, entry)
     except ObservedException as raised:
@@ -209,13 +210,13 @@ def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
 def pairs(
     tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair] = _pair_of
 ) -> Iterable[Pair]:
-    """The (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
+    """Return the (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
     of_mapping = pairs_of_mapping(tx, other)
     return _pairs_of_sequence(tx, other, pair_of) if of_mapping is None else of_mapping
 
 
 def pairs_of_mapping(tx: Tracing, other: VariableTracker) -> Iterable[Pair] | None:
-    """The (key, value) pairs of what has `keys`; None for anything else."""
+    """Return the (key, value) pairs of what has `keys`; None for anything else."""
     other = other.realize()
     given = plain_dict(other)
     if given is not None:
@@ -327,7 +328,7 @@ def _entries_that_differ(tx: Tracing, a: DictViewVariable, b: DictViewVariable) 
 
 
 def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTracker) -> SetVariable:
-    """What both have; of equal items, those of the one that Python goes over."""
+    """Return the items in both; of equal items, those of the operand that Python iterates over."""
     mine, theirs = _view_as_set(tx, view), _view_as_set(tx, other)
     over_view = (isinstance(other, SetVariable) and len(mine) <= len(theirs)) or (
         isinstance(other, DictViewVariable) and len(theirs) > len(mine)
@@ -337,7 +338,7 @@ def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTrack
 
 
 def _acts_as_set(tracker: VariableTracker) -> bool:
-    """What is a set, or a view that acts as one."""
+    """Return whether it is a set, or a view that acts as one."""
     return isinstance(tracker, SetVariable) or (isinstance(tracker, DictViewVariable) and tracker.which != "values")
 
 
@@ -353,7 +354,7 @@ _SIZES_FIT: dict[Any, tuple[Any, bool]] = {
     operator.gt: (operator.gt, True),
     operator.ge: (operator.ge, True),
 }
-"""What must hold of the sizes, and whether the items of the second are looked for in the first."""
+"""By operator: the condition on the sizes, and whether the items of the second are looked up in the first."""
 
 for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
 
@@ -389,7 +390,7 @@ def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker)
 
 @handles(collections._count_elements, UserObjectVariable, VariableTracker)  # type: ignore[attr-defined]
 def count_elements(tx: Tracing, mapping: UserObjectVariable, iterable: VariableTracker, /) -> VariableTracker | None:
-    """How `Counter` counts where its class does not come between: each element is hashed once."""
+    """Count as `Counter` does where its class overrides nothing: each element is hashed once."""
     part = mapping.part
     if not isinstance(part, DictVariable) or any(
         static_lookup(mapping.python_type(), name)[1] is not dict for name in ("get", "__setitem__")

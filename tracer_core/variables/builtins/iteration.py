@@ -1,4 +1,4 @@
-"""Builtins that go over items: `iter`, `zip`, `range`, `sum`, `max`, `sorted` and their kin."""
+"""Builtins that iterate over items: `iter`, `zip`, `range`, `sum`, `max`, `sorted` and the like."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def prod(
 
 
 def _symbolic_ints(items: list[VariableTracker]) -> bool:
-    """Whether these are ints, and at least one of them a symbol."""
+    """Return whether these are ints, and at least one of them a symbol."""
     realized = [item.realize() for item in items]
     return any(isinstance(item, SymNodeVariable) for item in realized) and all(
         item.python_type() is int for item in realized
@@ -168,7 +168,7 @@ def _extreme(name: str, symbol: str) -> Any:
 
 
 def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> VariableTracker:
-    """The first of the least or greatest. Torch's function makes a float of an int beside a float, so there a
+    """Return the first of the least or greatest. Torch's function makes a float of an int beside a float, so there a
     comparison chooses, which is guarded; so it does where two are equal and differ all the same (True and 1)."""
     function, symbol = (torch.sym_max, ">") if name == "max" else (torch.sym_min, "<")
     if len({item.realize().python_type() for item in items}) == 1:
@@ -184,7 +184,7 @@ def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> V
 
 
 def _as_int(item: VariableTracker) -> VariableTracker:
-    """A known truth value as the number it is."""
+    """Return a known truth value as the number it is."""
     value = constant_or(item.realize(), None)
     return ConstantVariable(int(value)) if isinstance(value, bool) else item
 

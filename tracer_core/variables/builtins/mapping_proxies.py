@@ -1,4 +1,4 @@
-"""`types.MappingProxyType` objects: all they can be asked, they ask their dict."""
+"""`types.MappingProxyType` objects: every operation is forwarded to their dict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builtins of numbers: `int`, `abs`, `round`, `pow`, `divmod`, `math.floor` and their kin."""
+"""Builtins of numbers: `int`, `abs`, `round`, `pow`, `divmod`, `math.floor` and the like."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
 
 
 def _asks(special: str) -> Any:
-    """A handler for objects that goes by a special method."""
+    """Return a handler for objects that goes by a special method."""
 
     def handler(tx: Tracing, a: VariableTracker, *rest: VariableTracker) -> VariableTracker | None:
         if not has_special(a, special):

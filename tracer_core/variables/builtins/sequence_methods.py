@@ -86,7 +86,8 @@ def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) 
 def _first_equal(
     tx: Tracing, items: list[VariableTracker], item: VariableTracker, start: int, stop: int | None
 ) -> int | None:
-    """Where the first item equal to `item` is; comparing may change `items`, which are looked at as they are then."""
+    """Return the position of the first item equal to `item`; comparing may change `items`, which are read as they are
+    then."""
     i = start
     while i < (len(items) if stop is None else min(stop, len(items))):
         if tx.equal_items(items[i], item):
@@ -146,7 +147,7 @@ def count(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variabl
 
 
 def _check_still(tx: Tracing, self: SequenceVariable, moved: int) -> None:
-    """A deque says so where comparing its items changed it."""
+    """A deque raises where comparing its items changed it."""
     if isinstance(self, DequeVariable) and self.moved != moved:
         tx.raise_(RuntimeError, "deque mutated during iteration")
 
@@ -187,7 +188,7 @@ def index(
 
 
 def _shown(tx: Tracing, item: VariableTracker) -> str:
-    """The item's `repr`, for messages."""
+    """Return the item's `repr`, for messages."""
     text = tx.call(tx.constant(repr), [item]).value()
     assert isinstance(text, str)
     return text

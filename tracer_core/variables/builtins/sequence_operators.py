@@ -29,14 +29,14 @@ from tracer_core.variables.operations.special_methods import class_has
 
 
 def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTracker:
-    """A new sequence of the kind that slicing `sequence` gives."""
+    """Return a new sequence of the kind that slicing `sequence` gives."""
     if isinstance(sequence, SizeVariable):
         return SizeVariable(items)
     return TupleVariable(items) if isinstance(sequence, TupleVariable) else ListVariable(items)
 
 
 def _exactly_tuple(tracker: VariableTracker) -> bool:
-    """Whether operators that leave all its items where they are give the tuple itself."""
+    """Return whether operators that leave all its items where they are give the tuple itself."""
     return tracker.python_type() is tuple
 
 
@@ -96,7 +96,7 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
 
 
 def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> int:
-    """The place in a list that `key` names, which is to be set or deleted."""
+    """Return the place in a list that `key` names, which is to be set or deleted."""
     index = index_value(tx, key, f"list indices must be integers or slices, not {key.type_name_in_errors()}")
     if not -len(sequence.items) <= index < len(sequence.items):
         tx.raise_(IndexError, "list assignment index out of range")
@@ -104,7 +104,7 @@ def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -
 
 
 def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[VariableTracker]:
-    """The items to be put into a slice."""
+    """Return the items to be put into a slice."""
     try:
         return fast_sequence(tx, value)
     except ObservedException as raised:
@@ -243,7 +243,7 @@ def repeat_deque_in_place(tx: Tracing, a: DequeVariable, b: VariableTracker) -> 
 
 
 def _last(items: list[VariableTracker], maxlen: int | None) -> list[VariableTracker]:
-    """What a deque of at most `maxlen` items keeps of them."""
+    """Return the items that a deque of at most `maxlen` items keeps."""
     return items if maxlen is None else items[len(items) - min(maxlen, len(items)) :]
 
 
@@ -260,7 +260,7 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
         return ConstantVariable(a.range(tx) == b.range(tx))
     if not _comparable(a, b):
         return None
-    # (Tuples of different lengths are compared item by item all the same; with shapes, nobody can tell.)
+    # (Tuples of different lengths are compared item by item all the same; with shapes, that cannot be observed.)
     shapes = isinstance(a, SizeVariable) and isinstance(b, SizeVariable)
     if len(a.items) != len(b.items) and (shapes or not isinstance(a, TupleVariable)):
         return ConstantVariable(False)
@@ -273,8 +273,8 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
 
 
 def _first_difference(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> int:
-    """Where the first items that differ are, or where the shorter sequence ends. Comparing may change the sequences,
-    which are looked at as they are then: the place may be none any more."""
+    """Return the position of the first items that differ, or where the shorter sequence ends. Comparing may change
+    the sequences, which are read as they are then: the place may be none any more."""
     i = 0
     while i < min(len(a.items), len(b.items)) and tx.equal_items(a.items[i], b.items[i]):
         i += 1

@@ -39,9 +39,9 @@ for _ordering in ORDERINGS.values():
 
 
 def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> SetVariable:
-    """A new set of the kind of `a` with the items that `function` leaves of both."""
+    """Return a new set of the kind of `a` with the items that `function` leaves of both."""
     keys = function(set(a.by_key), set(b.by_key))
-    # Of equal items, an intersection keeps those of the set it goes over: the second one, unless it is larger.
+    # Of equal items, an intersection keeps those of the set it iterates over: the second one, unless it is larger.
     from_b = function is operator.and_ and len(b) <= len(a)
     known: dict[Any, VariableTracker] = {}
     for each in (b, a) if from_b else (a, b):
@@ -82,8 +82,8 @@ _SET_METHODS: dict[str, Any] = {
 
 
 def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker) -> SetVariable:
-    """As the operator, with anything that gives items; of equal items, an intersection keeps those of what it goes
-    over."""
+    """As the operator, with anything that gives items; of equal items, an intersection keeps those of the operand
+    that it iterates over."""
     if isinstance(other, SetVariable):
         return _combined(tx, function, a, other)
     items = as_set(tx, other)
@@ -93,7 +93,8 @@ def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker
 
 
 def _given(tx: Tracing, other: VariableTracker) -> tuple[VariableTracker, Any]:
-    """What a method of a set is given, gone over once, and the same for a real set (None: it is not known)."""
+    """Return the argument of a set method, iterated over once, and the same for a real set (None: it is not
+    known)."""
     other = part_of(other.realize())
     if isinstance(other, SetVariable):
         return other, other.real
@@ -105,7 +106,7 @@ def _given(tx: Tracing, other: VariableTracker) -> tuple[VariableTracker, Any]:
 
 
 def as_set(tx: Tracing, iterable: VariableTracker) -> SetVariable:
-    """What `set(iterable)` makes; what is a key already, in a set or a dict, is not hashed again."""
+    """Return the result of `set(iterable)`; items that are keys already, in a set or a dict, are not hashed again."""
     iterable = iterable.realize()
     items = part_of(iterable)
     if isinstance(items, SetVariable):
@@ -205,7 +206,7 @@ def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
     if not len(self):
         tx.raise_(KeyError, "pop from an empty set")
     if len(self) > 1 and self.real is None:
-        # (One from outside remembers where the last pop was.)
+        # (An external one remembers where the last pop was.)
         raise Unsupported("set-order", what=self.describe())
     item = self.keys()[0] if self.real is None else ConstantVariable(self.real.pop())
     hashed = key_of(tx, item)

@@ -34,7 +34,7 @@ def repr_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     return text_of(tx, obj, "__repr__")
 
 
-# Types whose texts say the value, and no address.
+# Types whose texts show the value, and no address.
 _TELL_THEIR_VALUE = (
     bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset, range, slice,
     types.EllipsisType, types.NotImplementedType, types.GenericAlias, types.UnionType,
@@ -91,7 +91,7 @@ def no_text(obj: VariableTracker) -> Unsupported:
 
 
 def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    """The text of a container of values that have theirs; None for other things."""
+    """Return the text of a container of values that have theirs; None for other things."""
     if type(obj) is ListVariable:
         return ConstantVariable(f"[{', '.join(_texts(tx, obj.items))}]")
     if type(obj) is TupleVariable:
@@ -145,7 +145,8 @@ def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> Variab
 
 
 def plain_exception(obj: ExceptionVariable) -> BaseException:
-    """A real exception with the same arguments and what C code keeps beside them, made past the class's own code."""
+    """Return a real exception with the same arguments and the values that C code keeps beside them, created past the
+    class's own code."""
     owner = class_in_c(obj.cls)
     values = [arg.realize().value() for arg in obj.args]
     made: BaseException = owner.__new__(obj.cls, *values)
@@ -156,7 +157,7 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
             # It came from outside, made in another way than by its arguments.
             raise no_text(obj) from None
         made.args = tuple(values)
-    # (What an AttributeError or NameError says of the object and the name is no part of its text.)
+    # (The object and the name that an AttributeError or NameError holds are no part of its text.)
     in_c = [
         cls for cls in obj.cls.__mro__ if not cls.__flags__ & HEAP_TYPE and cls not in (AttributeError, NameError)
     ]

@@ -1,6 +1,6 @@
-"""Text made of tracked values: `format`, `str.format`, `%`, `join`.
+"""Text built from tracked values: `format`, `str.format`, `%`, `join`.
 
-Python's own formatting does the work; it is given stand-ins for values that are not constants, which ask the trace
+Python's own formatting does the work; it is given stand-ins for values that are not constants, which call the trace
 for their text, items and attributes where the formatting does.
 """
 
@@ -70,7 +70,7 @@ class ShownContainer(Shown):
 
 
 def shown(tx: Tracing, tracker: VariableTracker) -> Any:
-    """What formatting gets for it: its value if that is known, else a stand-in."""
+    """Return the argument for formatting: its value if that is known, else a stand-in."""
     tracker = tracker.realize()
     if isinstance(tracker, SymNodeVariable):
         return tracker.specialize(tx, tracker.python_type())
@@ -87,7 +87,7 @@ def _text(tx: Tracing, of: VariableTracker, special: str) -> str:
 
 
 def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
-    """What formatting gives; what it raises by itself is raised in the traced program."""
+    """Return the result of formatting; an exception of its own is raised in the traced program."""
     try:
         return ConstantVariable(run())
     except (ObservedException, Unsupported, NotConstant):
@@ -103,7 +103,7 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         if isinstance(found, types.FunctionType):
             return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")
         part = getattr(value, "part", None)
-        if part is not None and spec:  # (Without one, builtin types ask the subclass for its text.)
+        if part is not None and spec:  # (Without one, builtin types call the subclass's method for its text.)
             return formatted(tx, part, spec)
     if isinstance(value, TensorVariable):
         raise needs_data(value, "__format__")
@@ -148,14 +148,14 @@ def format_map(tx: Tracing, self: ConstantVariable, mapping: VariableTracker) ->
 
 @handles(operator.mod, ConstantVariable, VariableTracker)
 def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTracker | None:
-    """`text % values`: formatting takes any object, before that is asked for `__rmod__`."""
+    """`text % values`: formatting takes any object, before its `__rmod__` is called."""
     text = a.value()
     if isinstance(text, bytes) and not b.is_constant():
         raise Unsupported("method", name="__mod__", type="bytes")
     if not isinstance(text, str):
         return None
     if isinstance(b, UserObjectVariable) and issubclass(b.cls, str):
-        # (It is asked first. A text is no mapping.)
+        # (It is called first. A text is no mapping.)
         return None if own_method(b.cls, "__rmod__") is not None else _made(tx, lambda: text % Shown(tx, b))
     values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)
     return _made(tx, lambda: text % values)

@@ -1,4 +1,4 @@
 """Sequences, dicts, sets and the `__dict__` of objects: the trackers, each with the items it holds.
 
-What their methods do is in `builtins`.
+Their methods are in `builtins`.
 """

@@ -125,7 +125,7 @@ class DictVariable(VariableTracker):
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Only OrderedDicts have attributes; those of one from outside are left to Python."""
+        """Only OrderedDicts have attributes; an external one's break the graph."""
         if self.cls is not collections.OrderedDict or self.source is not None or hasattr(self.cls, name):
             return False
         if value is DELETED and name not in (self.attributes or {}):
@@ -188,8 +188,8 @@ class DictViewVariable(VariableTracker):
 
 
 class SetVariable(VariableTracker):
-    """A set or frozenset. Its iteration order is that of `real`, a real set of the same values that was made by the
-    same steps; None where it came from outside or holds other things than plain values."""
+    """A set or frozenset. Its iteration order is that of `real`, a real set of the same values that was built by the
+    same steps; None where it is external or holds other things than plain values."""
 
     __slots__ = ("_items", "cls", "real", "reshaped")
     kind = "set"
@@ -213,7 +213,7 @@ class SetVariable(VariableTracker):
 
     @classmethod
     def hashing(cls, tx: Tracing, items: Iterable[VariableTracker]) -> SetVariable:
-        """The set that `set(items)` makes; raises TypeError in the program where one has no hash."""
+        """Return the set that `set(items)` creates; raises TypeError in the program where one has no hash."""
         made = cls()
         for item in items:
             made._items.setdefault(key_of(tx, item), item)
@@ -253,7 +253,7 @@ class SetVariable(VariableTracker):
         return self._looked_for(tx, item) in self._items
 
     def _looked_for(self, tx: Tracing, item: VariableTracker) -> Any:
-        """The key of an item that is not put in: a set is looked for as the frozenset it equals."""
+        """Return the key of an item that is not put in: a set is looked for as the frozenset it equals."""
         item = item.realize()
         return item.key(tx) if isinstance(item, SetVariable) else key_of(tx, item)
 
@@ -298,7 +298,7 @@ class SetVariable(VariableTracker):
         """In the order plain Python iterates.
 
         Raises:
-            Unsupported: that order hangs on addresses of objects.
+            Unsupported: that order depends on addresses of objects.
         """
         as_it_came = self.source is not None and self not in tx.trace.side_effects.changed
         if len(self._items) <= 1 or as_it_came:
@@ -312,7 +312,7 @@ class SetVariable(VariableTracker):
         return [by_value[value] for value in (self.cls(by_value) if self.real is None else self.real)]
 
     def _by_hash(self) -> list[VariableTracker]:
-        """The order that the keys' hashes give, where no two are the same (comparing would run code again)."""
+        """Return the order that the keys' hashes give, where no two are the same (comparing would run code again)."""
         hashes = {hash(key) for key in self._items}
         if len(hashes) < len(self._items) or any(isinstance(key, (ByIdentity, ByParts)) for key in self._items):
             raise Unsupported("set-order", what=self.describe())
@@ -323,7 +323,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def plain_values(items: Iterable[VariableTracker]) -> list[Any] | None:
-    """The values of the items, where all are numbers, texts and tuples of such; else None."""
+    """Return the values of the items, where all are numbers, texts and tuples of such; else None."""
     values = []
     for item in items:
         try:

@@ -1,4 +1,4 @@
-"""The `__dict__` of objects, functions, exceptions and modules: a view on what their trackers hold."""
+"""The `__dict__` of objects, functions, exceptions and modules: a view on the attributes in their trackers."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def refuse_long(count: int) -> None:
 
 
 def numbers_in(numbers: range) -> int:
-    """`len(numbers)`, also of a range that is longer than `len` can say."""
+    """`len(numbers)`, also of a range that is longer than `len` can return."""
     step = numbers.step
     return max(0, (numbers.stop - numbers.start + step - (1 if step > 0 else -1)) // step)
 
@@ -51,11 +51,11 @@ class SequenceVariable(VariableTracker):
         return [(f"[{i}]", item) for i, item in enumerate(self.items)]
 
     def make(self, values: list[Any]) -> Any:
-        """The Python object with these values in it."""
+        """Return the Python object with these values in it."""
         return self.cls(values)
 
     def graph_value(self, values: list[Any]) -> Any:
-        """What a node's arguments hold for it (the graph knows only plain lists and tuples)."""
+        """Return the value in a node's arguments (the graph knows only plain lists and tuples)."""
         return self.make(values)
 
     def value(self) -> Any:
@@ -81,7 +81,7 @@ class TupleVariable(SequenceVariable):
 
 
 class ListVariable(SequenceVariable):
-    """A list. `items` is its state now; a list from outside is written back when the trace changed it."""
+    """A list. `items` is its state now; an external list is written back when the trace changed it."""
 
     __slots__ = ()
     kind = "list"
@@ -212,7 +212,7 @@ class RangeVariable(SequenceVariable):
         return bool(self.range(tx))
 
     def range(self, tx: Tracing) -> range:
-        """The range with numbers; symbolic bounds become numbers (a guard)."""
+        """Return the range with numbers; symbolic bounds become numbers (a guard)."""
         bounds = []
         for item in self.items:
             item = item.realize()

@@ -1,4 +1,4 @@
-"""`VariableTracker`: what every kind of value can be asked."""
+"""`VariableTracker`: the interface of the tracker of any value."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 _uids = itertools.count()
 _MISSING = object()
-# The bit of `type.__flags__` of types whose attributes cannot be set: those made in C.
+# The bit of `type.__flags__` of types whose attributes cannot be set: those written in C.
 _IMMUTABLE_TYPE = 1 << 8
 
 
 class NotConstant(Exception):
-    """A tracker was asked for a value it does not know at trace time."""
+    """A tracker's value was read that is not known at trace time."""
 
 
 class VariableTracker:
-    """What is known of one value. Compared by identity; `uid` is unique in the process.
+    """Everything the trace knows of one value. Compared by identity; `uid` is unique in the process.
 
-    `kind` is its name in plain words. `source` says where the value can be found when the frame starts, None for
-    what the trace made.
+    `kind` is its name in plain words. `source` tells where the value is found when the frame starts, None for
+    values created in the trace.
     """
 
     __slots__ = ("__weakref__", "source", "uid")
@@ -44,20 +44,20 @@ class VariableTracker:
     # --- for people ---------------------------------------------------------------------------------------
 
     def python_type(self) -> type:
-        """The type the value has in plain Python."""
+        """Return the type the value has in plain Python."""
         raise NotImplementedError(type(self).__name__)
 
     def python_type_name(self) -> str:
         return class_name(self.python_type(), "__name__")
 
     def type_name_in_errors(self) -> str:
-        """Its type's name as Python's own messages have it: of types made in C, with their module."""
+        """Its type's name as in Python's own messages: of types written in C, with their module."""
         cls = self.python_type()
         in_c = cls.__flags__ & _IMMUTABLE_TYPE and cls.__module__ != "builtins"
         return f"{cls.__module__}.{cls.__qualname__}" if in_c else self.python_type_name()
 
     def describe(self) -> str:
-        """One short line."""
+        """Describe the value in one short line."""
         return self.python_type_name()
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
@@ -75,24 +75,24 @@ class VariableTracker:
         return f"{type(self).__name__}({self.describe()})"
 
     def __bool__(self) -> bool:
-        """A tracker is always there; the value's own truth is `truth(tx)`."""
+        """Return True: a tracker is an object; the value's own truth is `truth(tx)`."""
         return True
 
     # --- for the interpreter ------------------------------------------------------------------------------
 
     def realize(self) -> VariableTracker:
-        """The tracker with its value looked at (only lazy ones differ)."""
+        """Return the tracker of the value itself: a lazy tracker builds it now, all others return themselves."""
         return self
 
     def value(self) -> Any:
-        """The Python value, where it is known for sure. Raises NotConstant elsewhere."""
+        """Return the Python value, where it is known at trace time. Raises NotConstant elsewhere."""
         raise NotConstant(self.describe())
 
     def key(self, tx: Tracing | None) -> Any:
-        """What dicts and sets look it up by; ask `keys.key_of`, which knows the types without a hash.
+        """Return the key that dicts and sets use for it; call `keys.key_of`, which knows the types without a hash.
 
         Raises:
-            Unsupported: values of its type are equal by what is in them, and that is not known.
+            Unsupported: values of its type are equal by their contents, which are not known.
         """
         try:
             value = self.value()
@@ -111,25 +111,26 @@ class VariableTracker:
         return True
 
     def truth(self, tx: Tracing) -> bool | None:
-        """Truth value; None where the type decides (`truth_and_length.truth` asks it), or only the graph can tell."""
+        """Return the truth value; None where the type decides (`truth_and_length.truth` calls it), or only the graph
+        can tell."""
         return None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        """Its items, where iterating has no side effect and all are known; else None."""
+        """Return its items, where iterating has no side effect and all are known; else None."""
         return None
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """The attribute `name`, or None if this kind of value has no special way to give it."""
+        """Return the attribute `name`, or None if this kind of value has no rule of its own for it."""
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Set it; False if this kind of value does not know how."""
+        """Set the attribute; return False if this kind of value has no rule of its own for it."""
         return False
 
     def call(
         self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker | None:
-        """Call it; None if this kind of value does not know how."""
+        """Call the value; return None if this kind of value has no rule of its own for calls."""
         return None
 
 
@@ -165,7 +166,7 @@ class ByIdentity:
         return isinstance(other, ByIdentity) and self.of is other.of
 
 
-# What a call is made with.
+# The arguments of a call.
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 

@@ -1,4 +1,4 @@
-"""Values known for sure at trace time: literals, and the torch enumerations that behave like them."""
+"""Values known at trace time: literals, and the torch enumerations that behave like them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LITERAL_TYPES: tuple[type, ...] = (
 )
 
 
-# Enumerations of torch that are made in C.
+# Enumerations of torch that are written in C.
 C_ENUMS = (torch._C._SDPBackend,)
 
 
@@ -52,7 +52,7 @@ class ConstantVariable(VariableTracker):
 
     @staticmethod
     def holds(value: Any) -> bool:
-        """Whether `value` is of a kind this tracker stands for."""
+        """Return whether `value` is of a kind this tracker stands for."""
         return type(value) in LITERAL_TYPES or isinstance(value, _VALUE_CLASSES)
 
     def python_type(self) -> type:

@@ -1,9 +1,9 @@
-"""Calls of random generators that the generated code makes, in the program's order, before it calls the graph.
+"""Calls of random generators in the generated code, in the program's order, before it calls the graph.
 
 They may come before all that the graph does, as neither can see the other: a draw takes constants, and numbers that
 stand where they stood when the frame started or were drawn before; torch's own generator is moved by the graph alone;
-and what is put off until after the graph (a print) is never followed by a draw. So the streams give what they give
-plain Python, and stand afterwards where plain Python leaves them. Tracing itself draws nothing.
+and a call deferred until after the graph (a print) is never followed by a draw. So the generators return what they
+return in plain Python, and end in the same state. Tracing itself draws nothing.
 """
 
 from __future__ import annotations

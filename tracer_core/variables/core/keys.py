@@ -1,4 +1,4 @@
-"""What dicts and sets of trackers are looked up by: keys that hash and compare as the values do."""
+"""Keys for dicts and sets of trackers, which hash and compare as the values do."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _numbers = itertools.count()
 
 
 def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
-    """Something that hashes and compares as the value does; raises TypeError in the program where it has no hash.
+    """Return a key that hashes and compares as the value does; raises TypeError in the program where it has no hash.
 
     Raises:
-        Unsupported: the value decides by code of its own, which cannot run without `tx`.
-        NotConstant: the value has no hash, and there is no `tx` to say so to.
+        Unsupported: the value hashes by code of the program, which cannot run without `tx`.
+        NotConstant: the value has no hash, and there is no `tx` to raise that in.
     """
     tracker = tracker.realize()
     note_lookup(tracker.python_type(), "__hash__")
@@ -31,7 +31,7 @@ def key_of(tx: Tracing | None, tracker: VariableTracker) -> Any:
 
 
 def identity_key(tracker: VariableTracker) -> Any:
-    """What stands for the object itself in a key, whatever it equals.
+    """Return the key of the object itself, whatever it equals.
 
     Raises:
         Unsupported: it is a plain value, of which there may be several.
@@ -46,7 +46,8 @@ def identity_key(tracker: VariableTracker) -> Any:
 
 
 def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
-    """The key of what is one already, in a dict from outside: its hash is walked for what it hangs on.
+    """Return the key of a value that is a key already, in an external dict: its hash is inlined for the guards it
+    needs.
 
     Raises:
         Unsupported: the program would see that (it raises, or changes something).
@@ -65,9 +66,9 @@ def raise_key(tx: Tracing, key: VariableTracker) -> NoReturn:
 
 
 class AskedKey:
-    """A key that hashes and compares by the methods of its class, walked where a real dict would call them.
+    """A key that hashes and compares by the methods of its class, inlined where a real dict would call them.
 
-    `made_at` is the root frame's instruction, by number, that asked for the hash.
+    `made_at` is the root frame's instruction, by number, that needed the hash.
     """
 
     __slots__ = ("_answers", "_hash", "made_at", "number", "of", "tx")
@@ -84,7 +85,7 @@ class AskedKey:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Asked once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
+        """Called once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
         mate = other.of if isinstance(other, (AskedKey, ByIdentity, ByParts)) else self.tx.constant(other)
         if self.of is mate:
             return True
@@ -101,7 +102,7 @@ class AskedKey:
 
 
 def asked(key: Any) -> list[AskedKey]:
-    """The keys in `key` (one, or a tuple or frozenset of such) whose hash is code of the program."""
+    """Return the keys in `key` (one, or a tuple or frozenset of such) whose hash is code of the program."""
     if isinstance(key, AskedKey):
         return [key]
     if isinstance(key, ByParts):
@@ -110,7 +111,7 @@ def asked(key: Any) -> list[AskedKey]:
 
 
 def hash_is_known(key: Any) -> bool:
-    """Whether `hash(key)` is what the value's own hash is."""
+    """Return whether `hash(key)` equals the value's own hash."""
     if isinstance(key, (tuple, frozenset)):
         return all(hash_is_known(part) for part in key)
     return not isinstance(key, (ByIdentity, ByParts))

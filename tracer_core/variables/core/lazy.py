@@ -1,4 +1,4 @@
-"""A value nobody has looked at yet."""
+"""`LazyVariableTracker`: a value that no operation has needed yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracer_core.variables.core.base import VariableTracker
 
 
 class LazyVariable(VariableTracker):
-    """Stands for a value from outside until something asks about it; only then is it tracked and guarded."""
+    """Stands for an external value until an operation needs it; only then is it tracked and guarded."""
 
     __slots__ = ("_look_at", "real", "realized")
     kind = "not looked at yet"

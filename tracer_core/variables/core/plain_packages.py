@@ -11,12 +11,12 @@ _AS_PLAIN = ("torch.optim",)
 
 
 def runs_as_plain(tx: Tracing) -> bool:
-    """Whether the function being walked belongs to a package that is walked as if nobody compiled it."""
+    """Return whether the function being traced belongs to a package that is traced as if nobody compiled it."""
     module = str(tx.frame.module)
     return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
 def is_unheeded(tx: Tracing, function: Any) -> bool:
-    """Whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
+    """Return whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
     named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
     return named and runs_as_plain(tx)

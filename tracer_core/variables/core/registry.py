@@ -29,7 +29,7 @@ _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
 def handles(function: Any, *kinds: type) -> Callable[[H], H]:
     """Register `handler(tx, *args, **kwargs)` for calls of `function` whose first arguments are of `kinds`.
 
-    A handler may return None: "not like this"; the next one is tried.
+    A handler may return None to decline; the next one is tried.
     """
 
     def register(handler: H) -> H:
@@ -71,7 +71,7 @@ def _registering(table: dict[tuple[type, str], Any], kind: type, names: tuple[st
 
 
 def only_keeps(handler: H) -> H:
-    """Mark a method's handler that does not look at its arguments: values nobody looked at stay so."""
+    """Mark a method's handler that does not read its arguments: lazy ones stay lazy."""
     _only_keep.add(handler)
     return handler
 
@@ -95,7 +95,7 @@ def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
 
 
 def looks_at_arguments(kind: type, name: str) -> bool:
-    """Whether the method `name` of trackers of `kind` does more with its arguments than to keep them."""
+    """Return whether the method `name` of trackers of `kind` does more with its arguments than to keep them."""
     return method_for(kind, name) not in _only_keep
 
 
@@ -111,7 +111,7 @@ def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:
 
 
 def answered(tx: Tracing, function: Any, *args: VariableTracker) -> VariableTracker | None:
-    """What the first handler of `function` that knows these arguments gives; None where none does."""
+    """Return the result of the first handler of `function` that takes these arguments; None where none does."""
     given = list(args)
     for kinds, handler in handlers_for(function):
         if matches(kinds, given):
@@ -143,12 +143,12 @@ def _inherited(table: dict[tuple[type, str], F], kind: type, name: str) -> F | N
 
 
 def builder_for(value: Any) -> Callable[..., VariableTracker]:
-    """The builder of the value's type, else the first for a class that it is of."""
+    """Return the builder of the value's type, else the first for a class that it is of."""
     builder = _builders.get(type(value))
     if builder is not None:
         return builder
     for cls, builder in _builders_by_base:
-        # (An object may say that it is of another class, by code of the program's.)
+        # (An object may claim another class, by code of the program's.)
         if issubclass(type(value), cls):
             return builder
     raise AssertionError("the builders are not loaded")

@@ -1,8 +1,8 @@
-"""Changes to what outlives the trace, in the order they were first made, for codegen to replay.
+"""Mutations of objects that outlive the trace, in the order they first happened, for codegen to replay.
 
-Trackers hold their own new state; this is the log of which ones must be written back. They may be written after all
-that the graph does, as the graph looks at tensors alone, which are no Python objects' state. Nothing here is undone:
-an attempt that fails is walked again with new trackers.
+Trackers hold their own new state; this is the log of which ones must be written back. They may be written back after
+the graph has run, as the graph reads tensors alone, and no state of Python objects. Nothing here is undone:
+an attempt that fails is traced again with new trackers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ReplayedCall:
-    """A call whose effect is outside (it prints, say), put off until the graph has run. `moment` is when it was made,
-    by the clock of the trace's operations: what it shows must not have been written to since. `root_step` is the
-    number of the root frame's instruction that made it, `line` the line to be blamed for it."""
+    """A call with an external effect (such as `print`), deferred until the graph has run. `moment` is when it was
+    traced, by the clock of the trace's operations: what it shows must not have been written to since. `root_step` is
+    the number of the root frame's instruction that called it, `line` the user's line to report."""
 
     function: Any
     args: list[VariableTracker]
@@ -46,7 +46,7 @@ class SideEffects:
         self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
 
     def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:
-        """`tracker` is about to be changed; `kind` says how it is written back."""
+        """Note that `tracker` is about to be mutated; `kind` tells how it is written back."""
         self.count += tracker.source is not None
         if tracker.source is not None and tracker not in self.changed:
             self.changed[tracker] = kind
@@ -60,6 +60,6 @@ class SideEffects:
             self._on_change("global", value, f"global {name}")
 
     def load_global(self, globals_: dict[str, Any], name: str) -> tuple[bool, VariableTracker | None]:
-        """Whether the trace wrote this global, and what (None: deleted)."""
+        """Return whether the trace wrote this global, and what (None: deleted)."""
         entry = self.globals_.get((id(globals_), name))
         return (False, None) if entry is None else (True, entry[1])

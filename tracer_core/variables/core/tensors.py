@@ -25,7 +25,7 @@ def describe_fake(fake: torch.Tensor) -> str:
 
 
 def needs_data(tensor: TensorVariable, name: str) -> Unsupported:
-    """The reason that a call of the method `name` breaks the graph."""
+    """Return the reason that a call of the method `name` breaks the graph."""
     called = _AS_WRITTEN.get(name) or (f"{name.strip('_')}()" if name.startswith("__") else name)
     return Unsupported("tensor-data", name=called, what=tensor.describe())
 
@@ -65,7 +65,7 @@ class TensorVariable(InGraphVariable):
 
     @property
     def attributes(self) -> dict[str, VariableTracker]:
-        """What is to be written back to it."""
+        """Return the attributes to be written back to it."""
         return {} if self.new_grad is None else {"grad": self.new_grad}
 
     def key(self, tx: Tracing | None) -> Any:
@@ -94,7 +94,7 @@ class SymNodeVariable(InGraphVariable):
         return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
     def realize(self) -> VariableTracker:
-        """The number itself, where what was asked of it left one. (Of the two zeros of floats, that says neither.)"""
+        """Return the number itself, where guards left only one. (They do not distinguish the two zeros of floats.)"""
         node = self._fake.node
         if not node.shape_env.replacements or isinstance(self.source, DrawnSource):
             return self
@@ -113,7 +113,7 @@ class SymNodeVariable(InGraphVariable):
         return bool(self.specialize(tx, bool))
 
     def specialize(self, tx: Tracing, to: type) -> Any:
-        """The number itself; from here on the code is right for that number only (a shape guard)."""
+        """Specialize to the present number: from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
             if tx.trace.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
@@ -124,7 +124,7 @@ class SymNodeVariable(InGraphVariable):
 
 
 def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
-    """A symbolic number as the number it is now, for which alone the code is right; others as they are."""
+    """Specialize a symbolic number to its present value; return others as they are."""
     tracker = tracker.realize()
     if isinstance(tracker, SymNodeVariable):
         return ConstantVariable(tracker.specialize(tx, tracker.python_type()))
@@ -132,13 +132,13 @@ def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
 
 
 def unbacked(tx: Tracing) -> set[Any]:
-    """Symbols whose value only running the graph gives."""
+    """Return the unbacked symbols: those whose value is known only when the graph runs."""
     env = tx.output.fakes.shape_env
     return set(env.var_to_range) - set(env.backed_var_to_val)
 
 
 def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> VariableTracker:
-    """A number that may be symbolic: a constant where its symbols say exactly one value."""
+    """Return a number that may be symbolic: a constant where its symbols allow exactly one value."""
     if node is not None and (
         _is_lost(node, number) or (tx.output.fakes.unknowns and _is_of_unknown(tx, node, number))
     ):
@@ -156,14 +156,14 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
 
 
 def _is_lost(node: torch.fx.Node, number: Any) -> bool:
-    """Whether symbols say that arithmetic on numbers that vary always gives the same float, which it need not do:
-    `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    """Return whether symbols imply that arithmetic on numbers that vary always gives the same float, which it need
+    not do: `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
     return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
 
 
 def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
-    """Whether `number` was computed with a number that is not known, in a way that symbols do not follow: they are
-    real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
+    """Return whether `number` was computed with a number that is not known, in a way that symbols do not follow: they
+    are real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
     """
     unknown = unbacked(tx)
     inputs: list[Any] = [each.meta.get("example_value") for each in node.all_input_nodes]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TraceMark:
-    """What a `TraceState` and its graphs were like."""
+    """A mark of a `TraceState` and its graphs."""
 
     output: OutputMark
     lengths: Lengths
@@ -33,7 +33,7 @@ class TraceMark:
 
 
 class TraceState:
-    """The trackers there are and what they stand for, what the program changed, what it drew and what it was told.
+    """The state of an attempt above its graphs: trackers by value, side effects, draws, and answers to the program.
 
     Args:
         output: the graphs of the attempt.
@@ -42,16 +42,16 @@ class TraceState:
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
         self.side_effects = SideEffects(self._on_side_effect, output.where)
-        # The trackers of values from outside: of objects with identity by their ids, of all by id and source.
+        # The trackers of external values: of objects with identity by their ids, of all by id and source.
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
-        # Those that were looked at, in this order.
+        # Values that were read, in this order.
         self.looked_at: list[LazyVariable] = []
         # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
         # node is the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, TensorVariable] = {}
         self.kept_alive: list[Any] = []
-        # What was written to classes; how lookups find it; and which tracker each placeholder there stands for.
+        # The writes to classes; how lookups find them; and which tracker each placeholder there stands for.
         self.class_writes: dict[type, Any] = {}
         self.overlay: dict[type, dict[str, Any]] = {}
         self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
@@ -71,17 +71,17 @@ class TraceState:
         self.told: str | None = None
 
     def real_value(self, tracker: VariableTracker) -> Any:
-        """The real object that a tracker from outside stands for."""
+        """Return the real object of an external value's tracker."""
         assert tracker.source is not None
         return self.output.value_at(tracker.source)
 
     def draw(self, draw: Draw) -> DrawnSource:
-        """Have the generated code make this call after those drawn before; the source of its result."""
+        """Have the generated code make this call after the earlier draws; return the source of its result."""
         self.draws.append(draw)
         return DrawnSource(len(self.draws) - 1, draw.label)
 
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
-        """There is no global of that name, which would hide a builtin."""
+        """Guard that there is no global of that name, which would hide a builtin."""
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
             self.libraries.name(globals_, name)
@@ -92,7 +92,7 @@ class TraceState:
             self.output.guard(make.lacks(source, name))
 
     def shows_other_data(self, call: ReplayedCall) -> bool:
-        """Whether a tensor that `call` shows was written to after it was put off, or might have been."""
+        """Return whether a tensor that `call` shows was written to after it was deferred, or might have been."""
         fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
         written_since = self.output.fakes.written_since
         return any(isinstance(fake, torch.Tensor) and written_since(fake, call.moment) for fake in fakes)
@@ -121,12 +121,12 @@ class TraceState:
         )
 
     def mark(self) -> TraceMark:
-        """What to roll back to should what comes next be given up."""
+        """Return a mark to roll back to, should the next steps be given up."""
         lengths = lengths_of(self._tables())
         return TraceMark(self.output.mark(), lengths, len(self.looked_at), self.told)
 
     def roll_back(self, mark: TraceMark) -> None:
-        """Be as at the mark. What was looked at since was not looked at."""
+        """Return to the state at the mark. Reads since then are forgotten."""
         for lazy in self.looked_at[mark.looked_at :]:
             lazy.realized = None
         del self.looked_at[mark.looked_at :]

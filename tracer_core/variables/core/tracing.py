@@ -1,6 +1,6 @@
 """`Tracing`: all that trackers and handlers need of the interpreter that traces a frame.
 
-It consists of small protocols, one an idea. The interpreter has no other door: what is not here is its own business.
+It consists of small protocols, one per idea. Trackers use nothing else of the interpreter.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 class Building(Protocol):
-    """How values become trackers, and what the trace assumes of them."""
+    """Build trackers, and add guards."""
 
     def guard(self, guard: Guard) -> None:
-        """The compiled code is for values of which this holds."""
+        """Add a guard: the compiled code is reused only while it holds."""
 
     def build(self, value: Any, source: Source) -> VariableTracker:
-        """The tracker of a value found at `source`."""
+        """Return the tracker of a value found at `source`."""
 
     def lazy(self, value: Any, source: Source) -> VariableTracker:
-        """A tracker that is built, and guarded, when it is first looked at."""
+        """Return a tracker that is built, and guarded, when an operation first needs it."""
 
     def constant(self, value: Any) -> VariableTracker:
-        """The tracker of a value that is the same at each call: it has no source and needs no guard."""
+        """Return the tracker of a value that is the same at each call: it has no source and needs no guard."""
 
 
 class Calling(Protocol):
-    """How trackers are called."""
+    """Call trackers."""
 
     def call(
         self,
@@ -48,14 +48,14 @@ class Calling(Protocol):
         """`function(*args, **kwargs)`: inlined if it has Python code, else by its handler."""
 
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-        """Inline a Python function of ours."""
+        """Inline a Python function of the engine's own."""
 
     def call_method(self, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs, /) -> VariableTracker:
         """`obj.name(*args, **kwargs)` for a method of a builtin type."""
 
 
 class Attributes(Protocol):
-    """Attributes of any tracker, in Python's order of lookup."""
+    """Read and write attributes of any tracker, in Python's order of lookup."""
 
     def get_attr(self, obj: VariableTracker, name: str, /) -> VariableTracker:
         """`obj.name`."""
@@ -71,13 +71,13 @@ class Attributes(Protocol):
 
 
 class Operators(Protocol):
-    """Operators and conversions of any trackers, by their kinds or by the special methods of their classes."""
+    """Apply operators and conversions to any trackers, by their kinds or by the special methods of their classes."""
 
     def truth(self, tracker: VariableTracker, /) -> bool:
         """`bool(tracker)`."""
 
     def text_of(self, obj: VariableTracker, special: str, /) -> VariableTracker | None:
-        """`str(obj)` or `repr(obj)`, by the name of the method; None where folding knows."""
+        """`str(obj)` or `repr(obj)`, by the name of the method; None where constant folding does it."""
 
     def same(self, a: VariableTracker, b: VariableTracker, /) -> bool:
         """`a is b`."""
@@ -86,7 +86,7 @@ class Operators(Protocol):
         """`a symbol b` for the six comparisons."""
 
     def equal_items(self, a: VariableTracker, b: VariableTracker, /) -> bool:
-        """Whether containers take the two for equal: they are one object, or equal."""
+        """Return whether containers treat the two as equal: they are one object, or equal."""
 
     def binary(self, symbol: str, a: VariableTracker, b: VariableTracker, /) -> VariableTracker:
         """`a symbol b`; `symbol` may be an in-place one (`+=`)."""
@@ -99,7 +99,7 @@ class Operators(Protocol):
 
 
 class Containers(Protocol):
-    """What is in a tracker, and how many."""
+    """Read and write the items of any tracker, and iterate over them."""
 
     def length(self, tracker: VariableTracker, /) -> VariableTracker:
         """`len(tracker)`."""
@@ -120,26 +120,26 @@ class Containers(Protocol):
         """`iter(tracker)`."""
 
     def next_item(self, iterator: VariableTracker, /) -> VariableTracker | None:
-        """The next item of an iterator, or None at its end."""
+        """Return the next item of an iterator, or None at its end."""
 
     def unpack(self, tracker: VariableTracker, /) -> list[VariableTracker]:
-        """All items of an iterable."""
+        """Return all items of an iterable."""
 
     def remaining_items(self, iterator: VariableTracker, /) -> list[VariableTracker]:
-        """All that an iterator has yet to give."""
+        """Return all items that an iterator has not returned yet."""
 
 
 class Raising(Protocol):
-    """Exceptions of the traced program."""
+    """Raise exceptions in the traced program."""
 
     def raise_(self, cls: type[BaseException], *args: Any) -> NoReturn:
         """Raise `cls(*args)`; arguments may be trackers."""
 
     def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
-        """Raise it in the context of what is being handled."""
+        """Raise the exception that the tracker stands for, in the context of the one being handled."""
 
     def handled(self) -> ExceptionVariable | None:
-        """The exception that is being handled, here or in a caller."""
+        """Return the exception that is being handled, here or in a caller."""
 
 
 class ObservedException(Exception):
@@ -169,7 +169,8 @@ class Frames(Protocol):
         """Run `frame` until it returns or yields, then come back to the present one."""
 
     def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
-        """Have `frame` go on at its handler of an exception raised at `instruction`; raise it where there is none."""
+        """Have `frame` continue at its handler of an exception raised at `instruction`; raise it where there is
+        none."""
 
 
 class Tracing(Building, Calling, Attributes, Operators, Containers, Raising, Frames, Protocol):

@@ -1,4 +1,4 @@
-"""Exceptions that the traced program makes and raises."""
+"""Exceptions that the traced program creates and raises."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 
-#: What exceptions keep in C that a program may set here, and to what.
+#: Attributes that exceptions keep in C and a program may set here, and the types they take.
 _WRITABLE: dict[str, Any] = {
     "args": object,
     "__cause__": (BaseException, types.NoneType),
@@ -28,7 +28,7 @@ _WRITABLE: dict[str, Any] = {
 
 class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
-    `at_start` has those of them that an exception from outside came with, `deleted` the names of what was deleted,
+    `at_start` has those of them that an external exception came with, `deleted` the names of deleted attributes,
     before it may have been set again."""
 
     __slots__ = ("args", "args_set", "at_start", "attributes", "cls", "deleted", "made_of", "raised_alone", "trace")
@@ -41,7 +41,7 @@ class ExceptionVariable(VariableTracker):
         self.args = args
         # Whether the program has set `args`.
         self.args_set = False
-        # What the `__init__` in C was given, which may keep more of it than `args`; None if it was not called.
+        # The arguments of the `__init__` in C, which may keep more of them than `args`; None if it was not called.
         self.made_of: list[VariableTracker] | None = args
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
@@ -101,7 +101,7 @@ class ExceptionVariable(VariableTracker):
         tx.trace.side_effects.changes(self, "exception", "it is raised")
 
     def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
-        """What an exception from outside keeps in C."""
+        """Return the attributes that an external exception keeps in C."""
         real = tx.trace.real_value(self)
         if hasattr(real, name):
             return tx.build(getattr(real, name), AttrSource(source, name))
@@ -109,7 +109,7 @@ class ExceptionVariable(VariableTracker):
         return None
 
     def _computed(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What exceptions in C make of their arguments: `errno`, `start`, `code`, ..."""
+        """Return an attribute that exceptions in C set from their arguments: `errno`, `start`, `code`, ..."""
         owner: Any = next((cls for cls in self.cls.__mro__ if name in vars(cls)), None)
         if (
             owner is None
@@ -145,7 +145,7 @@ class ExceptionVariable(VariableTracker):
         return True
 
     def _set_traceback(self, value: VariableTracker) -> None:
-        """Its own is put back as it was then; any other is what frames are added to from now on."""
+        """Set the traceback: its own is restored as it was then; frames are added to any other from now on."""
         self.trace = []
         if isinstance(value, TracebackVariable) and value.of is self:
             self.trace.extend(value.trace)
@@ -153,7 +153,7 @@ class ExceptionVariable(VariableTracker):
             self.attributes["__traceback__"] = value
 
     def _class_says_how(self, name: str) -> bool:
-        """Whether the class has code of its own for setting the attribute."""
+        """Return whether the class has code of its own for setting the attribute."""
         for looked_for in ("__setattr__", "__delattr__", name):
             note_lookup(self.cls, looked_for)
         own = [vars(cls) for cls in self.cls.__mro__ if cls.__flags__ & HEAP_TYPE]
@@ -166,7 +166,7 @@ class ExceptionVariable(VariableTracker):
         return None if self._in_a_slot(name) else self.attributes.get(name)
 
     def _in_a_slot(self, name: str) -> bool:
-        """Whether the attribute is none of the exception's `__dict__`."""
+        """Return whether the attribute is none of the exception's `__dict__`."""
         return any(
             isinstance(vars(cls).get(name), (types.MemberDescriptorType, types.GetSetDescriptorType))
             for cls in self.cls.__mro__
@@ -192,7 +192,7 @@ class ExceptionVariable(VariableTracker):
         if self._context(tx) is context:
             return
         inner: ExceptionVariable | None = context
-        seen: set[int] = set()  # the program itself may have made a circle
+        seen: set[int] = set()  # the program itself may have created a cycle
         while inner is not None and inner.uid not in seen:
             seen.add(inner.uid)
             outer = inner._context(tx)
@@ -214,7 +214,7 @@ class ExceptionVariable(VariableTracker):
 
 
 def unpack_args(tx: Tracing, value: VariableTracker) -> list[VariableTracker]:
-    """What `error.args = value` makes of its items."""
+    """Return the tuple that `error.args = value` builds from its items."""
     items = value.realize().items_or_none(tx)
     if items is None:
         raise Unsupported("set-attribute", name="args", type="exception")
@@ -241,7 +241,7 @@ _KEPT_IN_C = {OSError: ("filename", "filename2"), ImportError: ("name", "path"),
 
 
 def from_real(tx: Tracing, error: BaseException) -> ExceptionVariable:
-    """The tracker of an exception raised by a function that was called while tracing."""
+    """Return the tracker of an exception raised by a function that was called while tracing."""
     made = ExceptionVariable(type(error), [tx.constant(arg) for arg in error.args])
     held = dict(vars(error))
     for cls, names in _KEPT_IN_C.items():
@@ -257,7 +257,7 @@ def raise_real(tx: Tracing, error: BaseException) -> NoReturn:
 
 
 def matches(raised: type[BaseException], wanted: Any) -> bool:
-    """Whether `except wanted` catches an exception of class `raised`."""
+    """Return whether `except wanted` catches an exception of class `raised`."""
     if isinstance(wanted, tuple):
         return any(matches(raised, item) for item in wanted)
     return isinstance(wanted, type) and wanted in raised.__mro__

@@ -1,4 +1,4 @@
-"""Exceptions that codes of ours raise again, to put Python in the state of handling them."""
+"""Exceptions that generated code raises again, so that Python is in the state of handling them."""
 
 from __future__ import annotations
 

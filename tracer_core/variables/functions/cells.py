@@ -1,4 +1,4 @@
-"""Closure cells, from outside and made by the trace."""
+"""Closure cells, external and created in the trace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CellVariable(VariableTracker):
 
 
 def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
-    """The tracker of an existing cell; the same cell met twice gives the same tracker."""
+    """Return the tracker of an existing cell; the same cell met twice gives the same tracker."""
     known = tx.trace.trackers_by_object.get(id(cell))
     if isinstance(known, CellVariable):
         return known

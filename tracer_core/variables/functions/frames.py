@@ -40,7 +40,7 @@ class Frame:
         self.called_by(parent)
         self.stack: list[VariableTracker] = []
         self.pc = 0
-        # What a class body has bound so far; None in any other frame.
+        # The names that a class body has bound so far; None in any other frame.
         self.namespace: dict[str, VariableTracker] | None = None
         # Exceptions being handled in this frame, the innermost last.
         self.caught: list[ExceptionVariable] = []
@@ -88,7 +88,7 @@ class Frame:
         return self.stack.pop()
 
     def pop_n(self, count: int) -> list[VariableTracker]:
-        """The top `count` items, the deepest first."""
+        """Return the top `count` items, the deepest first."""
         if not count:
             return []
         items = self.stack[-count:]

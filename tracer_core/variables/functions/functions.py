@@ -1,4 +1,4 @@
-"""Functions that exist outside the trace: walked, or left to Python."""
+"""Functions that exist before the trace: inlined, or called as plain Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tracer_core.variables.functions.replayed import is_not_logged, replay_skipp
 
 @dataclass(slots=True)
 class InlineTarget:
-    """What is needed to walk a function's code symbolically."""
+    """The parts of a function that inlining it needs."""
 
     code: CodeType
     globals: dict[str, Any]
@@ -48,7 +48,7 @@ class InlineTarget:
 
 
 class FunctionVariable(VariableTracker):
-    """Anything with Python code that can be walked."""
+    """Anything with Python code that can be inlined."""
 
     __slots__ = ()
     kind = "function"
@@ -63,7 +63,7 @@ class FunctionVariable(VariableTracker):
 
 
 class UserFunctionVariable(FunctionVariable):
-    """A function that exists outside the trace."""
+    """A function that was created before the trace."""
 
     __slots__ = ("attributes", "deleted", "function")
 
@@ -83,7 +83,7 @@ class UserFunctionVariable(FunctionVariable):
         return self.function
 
     def origin(self) -> Source:
-        """Where its defaults and cells are found."""
+        """The source of its defaults and cells."""
         return self.source if self.source is not None else ConstSource.of_object(self.function)
 
     def target(self, tx: Tracing) -> InlineTarget:
@@ -147,7 +147,7 @@ class UserFunctionVariable(FunctionVariable):
         return True
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What the function's `__dict__` holds, guarded; None if nothing."""
+        """Return the contents of the function's `__dict__`, guarded; None if nothing."""
         if name in self.attributes or name in self.deleted:
             return self.attributes.get(name)
         if name in self.function.__dict__:
@@ -165,7 +165,7 @@ class UserFunctionVariable(FunctionVariable):
             self.attributes[name] = value
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
-        """All of the function's `__dict__`, guarded on its keys."""
+        """Return all of the function's `__dict__`, guarded on its keys."""
         held = self.function.__dict__
         tx.guard(make.dict_keys_are(InstanceDictSource(self.origin()), held))
         entries = {name: tx.lazy(value, AttrSource(self.origin(), name)) for name, value in held.items()}
@@ -213,7 +213,7 @@ class ConstantFunctionVariable(VariableTracker):
 
 
 class SkippedFunctionVariable(VariableTracker):
-    """A function that is not walked: calling it breaks the graph and says why."""
+    """A function that is not inlined: calling it breaks the graph, with the reason."""
 
     __slots__ = ("function", "why")
     kind = "function left to Python"

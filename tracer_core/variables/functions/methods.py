@@ -9,7 +9,7 @@ from tracer_core.sources import Source
 from tracer_core.variables.core.base import ByParts, Tracing, VariableTracker
 from tracer_core.variables.core.keys import identity_key, key_of
 
-# What a method has of its own; all else it asks its function.
+# Attributes of the method itself; all others are its function's.
 _OF_METHODS = frozenset(dir(types.MethodType)) - {"__doc__"}
 
 

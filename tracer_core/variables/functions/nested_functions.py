@@ -1,4 +1,4 @@
-"""Functions that the trace made: `def` and `lambda` inside it."""
+"""Functions created in the trace: `def` and `lambda` inside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import FunctionVariable, InlineTarget
 from tracer_core.variables.functions.methods import BuiltinMethodVariable
 
-# What a function keeps beside its `__dict__`, and what of these it takes.
+# Attributes that a function keeps beside its `__dict__`, and the types that they take.
 _FIXED_ATTRIBUTES = {
     "__annotations__": dict,
     "__doc__": object,
@@ -30,7 +30,7 @@ _WRITABLE: dict[str, Any] = {
 
 
 class NestedFunctionVariable(FunctionVariable):
-    """A function that the trace made (`def` or `lambda` inside it)."""
+    """A function created in the trace (`def` or `lambda` inside it)."""
 
     __slots__ = ("annotations", "attributes", "closure", "code", "defaults", "globals", "kwdefaults", "qualname")
     kind = "inner function"
@@ -131,5 +131,5 @@ class NestedFunctionVariable(FunctionVariable):
 
 
 def items_of(tx: Tracing, tracker: VariableTracker | None) -> list[VariableTracker]:
-    """The items of a tuple that may be missing or None."""
+    """Return the items of a tuple that may be missing or None."""
     return [] if tracker is None else tracker.realize().items_or_none(tx) or []

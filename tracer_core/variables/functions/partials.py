@@ -47,7 +47,7 @@ class PartialVariable(VariableTracker):
         return True
 
     def has_dict(self, tx: Tracing) -> bool:
-        """Whether something was set on it: then a partial of it does not take it apart."""
+        """Return whether something was set on it: then a partial of it does not take it apart."""
         if self.source is None or self.attributes:
             return bool(self.attributes)
         # (Asking for its `__dict__` would make one.)

@@ -1,7 +1,7 @@
-"""Calls that print, log or warn: they end the graph, or, by option, are replayed in order after it.
+"""Calls that print, log or warn: they break the graph or, by option, are replayed in order after it.
 
-A call is put off only where nobody can tell: its arguments are constants and tensors that stay as they are, and,
-where the caller's line is part of what is shown, it stands in the function that is compiled.
+A call is deferred only where that cannot be observed: its arguments are constants and tensors that stay as they are,
+and, where the caller's line is part of what is shown, it is in the function that is compiled.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def print_(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> Va
 
 
 def wanted(tx: Tracing) -> bool:
-    """Whether the user asked for replays."""
+    """Return whether the user configured replays."""
     return tx.output.frame.config.is_on("replay_prints")
 
 
@@ -49,8 +49,8 @@ _LOG_METHODS = frozenset({"debug", "info", "warning", "warn", "error", "critical
 def replay_skipped(
     tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker | None:
-    """A call of a logger's method, of `logging`'s functions or of `warnings.warn`, put off; None for other calls.
-    They show the caller's line, so they must stand in the root function."""
+    """Defer a call of a logger's method, of `logging`'s functions or of `warnings.warn`; return None for other calls.
+    They show the caller's line, so they must be in the root function."""
     module, name = getattr(function, "__module__", ""), getattr(function, "__name__", "")
     logs = module == "logging" and name in _LOG_METHODS
     if not wanted(tx) or not (logs or function is warnings.warn) or tx.frame.parent is not None:
@@ -71,7 +71,8 @@ _LEVELS: dict[Any, int] = {
 
 
 def is_not_logged(tx: Tracing, function: Any, args: list[VariableTracker]) -> bool:
-    """Whether it is a method of a logger for a level that the logger does not let through: then it does nothing."""
+    """Return whether it is a method of a logger for a level that the logger does not let through: then it does
+    nothing."""
     level = _LEVELS.get(function) if isinstance(function, types.FunctionType) else None
     if level is None or len(args) < 2:
         return False

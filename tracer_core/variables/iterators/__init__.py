@@ -1,4 +1,5 @@
-"""Iterators, generators that the trace started, those that were alive before it, and values whose dropping is seen.
+"""Iterators, generators that the trace started, those that were alive before it, and values whose dropping can be
+observed.
 
-In: what is iterated over. Out: items, one at a time.
+In: the iterable. Out: items, one at a time.
 """

@@ -1,7 +1,7 @@
-"""Values whose dropping a program can see: a generator waiting in a `try` or `with` block runs code when it goes.
+"""Values whose dropping a program can observe: a generator suspended in a `try` or `with` block runs code then.
 
 A frame that hands such a value to a resume function hands it over in a box, a list that the resume function empties,
-so that nobody but the resume function holds it and it goes when the program lets go of it.
+so that only the resume function holds it, and it is freed when the program drops it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.iterators.generators import GeneratorVariable
 
 BOX = "___box"
-"""How the names of a resume function's parameters begin that are boxes."""
+"""The prefix of a resume function's parameters that are boxes."""
 
 
 def box_of(tracker: VariableTracker) -> str | None:
-    """The box in which the frame was handed `tracker`, or what it is a part of. (What a generator's frame holds is no
-    part of the generator.)"""
+    """Return the box in which the frame was handed `tracker`, or what it is a part of. (A value in a generator's
+    frame is no part of the generator.)"""
     path = [] if tracker.source is None else tracker.source.path()
     through_frame = any(isinstance(step, AttrSource) and step.attr == "gi_frame" for step in path)
     return None if through_frame else _box(path)
 
 
 def found_through_box(tracker: VariableTracker) -> bool:
-    """Whether it can be found only as long as a box has not been emptied."""
+    """Return whether it can be found only as long as a box has not been emptied."""
     return tracker.source is not None and _box(tracker.source.path()) is not None
 
 
@@ -50,7 +50,7 @@ def refuse_to_drop(tracker: VariableTracker) -> None:
 
 
 def dropping_shows(tracker: VariableTracker) -> bool:
-    """Whether user code may run when nobody holds it any more."""
+    """Return whether user code may run when it is dropped."""
     if isinstance(tracker, GeneratorVariable):
         return not tracker.finished and tracker.has_blocks
     return box_of(tracker) is not None

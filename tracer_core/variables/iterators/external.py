@@ -1,8 +1,8 @@
-"""Iterators that were started outside the trace.
+"""External iterators: those created before the trace.
 
-What such an iterator gives next is read without taking it, where that runs no code but Python's own; the code made
-takes as many items from the real one, after the graph. Guards ask for the items, not for the iterator's position.
-Others are left to Python.
+The next items of such an iterator are read without taking them, where that runs no code but Python's own; the
+generated code takes as many items from the real one, after the graph. Guards check the items, not the iterator's
+position. Others run as plain Python.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tracer_core.variables.iterators.iterators import IteratorVariable
 
 
 class OpaqueIterator(IteratorVariable):
-    """Moving it on is left to Python, since that cannot be undone."""
+    """An iterator whose next items cannot be read without taking them. Advancing it breaks the graph."""
 
     __slots__ = ("cls",)
     kind = "iterator from outside"
@@ -40,7 +40,8 @@ class OpaqueIterator(IteratorVariable):
 
 
 class OutsideIterator(OpaqueIterator):
-    """Its items are known beforehand: the trace has `taken` so many, and has seen the end if it is `ended`."""
+    """An external iterator whose items are known: the trace has `taken` so many, and reached the end if it is
+    `ended`."""
 
     __slots__ = ("at", "ended", "taken", "upcoming")
 
@@ -73,7 +74,8 @@ class OutsideIterator(OpaqueIterator):
         return item
 
     def _refuse_if_disturbed(self, tx: Tracing) -> None:
-        """Leave it to Python where the trace has changed what the iterator goes over, or moved on a part of it."""
+        """Break where the trace has changed the container that the iterator iterates over, or advanced a part of
+        it."""
         trace, mine = tx.trace, self.upcoming.copy
         changed = trace.side_effects.changed
         for known in mine.tables:
@@ -85,7 +87,7 @@ class OutsideIterator(OpaqueIterator):
                 super().next(tx)
 
     def shares_with(self, other: OutsideIterator) -> bool:
-        """Whether one real iterator is in both."""
+        """Return whether one real iterator is in both."""
         return not self.upcoming.copy.iterators.keys().isdisjoint(other.upcoming.copy.iterators)
 
     def looks_into(self, table: Any) -> bool:

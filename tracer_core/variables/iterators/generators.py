@@ -1,4 +1,4 @@
-"""Generators that the trace started: a frame that waits."""
+"""Generators that the trace started: a suspended frame."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class GeneratorVariable(IteratorVariable):
         self.frame = frame
         # The function's `__name__` and `__qualname__` when it was called; None where they are those of its code.
         self.names = names
-        # The root frame's instructions, by number, that made it for a context manager (else -1) and that started it.
+        # The root frame's instructions, by number, that created it for a context manager (else -1) and that started
+        # it.
         self.made_at = made_at
         self.root_step = -1
         self.name = name
@@ -117,7 +118,7 @@ class GeneratorVariable(IteratorVariable):
         return self._run(tx)
 
     def _delegated(self) -> VariableTracker | None:
-        """The iterator that it gets its items from by `yield from` where it waits, if it does."""
+        """Return the iterator that it gets its items from by `yield from` where it waits, if it does."""
         resumed = self.frame.decoded.instructions[self.frame.pc]
         return self.frame.stack[-1].realize() if is_delegating(resumed) else None
 
@@ -166,13 +167,13 @@ def _thrown_into(
     return iterator.throw(tx, exception)
 
 
-# What an `except` clause does with an exception that is none of its own.
+# How an `except` clause treats an exception that it does not catch.
 _LOOKS_FURTHER = frozenset({"PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "BUILD_TUPLE", "CHECK_EXC_MATCH", "NOP"})
 
 
 def _passed_on(frame: Frame, instruction: Instruction) -> bool:
-    """Whether a GeneratorExit at `instruction` leaves the frame without running anything of the user's: all blocks
-    around it are `except` clauses for other exceptions, which are named by globals."""
+    """Return whether a GeneratorExit at `instruction` leaves the frame without running anything of the user's: all
+    blocks around it are `except` clauses for other exceptions, which are named by globals."""
     while instruction.handler is not None:
         instruction = instruction.handler.target
         while instruction.op != "RERAISE":
@@ -230,7 +231,7 @@ def throw(
 
 
 def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> ExceptionVariable:
-    """What `throw(exception, value)` raises."""
+    """Return the exception that `throw(exception, value)` raises."""
     nothing = value.python_type() is type(None)
     if isinstance(exception, ExceptionVariable):
         if not nothing:

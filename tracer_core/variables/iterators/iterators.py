@@ -1,4 +1,4 @@
-"""Iterators: each knows how to give its next item."""
+"""Iterators: each has a method that returns its next item."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class IteratorVariable(VariableTracker):
     mutable = True
 
     def next(self, tx: Tracing) -> VariableTracker | None:
-        """The next item, or None at the end."""
+        """Return the next item, or None at the end."""
         raise NotImplementedError
 
 
 class SequenceIterator(IteratorVariable):
     """Over a list, tuple, range or string. Looks at a list's state at each step, as Python does.
 
-    `whole` is what it was made of, `of` the same until it is used up. `over` gives the items as they are.
+    `whole` is the value it was created from, `of` the same until it is used up. `over` gives the items as they are.
     """
 
     __slots__ = ("index", "of", "over", "whole")
@@ -42,7 +42,7 @@ class SequenceIterator(IteratorVariable):
         self.index = index
 
     def example(self) -> Any:
-        """A sequence whose iterators are of the same type."""
+        """Return a sequence whose iterators are of the same type."""
         if isinstance(self.whole, ConstantVariable):
             return self.whole.value()
         return next((base() for base in self.whole.python_type().__mro__ if base in _SEQUENCES), ())
@@ -98,7 +98,7 @@ class BackwardsIterator(SequenceIterator):
 
 
 class RangeIterator(SequenceIterator):
-    """Over a range, however long: its numbers are made as they are asked for."""
+    """Over a range, however long: its numbers are created when they are needed."""
 
     __slots__ = ("numbers",)
 
@@ -156,7 +156,7 @@ class DequeIterator(IteratorVariable):
 
 
 class DictIterator(IteratorVariable):
-    """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error. `backwards` says that
+    """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error. `backwards` tells that
     `items` are in the reverse of the dict's order."""
 
     __slots__ = ("backwards", "index", "items", "of", "reshaped", "size", "which", "written")
@@ -180,11 +180,12 @@ class DictIterator(IteratorVariable):
         self.written = getattr(of, "written", 0)
 
     def stale(self) -> bool:
-        """Whether keys came or went since it was made: what it gives then hangs on the table's layout in memory."""
+        """Return whether keys came or went since it was created: its next item then depends on the table's layout in
+        memory."""
         return self.index >= 0 and self.of.reshaped != self.reshaped
 
     def _refresh(self, tx: Tracing) -> None:
-        """See what was written since it was made."""
+        """Take in the writes to the dict or set since the iterator was created."""
         if self.stale():
             raise Unsupported("dict-reshaped", what=self.of.describe())
         if isinstance(self.of, DictVariable) and self.of.written != self.written:
@@ -223,7 +224,7 @@ _UNORDERED: tuple[Callable[[], Any], ...] = (collections.OrderedDict, dict, set,
 
 
 class ComposedIterator(IteratorVariable):
-    """`zip`, `enumerate`, `map`, `filter`: made from other iterators by a step function.
+    """`zip`, `enumerate`, `map`, `filter`: created from other iterators by a step function.
 
     `cls(*before, *iterators, **keywords())` makes it as it stands, if the class takes each iterator as it is.
     """

@@ -1,4 +1,4 @@
-"""Objects of our own Python that stand in for iterators and callables written in C (see `tracer_core.polyfills`)."""
+"""Objects of our own classes that stand in for iterators and callables written in C (see `tracer_core.polyfills`)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _binds(stand_in: Any, count: int, names: tuple[str, ...]) -> bool:
 
 
 def _raise_as_original(tx: Tracing, original: Any, count: int, kwargs: dict[str, VariableTracker]) -> None:
-    """Raise what the original says of arguments in this number (it counts them before it looks at them)."""
+    """Raise the original's error for this number of arguments (it counts them before it looks at them)."""
     try:
         original(*([None] * count), **dict.fromkeys(kwargs))
     except TypeError as error:

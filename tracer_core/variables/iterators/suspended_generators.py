@@ -1,9 +1,9 @@
-"""Generators that an earlier graph of ours left waiting: their frames are known, so the trace can go on with them.
+"""Generators that an earlier graph of ours left suspended: their frames are known, so the trace can resume them.
 
-What codegen makes of a generator that is alive at a graph's end is a real one whose code begins with a `yield` of our
+Codegen rebuilds a generator that is alive at a graph's end as a real one whose code begins with a `yield` of our
 own (`tracer_core.codegen.rebuild.generators`). As long as it waits there, all of its frame can be found: variables,
-stack items and cells are locals of that code. A trace may run it to its end, and the real one is told to end as well.
-One that would wait once more is left to Python.
+stack items and cells are locals of that code. A trace may run it to its end, and the real one is then closed as well.
+One that would wait once more runs as plain Python.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ CELLS = "___cells"
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Where a generator of the code `code` waits: after the instruction at `position`, with the stack whose items are
-    in the locals named by `stack` (None for an empty slot), and with the variables and cells of these names. `yields`
-    is the offset of our own `yield`."""
+    """The point where a generator of the code `code` is suspended: after the instruction at `position`, with the
+    stack whose items are in the locals named by `stack` (None for an empty slot), and with the variables and cells of
+    these names. `yields` is the offset of our own `yield`."""
 
     code: weakref.ref[types.CodeType]
     position: int
@@ -121,7 +121,7 @@ def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -
     ]
     made = WaitingGenerator(waiting, value.__name__, source)
     usual = {"__name__": code.co_name, "__qualname__": code.co_qualname}
-    # Names of its own are read at once: it may have been let go of when it is to be made again.
+    # Names of its own are read at once: it may have been dropped when it is to be rebuilt.
     own = {name: getattr(value, name) for name in usual}
     made.names = tuple(
         None if own[name] == was else build(own[name], AttrSource(source, name)) for name, was in usual.items()

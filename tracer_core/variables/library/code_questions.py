@@ -1,4 +1,4 @@
-"""What `inspect` says of the code of a function, without looking at the function from outside."""
+"""Functions of `inspect` about the code of a function, without looking at the external function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that ask whether the program is being compiled (`tracer_core.compiling.QUESTIONS`)."""
+"""Calls that check whether the program is being compiled (`tracer_core.compiling.QUESTIONS`)."""
 
 from __future__ import annotations
 

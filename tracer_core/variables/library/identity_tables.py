@@ -21,7 +21,7 @@ _UNCHANGING = (SequenceVariable, SetVariable)
 
 
 class IdentityTableVariable(VariableTracker):
-    """What is noted for objects, by the trackers of these.
+    """A table keyed by identity: the entries for objects, by their trackers.
 
     An object that may change has one tracker. Tuples and frozensets created before the trace may have several: these
     are found by the real object, all others by comparison.
@@ -61,7 +61,7 @@ class IdentityTableVariable(VariableTracker):
             self.by_object[id(real)] = real, obj
 
     def _other_tracker(self, tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-        """The tracker in the table that stands for the same object as `obj`."""
+        """Return the tracker in the table that stands for the same object as `obj`."""
         if not _is_told_by_source(obj):
             return next((each for each in self.noted if _same_type(each, obj) and tx.same(each, obj)), None)
         if obj.mutable or obj.source is None:
@@ -75,7 +75,7 @@ class IdentityTableVariable(VariableTracker):
         return original
 
     def told_apart(self) -> Iterator[list[Source]]:
-        """The sources of objects that must be different ones again, for the lookups to end as they did."""
+        """Return the sources of objects that must be different ones again, for the lookups to end as they did."""
         by_type: dict[type, list[Source]] = defaultdict(list)
         for obj in self.noted:
             if obj.source is not None and _is_told_by_source(obj):
@@ -86,7 +86,7 @@ class IdentityTableVariable(VariableTracker):
 
 
 def _is_told_by_source(obj: VariableTracker) -> bool:
-    """Whether two trackers of this kind stand for one object only where their sources lead to it."""
+    """Return whether two trackers of this kind stand for one object only where their sources lead to it."""
     return isinstance(obj, _UNCHANGING) or (obj.mutable and not isinstance(obj, (KnownVariable, FunctionVariable)))
 
 

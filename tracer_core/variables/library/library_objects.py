@@ -147,7 +147,7 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 
 @handles(sys.exc_info)
 def exc_info(tx: Tracing) -> VariableTracker:
-    """The exception being handled in the traced program.
+    """Return the exception being handled in the traced program.
 
     A caller that is not traced may be handling one as well. `contextlib` looks at it only when another one is raised.
     """
@@ -170,7 +170,7 @@ rules.fold(slots_of)
 def caller(
     tx: Tracing, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
 ) -> VariableTracker:
-    """The module of the code that makes a type variable, a new type and the like."""
+    """Return the module of the code that makes a type variable, a new type and the like."""
     frame = tx.frame
     for _ in range(depth.realize().value()):
         if frame.parent is None:
@@ -181,11 +181,11 @@ def caller(
 
 @handles(typing._idfunc)  # type: ignore[attr-defined]
 def idfunc(tx: Tracing, value: VariableTracker, /) -> VariableTracker:
-    """What a `NewType` is when it is called."""
+    """Call a `NewType` (it returns its argument)."""
     return value
 
 
 @handles(type.__prepare__)
 def prepare(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    """The namespace for a class body: an empty one."""
+    """Return the namespace for a class body: an empty one."""
     return DictVariable()

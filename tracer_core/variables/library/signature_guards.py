@@ -1,4 +1,4 @@
-"""What `inspect.signature` reads of a function, guarded: a program may write to any of it."""
+"""Guards on the attributes that `inspect.signature` reads of a function: a program may write to any of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracer_core.sources import AttrSource, ConstSource, DefaultsSource, Instanc
 from tracer_core.variables.core.base import Tracing
 
 _SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmethod__")
-"""Attributes by which a function hands the question on, in the order in which they are looked at here."""
+"""Attributes that lead to the function that decides the signature, in the order in which they are read here."""
 
 
 def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) -> None:
@@ -32,7 +32,8 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
 
 
 def _guard_asked(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
-    """Guard the attributes that say another signature; the function that it wraps, None if that is not asked."""
+    """Guard the attributes that override the signature; return the function that it wraps, None if that is not
+    read."""
     own = InstanceDictSource(ConstSource.of_object(function))
     for name in _SAYS_ANOTHER:
         if name == "__wrapped__" and not follows:

@@ -43,7 +43,7 @@ def signature_from_callable(
 
 
 def _signature(tx: Tracing, function: VariableTracker, *, follows: bool, whole: bool) -> VariableTracker | None:
-    """The signature of a function or a bound method, of that with its first parameter if `whole`."""
+    """Return the signature of a function or a bound method, of that with its first parameter if `whole`."""
     function = function.realize()
     of = function.function.realize() if isinstance(function, MethodVariable) else function
     found = _signature_of(tx, of, follows)

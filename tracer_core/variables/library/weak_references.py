@@ -1,7 +1,7 @@
-"""Weak references, and when what they refer to may have gone.
+"""Weak references, and when their referents may have been freed.
 
-What a traced program drops goes when the graph has run and its changes are made. A program that changed something
-that may have held the object, and then asks a weak reference, has to ask the real one.
+An object that a traced program drops is freed when the graph has run and its mutations are replayed. A program that
+changed something that may have held the object, and then calls a weak reference, has to call the real one.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _CONTAINERS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.W
 
 
 def refuse_after_changes(tx: Tracing) -> None:
-    """To be called before a weak reference, or a container of them, is asked.
+    """To be called before a weak reference, or a container of them, is read.
 
-    Torch's own code (schedulers and hooks ask for the optimizer or module they belong to) holds what it asks after
+    Torch's own code (schedulers and hooks look up the optimizer or module they belong to) holds the referent
     through the object it is called on, whatever the program changed before.
 
     Raises:
-        Unsupported: the trace changed something else from outside, which may have held what is asked after.
+        Unsupported: the trace changed another external object, which may have held the referent.
     """
     effects = tx.trace.side_effects
     if str(tx.frame.module).startswith("torch."):
@@ -48,7 +48,7 @@ def _is_part_of_a_container(tx: Tracing, tracker: VariableTracker) -> bool:
 
 
 class WeakReferenceVariable(VariableTracker):
-    """A `weakref.ref` to an object that lives as long as the trace; `callback` is what the trace made it with."""
+    """A `weakref.ref` to an object that lives as long as the trace; `callback` is the one it was created with."""
 
     __slots__ = ("callback", "cls", "to")
     kind = "weak reference"

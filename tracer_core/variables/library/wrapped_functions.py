@@ -1,4 +1,4 @@
-"""Callables in C around a Python function that a trace goes through: caches of `functools`, scripted functions."""
+"""Callables in C around a Python function that is inlined: caches of `functools`, scripted functions."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class WrapperUserFunctionVariable(VariableTracker):
 
 
 class CachedFunctionVariable(WrapperUserFunctionVariable):
-    """An `lru_cache`. The function is walked: one that changes anything but what it made itself would do so once, and
-    not at each call of the compiled code, and is left to Python.
+    """An `lru_cache`. The function is inlined: one that mutates anything but objects of its own would do so once, and
+    not at each call of the compiled code, and breaks the graph.
 
-    Where arguments and result are Python values, the cache is then asked itself, and what it gives is the result, as
+    Where arguments and result are Python values, the cache itself is then called, and its result is the result, as
     long as nobody clears it: an earlier result stands whatever the function reads by now. A result computed by the
     graph is computed at each call; within the trace the same arguments give the same object.
     """
@@ -83,21 +83,21 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
         return self.results[key]
 
     def _held(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
-        """What the cache has for these arguments, which it may have to compute now."""
+        """Return the cache's result for these arguments, which it may have to compute now."""
         assert self.source is not None
         if _reads_what_changed(tx, self.wrapper.__wrapped__):
             raise Unsupported("cached-after-change", name=name_of(self.wrapper))
         values = {name: value.realize().value() for name, value in kwargs.items()}
         try:
             result = self.wrapper(*(arg.realize().value() for arg in args), **values)
-        except Exception:  # noqa: BLE001 - it did not raise when it was walked
+        except Exception:  # noqa: BLE001 - it did not raise when it was inlined
             raise Unsupported("cached-after-change", name=name_of(self.wrapper)) from None
         tx.guard(make.filled(self.source, self.wrapper.cache_info().currsize))
         return tx.build(result, ConstSource.of_object(result))
 
 
 def _reads_what_changed(tx: Tracing, function: Any) -> bool:
-    """Whether the trace wrote one of the function's cells or globals, or changed what one of them holds."""
+    """Return whether the trace wrote one of the function's cells or globals, or changed what one of them holds."""
     code, effects = getattr(function, "__code__", None), tx.trace.side_effects
     if code is None:
         return False
@@ -110,7 +110,7 @@ def _reads_what_changed(tx: Tracing, function: Any) -> bool:
 
 
 def _has_nodes(tracker: VariableTracker) -> bool:
-    """Whether the graph computes it, or part of it."""
+    """Return whether the graph computes it, or part of it."""
     seen, waiting = set(), [tracker.realize()]
     while waiting:
         at = waiting.pop()
@@ -123,7 +123,7 @@ def _has_nodes(tracker: VariableTracker) -> bool:
 
 
 def _key(argument: VariableTracker) -> Any:
-    """What a cache compares of an argument: a plain value, or which object it is."""
+    """Return the part of an argument that a cache compares: a plain value, or which object it is."""
     argument = argument.realize()
     value = constant_or(argument, None)
     return ("value", value) if isinstance(value, (bool, int, float, str, bytes)) else ("object", argument.uid)

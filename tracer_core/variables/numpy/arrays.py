@@ -1,8 +1,8 @@
 """NumPy arrays and scalars: tensors of the graph, each beside a shadow.
 
-The shadow is a real array (or scalar) of the same dtype, shape and layout with other values. NumPy itself is asked
-on shadows what an operation gives: an array or a scalar, its dtype, its shape and strides, whether it shares memory,
-whether it may be written to, or an error. Where torch's NumPy gives anything else, the graph ends.
+The shadow is a real array (or scalar) of the same dtype, shape and layout with other values. NumPy itself is called
+on shadows to find the result of an operation: an array or a scalar, its dtype, its shape and strides, whether it
+shares memory, whether it may be written to, or an error. Where torch's NumPy gives anything else, the graph ends.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ArrayVariable(NumpyVariable):
     """An array. Where it has negative strides, `tensor` is its memory, forwards.
 
     `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or where that is no
-    array of the trace. `seen_by_tensors` says of one that is nobody's view that a tensor created in the trace shares
+    array of the trace. `seen_by_tensors` tells of one that is nobody's view that a tensor created in the trace shares
     its memory. `known` is what NumPy gave where it was created of constants; it may have been changed since."""
 
     __slots__ = ("known", "owner", "seen_by_tensors")
@@ -83,7 +83,7 @@ class ArrayVariable(NumpyVariable):
         self.known: Any = None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        """Its rows, which are views. (Single items are copies made when they are asked for: not known now.)"""
+        """Its rows, which are views. (Single items are copies created when they are read: not known now.)"""
         if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
             return super().items_or_none(tx)
         places = range(int(self.tensor.fake.shape[0]))
@@ -92,7 +92,7 @@ class ArrayVariable(NumpyVariable):
         return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
 
     def is_as_created(self) -> bool:
-        """Whether it still has the values it was created with, and only arrays have seen its memory."""
+        """Return whether it still has the values it was created with, and only arrays have seen its memory."""
         return self.known is not None and not self.seen_by_tensors and version_of(self.tensor.fake) == 0
 
 
@@ -100,7 +100,8 @@ _MAX_ROWS = 4096
 
 
 def flat_parts(array: Any) -> tuple[tuple[Any, ...], str, tuple[int, ...]]:
-    """What `known_array` makes an equal array of: its values, the name of its dtype, and its shape."""
+    """Return the arguments from which `known_array` builds an equal array: its values, the name of its dtype, and its
+    shape."""
     return tuple(array.ravel().tolist()), array.dtype.name, array.shape
 
 
@@ -109,7 +110,7 @@ class NumpyScalarVariable(NumpyVariable):
     kind = "numpy scalar"
 
 
-# --- from outside ---------------------------------------------------------------------------------------------
+# --- external arrays --------------------------------------------------------------------------------------------
 
 
 @builds(np.ndarray, subclasses=True)
@@ -132,7 +133,8 @@ def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
 
 
 def guard_order(tx: Tracing, fake: torch.Tensor) -> None:
-    """Guard that the dimensions lie in memory in the order of the shadow's, which says where new arrays lie."""
+    """Guard that the dimensions lie in memory in the order of the shadow's, which decides the layout of new
+    arrays."""
     steps = sorted(zip(hints(fake.stride()), fake.stride(), strict=True), key=itemgetter(0))
     for (_, inner), (_, outer) in pairwise(steps):
         bool(inner <= outer)
@@ -140,7 +142,7 @@ def guard_order(tx: Tracing, fake: torch.Tensor) -> None:
 
 
 def _why_no_tensor(value: Any) -> str:
-    """What about an array keeps it from being a tensor; empty if nothing does."""
+    """Return why an array cannot be a tensor; empty if it can."""
     if type(value) is not np.ndarray:
         return f"it is a {type(value).__qualname__}, a subclass of ndarray"
     if value.dtype not in DTYPES or not value.dtype.isnative:
@@ -178,7 +180,7 @@ def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTrack
 
 
 def values_of(tx: Tracing, tracker: NumpyVariable) -> TensorVariable:
-    """A tensor with the values, in their order, that the array has now: its own, or a copy."""
+    """Return a tensor with the values, in their order, that the array has now: its own, or a copy."""
     backwards = reversed_dims(tracker.shadow)
     if not backwards:
         return tracker.tensor
@@ -193,7 +195,7 @@ def values_of(tx: Tracing, tracker: NumpyVariable) -> TensorVariable:
 def on_shadows(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], real: bool = False
 ) -> Any:
-    """What NumPy gives for these shadows, or for these values where they are `real`.
+    """NumPy's result for these shadows, or for these values where they are `real`.
 
     Raises:
         Unsupported: it raises or warns; plain Python then runs the operation as it stands.
@@ -202,7 +204,7 @@ def on_shadows(
         with warnings.catch_warnings(), np.errstate(all="raise" if real else "ignore"):
             warnings.simplefilter("error")
             if not real:
-                # Warnings about numbers are about those of the shadows; others hang on types and shapes.
+                # Warnings about numbers are about those of the shadows; others depend on types and shapes.
                 warnings.simplefilter("ignore", RuntimeWarning)
             return function(*args, **kwargs)
     except Exception as error:  # noqa: BLE001
@@ -220,7 +222,7 @@ def in_graph(
     given: Sequence[NumpyVariable],
     run: Callable[..., Any] | None = None,
 ) -> VariableTracker:
-    """The node for a NumPy call, and the tracker of its result, which must be as `shadow` says.
+    """Return the node for a NumPy call, and the tracker of its result, which must be like `shadow`.
 
     Args:
         args, kwargs: as the graph takes them.
@@ -270,13 +272,14 @@ def owner_of(array: Any) -> int:
 
 
 def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> ArrayVariable | None:
-    """The array that one laid out as `shadow` is a view of."""
+    """Return the array that one laid out as `shadow` is a view of."""
     arrays = (each for each in given if isinstance(each, ArrayVariable) and owner_of(each.shadow) == owner_of(shadow))
     return next((each.owner or each for each in arrays), None)
 
 
 def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | None:
-    """The dimensions of a new array as they lie in memory, where not all arrays lie from the first to the last."""
+    """Return the dimensions of a new array as they lie in memory, where not all arrays lie from the first to the
+    last."""
     if not isinstance(shadow, np.ndarray) or shadow.ndim < 2 or not shadow.size:
         return None
     if all(each.shadow.flags.c_contiguous for each in given) and shadow.flags.c_contiguous:

@@ -102,7 +102,7 @@ def _operation(
 
 
 def _runs_backwards(name: str, shadows: list[Any], given: list[NumpyVariable], shadow: Any) -> bool:
-    """Whether the result is a view of an array and one of the two has negative strides."""
+    """Return whether the result is a view of an array and one of the two has negative strides."""
     view = shadow[0] if isinstance(shadow, list) and shadow else shadow
     arrays = [each.shadow for each in given if isinstance(each, ArrayVariable)]
     if not isinstance(view, np.ndarray) or any(view is array for array in arrays):
@@ -114,7 +114,8 @@ def _runs_backwards(name: str, shadows: list[Any], given: list[NumpyVariable], s
 
 
 def _view_in_memory(tx: Tracing, kind: str, name: str, args: Args, kwargs: Kwargs, shadow: Any) -> VariableTracker:
-    """A view of an array, one of the two with negative strides: the same view of its memory, which the graph has."""
+    """Return a view of an array, one of the two with negative strides: the same view of its memory, which the graph
+    has."""
     array, rest = args[0], args[1:]
     if not isinstance(array, ArrayVariable) or not array.shadow.size or getattr(shadow, "size", 1) == 0:
         raise Unsupported("numpy-differs", name=name, what="a view")
@@ -127,7 +128,7 @@ def _view_in_memory(tx: Tracing, kind: str, name: str, args: Args, kwargs: Kwarg
 
 
 def _by_parts(kind: str, name: str, shadow: Any, kwargs: Kwargs) -> str:
-    """The kind of a node's function: complex numbers are added by parts."""
+    """Return the kind of a node's function: complex numbers are added by parts."""
     if name not in PARTS or np.asarray(shadow).dtype.kind != "c":
         return kind
     if kwargs:
@@ -139,7 +140,7 @@ _TRUE_DIVISIONS = ("truediv", "divide", "true_divide")
 
 
 def _as_divided(tx: Tracing, name: str, args: Args, shadows: list[Any]) -> list[VariableTracker]:
-    """The arguments; for a division of whole numbers, which is done in double precision, in that."""
+    """Return the arguments; for a division of whole numbers, which is done in double precision, in that."""
     if name not in _TRUE_DIVISIONS or any(_is_float(value) for value in shadows):
         return list(args)
     return [as_double(tx, arg) for arg in args]
@@ -155,7 +156,7 @@ _STAND_INS: dict[type, Any] = {int: 3, float: 1.5}
 
 def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: Args) -> VariableTracker | None:
     """The operator on an array, or scalar of floats, and a number that varies or is drawn: on any of its type NumPy
-    gives the same type. None where that hangs on the number."""
+    gives the same type. None where that depends on the number."""
     given = [arg for arg in args if isinstance(arg, NumpyVariable)]
     numbers = [arg for arg in args if isinstance(arg, SymNodeVariable) and arg.python_type() in _STAND_INS]
     if len(given) != 1 or len(numbers) != 1:
@@ -177,7 +178,7 @@ def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: A
 
 
 def as_double(tx: Tracing, tracker: VariableTracker) -> Any:
-    """An array or scalar in double precision (a new one); numbers as they are."""
+    """Return an array or scalar in double precision (a new one); numbers as they are."""
     if not isinstance(tracker, NumpyVariable):
         return tracker
     tensor = call_in_graph(tx, "call_method", "to", [values_of(tx, tracker), ConstantVariable(torch.float64)], {})
@@ -186,7 +187,7 @@ def as_double(tx: Tracing, tracker: VariableTracker) -> Any:
 
 
 def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
-    """What NumPy gave for constants: a constant, or a new array made in the graph of its values."""
+    """NumPy's result for constants: a constant, or a new array created in the graph from its values."""
     if not isinstance(result, np.ndarray):
         return tx.constant(result)
     if result.dtype not in DTYPES or result.size > _MAX_VALUES or not np.isfinite(result).all():
@@ -208,7 +209,7 @@ def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
 
 
 def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
-    """An argument with its parts looked at, numbers that vary fixed.
+    """Return an argument with its lazy parts built, and numbers that vary specialized.
 
     Raises:
         Unsupported: NumPy would look at data, or at an object of which nothing is known.
@@ -308,7 +309,7 @@ def _check_cast(name: str, array: ArrayVariable, shadows: list[Any]) -> None:
 
 
 def _is_there_already(array: Any, index: Any, value: Any) -> bool:
-    """Whether `value` is the very view that it is assigned to, as in `array[index] += 1`."""
+    """Return whether `value` is the very view that it is assigned to, as in `array[index] += 1`."""
     if not isinstance(value, np.ndarray) or not value.flags.writeable or not np.may_share_memory(array, value):
         return False
     place = on_shadows("setitem", operator.getitem, [array, index], {})
@@ -317,7 +318,8 @@ def _is_there_already(array: Any, index: Any, value: Any) -> bool:
 
 
 def _apart(tx: Tracing, name: str, array: ArrayVariable, args: Args) -> list[VariableTracker]:
-    """The arguments as the graph takes them, copied where they may share memory with the array that they are written
+    """Return the arguments as the graph takes them, copied where they may share memory with the array that they are
+    written
     into: NumPy gives what separate arrays give."""
     parts = []
     for arg in args:
@@ -334,7 +336,7 @@ def _apart(tx: Tracing, name: str, array: ArrayVariable, args: Args) -> list[Var
 def _into(
     tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
 ) -> VariableTracker:
-    """A node that writes what a call gives into the array `out` among its keyword arguments."""
+    """Add a node that writes a call's result into the array `out` among its keyword arguments."""
     out = kwargs.pop("out")
     assert isinstance(out, ArrayVariable)
     shadows = [_shadow(arg) for arg in args]
@@ -349,7 +351,7 @@ def _into(
     if given is not out.shadow or not apart or np.asarray(result).dtype != out.shadow.dtype:
         raise Unsupported("numpy-differs", name=name, what="another array")
     args = _as_divided(tx, name, args, shadows)
-    # (What was read may have been written over when the result is looked at.)
+    # (Memory that was read may have been written over when the result is read.)
     check = gathering if check_for(name, shadows, named, result) is not None else None
     kind = _by_parts(kind, name, result, kwargs)
     backwards = reversed_dims(out.shadow)

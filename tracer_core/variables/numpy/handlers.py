@@ -113,7 +113,7 @@ def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> Variabl
 
 
 def _flipped(tx: Tracing, name: str, array: ArrayVariable, dims: tuple[int, ...]) -> VariableTracker:
-    """A view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
+    """Return a view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
     ndim = array.shadow.ndim
     if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
         raise Unsupported("numpy-function", name=numpy_name("function", name))

@@ -1,7 +1,7 @@
-"""How arrays lie in memory, told from their shadows.
+"""The memory layout of arrays, read from their shadows.
 
 A graph's tensors have no negative strides. An array that has some is held as the tensor over the same memory in
-which these dimensions run forwards; what reads its values takes a flipped copy of that tensor.
+which these dimensions run forwards; an operation that reads its values takes a flipped copy of that tensor.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ Index = tuple[Any, ...]
 
 
 def reversed_dims(array: Any) -> tuple[int, ...]:
-    """The dimensions in which an array runs backwards through its memory."""
+    """Return the dimensions in which an array runs backwards through its memory."""
     return tuple(dim for dim, step in enumerate(array.strides) if step < 0) if isinstance(array, np.ndarray) else ()
 
 
 def broadcast_ones(array: Any) -> tuple[int, ...]:
-    """The dimensions of one element to which NumPy gave the stride 0. (torch gives such dimensions others.)"""
+    """Return the dimensions of one element to which NumPy gave the stride 0. (torch gives such dimensions others.)"""
     return tuple(dim for dim, n in enumerate(array.shape) if n == 1 and array.strides[dim] == 0)
 
 
 def shadow_like(value: Any) -> Any:
-    """An array of zeros laid out as `value` is."""
+    """Return an array of zeros laid out as `value` is."""
     backwards = reversed_dims(value)
     if backwards:
         shadow = turned(shadow_like(turned(value, backwards)), backwards)
@@ -44,7 +44,7 @@ def shadow_like(value: Any) -> Any:
 
 
 def shadow_of_fake(fake: torch.Tensor) -> Any:
-    """An array of zeros laid out as the tensor is (sizes that are symbols as in this call)."""
+    """Return an array of zeros laid out as the tensor is (sizes that are symbols as in this call)."""
     return (
         torch.empty_strided(hints(fake.shape), hints(fake.stride()), dtype=fake.dtype, device="cpu").zero_().numpy()
     )
@@ -59,14 +59,14 @@ def hints(sizes: Any) -> list[int]:
 
 
 def has_negative_step(index: Any) -> bool:
-    """Whether a subscript has a slice that runs backwards."""
+    """Return whether a subscript has a slice that runs backwards."""
     parts = index if isinstance(index, tuple) else (index,)
     return any(isinstance(part, slice) and part.step is not None and part.step < 0 for part in parts)
 
 
 def forwards(index: Any, shape: Sequence[Any], backwards: Sequence[int]) -> Index:
-    """The basic subscript that reaches, in the memory of an array, the elements that `index` reaches in the array:
-    in the order in which they lie there. Sizes of `shape` that are symbols become numbers where they matter.
+    """Return the basic subscript that reaches, in the memory of an array, the elements that `index` reaches in the
+    array: in the order in which they lie there. Sizes of `shape` that are symbols become numbers where they matter.
 
     Args:
         backwards: the dimensions in which the array runs backwards.

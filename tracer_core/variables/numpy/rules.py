@@ -1,4 +1,4 @@
-"""Which operations of NumPy torch computes with the same values, and what they must not be given.
+"""The operations of NumPy that torch computes with the same values, and the arguments that they must not have.
 
 Types, shapes, memory and errors are NumPy's own answer on shadows; these tables are about values alone. They were
 found by comparing the two on many arrays with special values among them.
@@ -53,7 +53,7 @@ ATTRIBUTES = ("T", "mT", "real", "imag")
 """Of arrays: views, or what a node computes."""
 
 WRITES = ("setitem", "fill", "put", "copyto", "fill_diagonal", "put_along_axis")
-"""What writes values, the last argument, into an array."""
+"""Functions that write values, their last argument, into an array."""
 
 _MOVING = (
     "getitem setitem fill put copyto fill_diagonal put_along_axis take_along_axis "
@@ -111,14 +111,14 @@ def check(name: str, shadows: list[Any], named: dict[str, Any], rounding: bool) 
 
 
 def _fits(shadows: list[Any]) -> bool:
-    """Whether the Python ints among these are numbers of the integer types among them."""
+    """Return whether the Python ints among these are numbers of the integer types among them."""
     dtypes = {value.dtype for value in shadows if _kind(value) in "iu" and hasattr(value, "dtype")}
     bounds = [np.iinfo(dtype) for dtype in dtypes]
     return all(bound.min <= value <= bound.max for bound in bounds for value in shadows if type(value) is int)
 
 
 def _exact_for(name: str, shadows: list[Any]) -> bool:
-    """Whether the two compute the same on the dtypes among these where not much is the same."""
+    """Return whether the two compute the same on the dtypes among these where not much is the same."""
     dtypes = {part.dtype for value in shadows for part in _parts(value) if hasattr(part, "dtype")}
     if np.dtype(np.float16) in dtypes:
         numbers = [part for value in shadows for part in _parts(value) if type(part) in (int, float)]
@@ -132,7 +132,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _is_half(number: float) -> bool:
-    """Whether half precision has this number, so that it does not matter when it is converted."""
+    """Return whether half precision has this number, so that it does not matter when it is converted."""
     with np.errstate(all="ignore"):
         return abs(number) <= 65504 and float(np.float16(number)) == number
 
@@ -144,7 +144,7 @@ def _kind(value: Any) -> str:
 
 
 def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
-    """Whether floats become integers so small that what does not fit is not the same everywhere."""
+    """Return whether floats become integers so small that what does not fit is not the same everywhere."""
     try:
         to = np.dtype(shadows[1] if len(shadows) > 1 else named.get("dtype"))
     except TypeError:
@@ -155,13 +155,14 @@ def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
 
 
 def _gives_known_size(index: Any) -> bool:
-    """Whether the shape of what is read hangs on no data: masks alone give what is in them."""
+    """Return whether the shape of the result does not depend on data: masks alone select by their data."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(_is_plain_index(part) or _is_list_of_places(part) for part in parts)
 
 
 def _names_each_place_once(indices: Any, values: Any) -> bool:
-    """Whether one value is put at each of these places, or the same one at all, so that the order does not matter."""
+    """Return whether one value is put at each of these places, or the same one at all, so that the order does not
+    matter."""
     places = indices if isinstance(indices, list) else [indices]
     known = all(type(place) is int and place >= 0 for place in places) and len(set(places)) == len(places)
     return known and np.size(values) in (1, len(places))

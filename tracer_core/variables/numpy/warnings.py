@@ -1,4 +1,4 @@
-"""Which calls of NumPy may give a RuntimeWarning, and how their nodes find that they would."""
+"""The calls of NumPy that may give a RuntimeWarning, and the check for it in their nodes."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ REFUSED, WATCHED, IGNORED = "refused", "watched", "ignored"
 
 
 def error_handling(numpy: Any) -> str:
-    """What NumPy is asked to do about divisions by zero, overflows and invalid operations: nothing, something that
-    plain Python has to do, or something about underflows, which graphs do not look for."""
+    """Return how NumPy is configured to handle divisions by zero, overflows and invalid operations: nothing,
+    something that plain Python has to do, or something about underflows, which graphs do not look for."""
     set_to = numpy.geterr()
     if set_to.pop("under") != "ignore":
         return REFUSED
@@ -47,7 +47,7 @@ def guard_error_handling(tx: Tracing) -> bool:
     """Whether NumPy does anything about what goes wrong with floats. Code made here is right while that is so.
 
     Raises:
-        Unsupported: the program asks it to look at underflows.
+        Unsupported: the program configures it to report underflows.
     """
     now = error_handling(np)
     if now == REFUSED:
@@ -58,10 +58,10 @@ def guard_error_handling(tx: Tracing) -> bool:
 
 
 def check_for(name: str, shadows: list[Any], named: dict[str, Any], result: Any) -> Check | None:
-    """How a node of this call finds that NumPy warns; None where it never does.
+    """Return the check by which a node of this call finds that NumPy warns; None where it never does.
 
     Raises:
-        Unsupported: there is no way to find it.
+        Unsupported: no check can find it.
     """
     first = shadows[0] if shadows else None
     if _too_large(shadows):
@@ -102,7 +102,7 @@ def _narrower(one: Any, other: Any) -> bool:
 
 
 def _too_large(shadows: list[Any]) -> bool:
-    """Whether a Python float is converted to single precision, in which it is infinite."""
+    """Return whether a Python float is converted to single precision, in which it is infinite."""
     single = any(getattr(value, "dtype", None) in (np.float32, np.complex64) for value in shadows)
     floats = (value for value in shadows if type(value) is float)
     return single and any(math.isfinite(value) and abs(value) > _LARGEST_SINGLE for value in floats)

@@ -58,7 +58,7 @@ BASES = (*_EMPTY, *_VALUES)
 
 
 def base_of(cls: type) -> type | None:
-    """The builtin type with a part that `cls` inherits from, or None."""
+    """Return the builtin type with a part that `cls` inherits from, or None."""
     return next((base for base in cls.__mro__ if base in BASES), None)
 
 
@@ -93,7 +93,7 @@ def init_part(
         _init_dict(tx, part, args, kwargs)
     elif part.python_type() in _EMPTY:
         if args and args[0].realize() is part:
-            args = [tx.constant(()), *args[1:]]  # it is emptied before it is asked for its items
+            args = [tx.constant(()), *args[1:]]  # it is emptied before its items are read
         filled = tx.call(ClassVariable(part.python_type()), args, kwargs)
         if isinstance(part, SetVariable):
             assert isinstance(filled, SetVariable)
@@ -136,7 +136,7 @@ def _init_dict(
 
 
 def asks_the_class(obj: UserObjectVariable, name: str) -> bool:
-    """Whether the builtin base's method calls methods that the class overrides."""
+    """Return whether the builtin base's method calls methods that the class overrides."""
     if not isinstance(obj.part, DictVariable) or obj.part.cls is not collections.OrderedDict:
         return False
     used = {"update": "__setitem__", "setdefault": "__setitem__", "pop": "__getitem__", "copy": "__class__"}.get(name)
@@ -153,7 +153,7 @@ def deque_copy(tx: Tracing, self: DequePart) -> VariableTracker:
 
 
 def _then(tx: Tracing, made: VariableTracker, name: str, *args: VariableTracker) -> VariableTracker:
-    """`made.name(*args)`, past what its class overrides; gives `made`."""
+    """Call `made.name(*args)`, past the overrides of its class; return `made`."""
     tx.call_method(part_of(made), name, list(args), {})
     return made
 
@@ -184,7 +184,7 @@ def merge(tx: Tracing, a: DictPart, b: DictVariable) -> VariableTracker | None:
 
 
 def part_of(tracker: VariableTracker) -> VariableTracker:
-    """The part where there is one, else the tracker itself."""
+    """Return the part where there is one, else the tracker itself."""
     return tracker.part if isinstance(tracker, UserObjectVariable) and tracker.part is not None else tracker
 
 

@@ -1,4 +1,4 @@
-"""Classes and modules whose own class says with code what they are equal to, or what they have."""
+"""Classes and modules whose own class defines in code what they equal, or which attributes they have."""
 
 from __future__ import annotations
 

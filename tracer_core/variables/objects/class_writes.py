@@ -21,7 +21,7 @@ _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
 class ClassWrites(VariableTracker):
-    """What was written to one class: `attributes` by name, `DELETED` for what was deleted."""
+    """Writes to one class: `attributes` by name, `DELETED` for deleted ones."""
 
     __slots__ = ("attributes", "cls")
     kind = "class"
@@ -55,7 +55,7 @@ def write(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
 
 
 def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
-    """What `type.__setattr__` (or `__delattr__`) does.
+    """Set (or delete) as `type.__setattr__` (or `__delattr__`) does.
 
     Raises:
         Unsupported: the attribute is one that the class, or its metaclass, makes something of.
@@ -81,7 +81,7 @@ def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> 
 
 
 def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
-    """The class outlives the trace: the write is to be made for real after it."""
+    """The class outlives the trace: the write is replayed after it."""
     writes = tx.trace.class_writes.get(cls)
     if writes is None:
         writes = tx.trace.class_writes[cls] = ClassWrites(cls)
@@ -90,19 +90,20 @@ def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
 
 
 def _is_special(name: str, value: VariableTracker) -> bool:
-    """Whether the class itself makes something of the attribute; special methods are looked up when they are used."""
+    """Return whether the class itself makes something of the attribute; special methods are looked up when they are
+    used."""
     value = value.realize()
     return name in _FIXED or (name in _SPECIAL and not isinstance(value, FunctionVariable) and not _is_init(value))
 
 
 def _is_init(value: VariableTracker) -> bool:
-    """Whether it is `object.__init__` or its like, which `typing` puts into protocols' subclasses."""
+    """Return whether it is `object.__init__` or its like, which `typing` puts into protocols' subclasses."""
     known = value.known if isinstance(value, KnownVariable) else None
     return isinstance(known, types.WrapperDescriptorType) and known.__name__ == "__init__"
 
 
 def _special_names() -> frozenset[str]:
-    """The methods that Python's own types have in slots, and what `type` keeps of a class."""
+    """Return the methods that Python's own types have in slots, and what `type` keeps of a class."""
     kinds: tuple[type, ...] = (
         object,
         type,
@@ -122,13 +123,13 @@ def _special_names() -> frozenset[str]:
 
 
 _SPECIAL = _special_names()
-#: What `typing` looks at in the real class, where a placeholder would tell it nothing.
+#: Attributes that `typing` reads from the real class, where a placeholder would tell it nothing.
 LOOKED_AT = frozenset({"__parameters__", "_is_protocol", "_is_runtime_protocol"})
 _FIXED = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__getattribute__", "__eq__"})
 
 
 def placeholder(tx: Tracing, value: VariableTracker) -> Any:
-    """An object that lookups take for `value`, and builders for its tracker.
+    """Return an object that lookups take for `value`, and builders for its tracker.
 
     Raises:
         Unsupported: it is not known how the value binds to an instance.

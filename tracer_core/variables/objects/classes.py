@@ -1,4 +1,4 @@
-"""Classes, Python modules, builtin callables, torch functions, and `super()`: what is known for sure."""
+"""Classes, Python modules, builtin callables, torch functions, and `super()`: objects whose identity is known."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class KnownVariable(VariableTracker):
         return self.source if self.source is not None else ConstSource.of_object(self.known)
 
     def held(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """The attribute as the object itself gives it; None if it has none."""
+        """Return the attribute as the object itself gives it; None if it has none."""
         try:
             value = getattr(self.known, name)
         except AttributeError:
@@ -54,7 +54,7 @@ class KnownVariable(VariableTracker):
 
 
 def _runs_code(cls: type, name: str) -> bool:
-    """Whether reading the attribute of a module of this class runs a descriptor in Python."""
+    """Return whether reading the attribute of a module of this class runs a descriptor in Python."""
     held: Any = next((vars(each)[name] for each in cls.__mro__ if name in vars(each)), None)
     return isinstance(held, property) or isinstance(getattr(type(held), "__get__", None), types.FunctionType)
 
@@ -98,7 +98,7 @@ class ModuleVariable(KnownVariable):
         return True
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What the module's namespace holds; None if nothing."""
+        """Return the contents of the module's namespace; None if nothing."""
         written, value = tx.trace.side_effects.load_global(self.known.__dict__, name)
         if written:
             return value
@@ -112,7 +112,7 @@ class ModuleVariable(KnownVariable):
         tx.trace.side_effects.store_global(self.known.__dict__, name, None if value is DELETED else value)
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
-        """All of the module's namespace, guarded on its names."""
+        """Return all of the module's namespace, guarded on its names."""
         namespace = self.known.__dict__
         source = self._place()
         tx.guard(make.dict_keys_are(AttrSource(source, "__dict__"), namespace))
@@ -168,7 +168,7 @@ class ClassVariable(KnownVariable):
     def _bound_in_python(
         self, tx: Tracing, name: str, found: Any, owner: type, obj: VariableTracker, cls: VariableTracker
     ) -> VariableTracker:
-        """What a descriptor's own `__get__`, written in Python, gives."""
+        """Return the result of a descriptor's own `__get__`, written in Python."""
         getter, getter_owner = static_lookup(type(found), "__get__")
         assert getter_owner is not None
         function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
@@ -176,14 +176,14 @@ class ClassVariable(KnownVariable):
         return tx.call(function, [descriptor, obj, cls])
 
     def _from_hook(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What a metaclass's `__getattr__` gives, if it has one in Python."""
+        """Return the result of a metaclass's `__getattr__`, if it has one in Python."""
         hook, owner = static_lookup(type(self.known), "__getattr__")
         if owner is None or not isinstance(hook, types.FunctionType):
             return None
         return tx.call(tx.build(hook, class_attribute_source(owner, "__getattr__")), [self, tx.constant(name)])
 
     def _found(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
-        """What a class gives that the trace has written to, without asking the real one."""
+        """Return the attribute of a class that the trace has written to, without a read of the real one."""
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             return self._bound_in_python(tx, name, found, owner, tx.constant(None), self)
@@ -207,7 +207,7 @@ _READ_AS_THEY_ARE = (property, types.MemberDescriptorType, types.WrapperDescript
 
 
 class ClassDictVariable(MappingProxyVariable):
-    """The `__dict__` of a class that the trace has made: what stands in it at each look."""
+    """The `__dict__` of a class created in the trace, as it is at each read."""
 
     __slots__ = ("known", "tx")
 
@@ -230,7 +230,7 @@ class ClassDictVariable(MappingProxyVariable):
 
 
 def _sets_and_gets(found: Any) -> bool:
-    """Whether what a metaclass holds is asked before the class itself."""
+    """Return whether an attribute that a metaclass holds is found before those of the class itself."""
     names = {name for name in ("__get__", "__set__", "__delete__") if static_lookup(type(found), name)[1] is not None}
     return "__get__" in names and len(names) > 1
 
@@ -266,7 +266,7 @@ class SuperVariable(VariableTracker):
         super().__init__()
         self.after = after
         self.of = of
-        # The class whose MRO is searched: the object's, the object itself, or what it says it is of.
+        # The class whose MRO is searched: the object's, the object itself, or the one that it claims.
         self.searched = searched
 
     def python_type(self) -> type:
@@ -320,7 +320,7 @@ class SuperMethodVariable(VariableTracker):
 
     @property
     def found(self) -> Any:
-        """What stands in the base class."""
+        """The attribute of the base class."""
         return self.owner.__dict__[self.name]
 
     def python_type(self) -> type:

@@ -1,4 +1,4 @@
-"""`property`, `classmethod` and `staticmethod` objects that the trace makes."""
+"""`property`, `classmethod` and `staticmethod` objects created in the trace."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tracer_core.variables.functions.methods import BuiltinMethodVariable, Metho
 from tracer_core.variables.objects.user_objects import refuse_property
 
 _PROPERTY_PARTS = ("fget", "fset", "fdel", "__doc__")
-#: What the other two have of the function they are made of.
+#: Attributes that the other two copy from their function.
 _TAKEN_OVER = frozenset(functools.WRAPPER_ASSIGNMENTS)
 
 
 class DescriptorVariable(VariableTracker):
-    """One of the three, with what it was made of: accessors and text of a property, else the function."""
+    """One of the three, with its parts: accessors and text of a property, else the function."""
 
     __slots__ = ("cls", "made_of")
     kind = "descriptor"
@@ -57,7 +57,7 @@ class DescriptorVariable(VariableTracker):
         return tx.call(self.made_of[0], args, kwargs) if self.cls is staticmethod else None
 
     def of(self, stand_in: Callable[[VariableTracker], Any]) -> Any:
-        """A real one of the same kind, made of what `stand_in` gives for the parts."""
+        """Return a real one of the same kind, built from the results of `stand_in` for the parts."""
         parts = [part.realize() for part in self.made_of]
         return self.cls(*(None if constant_or(part, 0) is None else stand_in(part) for part in parts))
 

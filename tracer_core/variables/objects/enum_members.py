@@ -1,4 +1,4 @@
-"""Members of enums: constants, as far as which one it is goes, that have attributes as other objects do."""
+"""Members of enums: constants by identity, with attributes as other objects have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class EnumMemberVariable(ConstantVariable):
         note_special_methods(type(value))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What the member itself holds, and `enum.property`; None for what its class has otherwise, or nobody."""
+        """Return the attribute that the member itself holds, or an `enum.property`; None for one of its class, or
+        none at all."""
         member = self.value()
         found, owner = static_lookup(type(member), name)
         if isinstance(found, types.DynamicClassAttribute) and isinstance(found.fget, types.FunctionType):
@@ -42,13 +43,13 @@ class EnumMemberVariable(ConstantVariable):
         return None
 
     def truth(self, tx: Tracing) -> bool | None:
-        """None where the program's class has a say."""
+        """None where the program's class overrides it."""
         own = program_method(self.python_type(), "__bool__") or program_method(self.python_type(), "__len__")
         return None if own is not None else bool(self.value())
 
 
 def program_method(cls: type, name: str) -> types.FunctionType | None:
-    """The function that a class of the program defines under this name, and not the library's."""
+    """Return the function that a class of the program defines under this name, and not the library's."""
     found, owner = static_lookup(cls, name)
     if owner is None or not may_change(owner) or not isinstance(found, types.FunctionType):
         return None
@@ -57,7 +58,7 @@ def program_method(cls: type, name: str) -> types.FunctionType | None:
 
 @handles(operator.invert, EnumMemberVariable)
 def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
-    """`~flag`, which the library writes down in the member when it is first asked: that is nobody else's to see."""
+    """`~flag`, which the library caches in the member when it is first computed: nobody else sees that."""
     flag = member.value()
     if not isinstance(flag, enum.Flag) or program_method(type(flag), "__invert__") is not None:
         return None
@@ -66,7 +67,7 @@ def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
 
 
 def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:
-    """A function of Python reads what these members are made of: it must stay so."""
+    """A Python function reads the values these members were created from: they must stay so."""
     for tracker in members:
         if isinstance(tracker, EnumMemberVariable):
             member = tracker.value()
@@ -76,5 +77,5 @@ def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:
 
 
 def member_source(member: enum.Enum) -> Source:
-    """Where a member is found whatever it hangs from: there is only one of it."""
+    """Return a source for a member that is independent of its path: there is only one of it."""
     return ConstSource.of_object(member, str(enum.Enum.__str__(member)))

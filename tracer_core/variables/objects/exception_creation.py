@@ -1,4 +1,4 @@
-"""Making exceptions: what `__new__` and `__init__` of their classes, in C and in Python, make of the arguments."""
+"""Create exceptions: `__new__` and `__init__` of their classes, in C and in Python."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_exception(tx: Tracing, cls_tracker: ClassVariable, args: Args, kwargs: 
 
 
 def init_in_c(tx: Tracing, made: ExceptionVariable, args: Args, kwargs: Kwargs) -> None:
-    """What the `__init__` written in C that the exception's class has makes of it."""
+    """Set the state that the exception's `__init__`, written in C, sets."""
     if kwargs:
         _check_keywords(tx, made.cls, kwargs)
     made.args = list(args)
@@ -59,7 +59,7 @@ def _check_keywords(tx: Tracing, cls: type[BaseException], kwargs: Kwargs) -> No
 
 
 def _init_os_error(made: ExceptionVariable) -> None:
-    """An OSError is of the class that its number says, and keeps the names of files apart."""
+    """An OSError is of the class for its number, and keeps the names of files apart."""
     if not 2 <= len(made.args) <= 5:
         return
     number = constant_or(made.args[0].realize(), None)

@@ -1,4 +1,4 @@
-"""Calling a class."""
+"""Call a class: create an instance."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tracer_core.variables.objects.user_objects import UserObjectVariable, class
 def instantiate(
     tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """`cls(*args, **kwargs)`: what the metaclass makes of a call."""
+    """Call a class, `cls(*args, **kwargs)`, as its metaclass does."""
     cls = cls_tracker.known
     found, owner = static_lookup(type(cls), "__call__")
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(cls, enum.Enum):
@@ -48,7 +48,7 @@ def type_call(
 def make_instance(
     tx: Tracing, cls_tracker: ClassVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """What `type.__call__` does: `__new__`, then `__init__`."""
+    """Create an instance as `type.__call__` does: `__new__`, then `__init__`."""
     cls = cls_tracker.known
     if issubclass(cls, BaseException):
         return make_exception(tx, cls_tracker, args, kwargs)

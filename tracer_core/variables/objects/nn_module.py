@@ -18,14 +18,14 @@ TABLES = ("_parameters", "_buffers", "_modules")
 
 
 class NNModuleVariable(UserObjectVariable):
-    """A module. Its Python code is walked like any other; only `__getattr__` and `__setattr__` of `nn.Module`
+    """A module. Its Python code is traced like any other; only `__getattr__` and `__setattr__` of `nn.Module`
     itself, which every access of a parameter would run, are done here at once."""
 
     __slots__ = ()
     kind = "module"
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        return False  # its members are looked for in the one it was made with
+        return False  # its members are looked up in the one it was created with
 
     def describe(self) -> str:
         return f"{self.cls.__qualname__} module"
@@ -53,12 +53,12 @@ class NNModuleVariable(UserObjectVariable):
         return None
 
     def _changed(self, tx: Tracing, members: Any) -> DictVariable | None:
-        """The tracker of one of the three dicts, if the trace has changed it."""
+        """Return the tracker of one of the three dicts, if the trace has changed it."""
         tracker = tx.trace.trackers_by_object.get(id(members))
         return tracker if isinstance(tracker, DictVariable) and tracker in tx.trace.side_effects.changed else None
 
     def _own_member(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """A member of a module that the trace made."""
+        """Return a member of a module that was created in the trace."""
         for table in TABLES:
             members = self.attributes.get(table)
             if isinstance(members, DictVariable):
@@ -76,7 +76,7 @@ class NNModuleVariable(UserObjectVariable):
         return self.plain_set_attribute(tx, name, value)
 
     def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Whether setting it adds or replaces a member, or may do so: its dicts were changed."""
+        """Return whether setting it adds or replaces a member, or may do so: its dicts were changed."""
         cls = value.realize().python_type()
         members = instance_dict(self.real) or {}
         return (
@@ -97,7 +97,8 @@ class NNModuleVariable(UserObjectVariable):
 
 
 def member_source(table: Source, key: Any) -> Source | None:
-    """The source of a module's member when `table` is one of its three dicts, so that it is named as people do."""
+    """Return the source of a module's member when `table` is one of its three dicts, so that it is named as people
+    do."""
     if isinstance(table, ObjectAttrSource) and table.attr in TABLES and isinstance(key, str):
         return MemberSource(table.of, table.attr, key)
     return None

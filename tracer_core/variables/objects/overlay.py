@@ -1,7 +1,7 @@
-"""What the walk at hand has written to classes, found wherever a class is looked into.
+"""Writes of the current attempt to classes, found wherever a class is read.
 
-Lookups work on what stands in a class's `__dict__`. The trace must not change real classes, so what it writes stands
-in an overlay instead, each value as a *placeholder*: an object of the kind that lookups ask for (a function, a
+Lookups read a class's `__dict__`. The trace must not change real classes, so its writes are kept in an overlay
+instead, each value as a *placeholder*: an object of the kind that lookups need (a function, a
 property, ...) for which the builders give the value's tracker.
 """
 
@@ -28,31 +28,31 @@ ABSENT = object()
 
 @dataclass(slots=True)
 class MadeClass:
-    """A class that the trace made, and the number of the root frame's instruction at which it did."""
+    """A class created in the trace, and the number of the root frame's instruction that created it."""
 
     cls: type
     root_step: int
 
 
-#: The overlay of the walk at hand, the tracker of each placeholder by its id, and the classes that the walk has made;
+#: The overlay of the current attempt, the tracker of each placeholder by its id, and the classes that it has created;
 #: all empty outside of one.
 current: Overlay = {}
 placeholders: dict[int, tuple[Any, Any]] = {}
 made: dict[type, MadeClass] = {}
-#: Whether classes that walks have made still stand among the subclasses of the program's.
+#: Whether classes that attempts have created still stand among the subclasses of the program's.
 lingering = False
 
 put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 
 
 def note_made(tx: Tracing, cls: type) -> None:
-    """The instruction at hand has made the class, which exists for the trace alone."""
+    """The current instruction has created the class, which exists for the trace alone."""
     made[cls] = MadeClass(cls, tx.root_step)
     tx.trace.libraries.made.add(cls)
 
 
 def made_for(value: Any) -> MadeClass | None:
-    """The class made in the trace that `value` is, or is an instance of, or has inside it."""
+    """Return the class created in the trace that `value` is, or is an instance of, or contains."""
     if isinstance(value, ALIASES):
         return made_for((value.__origin__, *value.__args__))
     if isinstance(value, (tuple, frozenset)):
@@ -62,7 +62,7 @@ def made_for(value: Any) -> MadeClass | None:
 
 
 ALIASES: tuple[Any, ...] = (types.GenericAlias, type(typing.Sequence[int]))
-"""What a class with types in brackets is: `list[int]`, `Holder[int]`."""
+"""The types of generic aliases: `list[int]`, `Holder[int]`."""
 
 
 class Written:
@@ -94,7 +94,7 @@ def collect() -> None:
 
 
 def _leave_bases(cls: type) -> bool:
-    """Take a class that the trace made out of `__subclasses__()` of its bases now, and not when Python's collector
+    """Take a class created in the trace out of `__subclasses__()` of its bases now, and not when Python's collector
     comes by. False where Python refuses."""
     in_c = class_in_c(cls)
     for namespace in ({"__slots__": ()}, {}):
@@ -105,8 +105,8 @@ def _leave_bases(cls: type) -> bool:
 
 
 def lookup(searched: Iterable[type], name: str) -> tuple[Any, type | None]:
-    """The attribute `name` as it stands in the first of the classes that has it, after what was written, and that
-    class."""
+    """Return the attribute `name` as it stands in the first of the classes that has it, after what was written, and
+    that class."""
     for owner in searched:
         found = own(owner, name)
         if found is not ABSENT:
@@ -115,7 +115,7 @@ def lookup(searched: Iterable[type], name: str) -> tuple[Any, type | None]:
 
 
 def own(owner: type, name: str) -> Any:
-    """What the class itself holds under `name`; `ABSENT` if nothing."""
+    """Return the attribute that the class itself holds under `name`; `ABSENT` if none."""
     written = current.get(owner)
     if written is not None and name in written:
         found = written[name]

@@ -1,4 +1,4 @@
-"""Instances of classes written in Python: from outside, and made by the trace."""
+"""Instances of classes written in Python: external, and created in the trace."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tracer_core.variables.objects import overlay
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """The attribute `name` as it stands in a class of the MRO (`after` one of them), and that class; (_, None) if
-    there is none."""
+    """Return the attribute `name` as it stands in a class of the MRO (`after` one of them), and that class; (_, None)
+    if there is none."""
     mro: tuple[type, ...] | None = cls.__mro__
     if mro is None:
         raise Unsupported("class-created", what=f"{cls.__qualname__}, which is being made")
@@ -44,8 +44,8 @@ _BUILTIN_METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType)
 
 
 def own_method(cls: type, name: str) -> Any:
-    """The special method that code in Python gave the class: a function, or a builtin's method under this or another
-    name (`__setattr__ = dict.__setitem__`). None where it has none, or a builtin's as inherited."""
+    """Return the special method that code in Python gave the class: a function, or a builtin's method under this or
+    another name (`__setattr__ = dict.__setitem__`). None where it has none, or a builtin's as inherited."""
     found, owner = static_lookup(cls, name)
     if isinstance(found, types.FunctionType):
         return found
@@ -53,21 +53,23 @@ def own_method(cls: type, name: str) -> Any:
 
 
 def class_attribute_source(owner: type, name: str) -> Source:
-    """Where a class keeps `name`: found through the class itself, which a type guard on the object pins."""
+    """Return the source of `name` in a class: found through the class itself, which a type guard on the object
+    pins."""
     return AttrSource(ConstSource.of_object(owner), name)
 
 
 def _stands_before_another(cls: type) -> bool:
-    """Whether its objects say by code that they are of another class, and have what that has: `__dict__`, too."""
+    """Return whether its objects claim in code to be of another class, and have the attributes of that: `__dict__`,
+    too."""
     lookup, said = static_lookup(cls, "__getattribute__")[0], static_lookup(cls, "__class__")[1]
     return isinstance(lookup, types.FunctionType) and said is not object
 
 
 class UserObjectVariable(VariableTracker):
-    """An object with attributes. `real` is the object itself if it comes from outside, else None.
+    """An object with attributes. `real` is the object itself if it is external, else None.
 
     `attributes` holds what the trace set, `deleted` the names of what it deleted, before it may have set them again;
-    anything else is read from the real object when asked.
+    anything else is read from the real object when needed.
     """
 
     __slots__ = (
@@ -90,14 +92,14 @@ class UserObjectVariable(VariableTracker):
         self.real = real
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
-        # What it was last looked up by in a dict, for classes with a hash of their own.
+        # The key it was last looked up by in a dict, for classes with a hash of their own.
         self.asked_key: AskedKey | None = None
         # For classes that inherit from a builtin type: that part of it (see `parts`).
         self.part: VariableTracker | None = None
-        # The dict that the trace has set as its `__dict__`, and whether anybody has seen the one before.
+        # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
         self.given_dict: DictVariable | None = None
         self.dict_shown = False
-        # What the trace had written to the real one before.
+        # The trace's earlier writes to the real one.
         self.left_behind: dict[str, VariableTracker] = {}
 
     def python_type(self) -> type:
@@ -147,7 +149,7 @@ class UserObjectVariable(VariableTracker):
         return found or self.fallback_attribute(tx, name)
 
     def _first_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What the class's `__getattribute__` gives."""
+        """Return the result of the class's `__getattribute__`."""
         hook, _ = static_lookup(self.cls, "__getattribute__")
         if isinstance(hook, types.FunctionType):
             return tx.call(self._class_function(tx, "__getattribute__", hook), [self, tx.constant(name)])
@@ -157,7 +159,7 @@ class UserObjectVariable(VariableTracker):
         return own_method(self.cls, "__getattr__") is not None
 
     def plain_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What `object.__getattribute__` gives; None if it raises AttributeError."""
+        """Return the result of `object.__getattribute__`; None if it raises AttributeError."""
         found, owner = static_lookup(self.cls, name)
         if owner is not None and _is_data_descriptor(found) and static_lookup(type(found), "__get__")[1] is not None:
             return self.bind_descriptor(tx, name, found, owner)
@@ -169,14 +171,14 @@ class UserObjectVariable(VariableTracker):
         return self.bind_descriptor(tx, name, found, owner)
 
     def fallback_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What the class's `__getattr__` gives, if it has one."""
+        """Return the result of the class's `__getattr__`, if it has one."""
         hook = own_method(self.cls, "__getattr__")
         if hook is not None:
             return tx.call(self._class_function(tx, "__getattr__", hook), [self, tx.constant(name)])
         return None
 
     def stored(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """What the instance's `__dict__` holds, guarded; None if nothing."""
+        """Return the contents of the instance's `__dict__`, guarded; None if nothing."""
         if self.given_dict is not None:
             return self.given_dict.get(tx, tx.constant(name))
         own = self.attributes.get(name)
@@ -197,7 +199,7 @@ class UserObjectVariable(VariableTracker):
         return None
 
     def bind_descriptor(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
-        """The attribute found in the class, bound to this object as its type says."""
+        """Bind the attribute found in the class to this object as its type requires."""
         if isinstance(found, types.FunctionType):
             return MethodVariable(self._class_function(tx, name, found, owner), self)
         if isinstance(found, functools._lru_cache_wrapper):
@@ -280,7 +282,7 @@ class UserObjectVariable(VariableTracker):
         return self.plain_set_attribute(tx, name, value)
 
     def plain_set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """What `object.__setattr__` (or `__delattr__`) does."""
+        """Set (or delete) as `object.__setattr__` (or `__delattr__`) does."""
         found, owner = static_lookup(self.cls, name)
         if isinstance(found, property):
             assert owner is not None
@@ -340,7 +342,7 @@ class UserObjectVariable(VariableTracker):
         return owner is not None and is_slot(found, owner)
 
     def _is_beside_dict(self, name: str) -> bool:
-        """Whether the attribute is none of those in the object's `__dict__`."""
+        """Return whether the attribute is none of those in the object's `__dict__`."""
         return isinstance(static_lookup(self.cls, name)[0], (types.MemberDescriptorType, types.GetSetDescriptorType))
 
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -371,7 +373,7 @@ class UserObjectVariable(VariableTracker):
     # --- the instance's dict ------------------------------------------------------------------------------
 
     def dict_entries(self, tx: Tracing) -> dict[str, VariableTracker]:
-        """All of the instance's `__dict__`; guarded on its keys if it comes from outside."""
+        """Return all of the instance's `__dict__`; guarded on its keys if it is external."""
         entries: dict[str, VariableTracker] = {}
         if self.given_dict is not None:
             return {key.realize().value(): value for key, value in self.given_dict.entries(tx)}
@@ -393,7 +395,7 @@ _REFUSED: dict[str, Callable[[property], Any]] = {
 
 
 def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
-    """What a property says that has none of its three functions. It may have been told its name."""
+    """Raise the error of a property without a getter, setter or deleter. It may know its name."""
     try:
         _REFUSED[verb](found)
     except AttributeError as error:
@@ -401,13 +403,13 @@ def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
 
 
 def _is_half_descriptor(found: Any) -> bool:
-    """Whether its class, written in Python, says how to set or how to delete, and not both."""
+    """Return whether its class, written in Python, defines how to set or how to delete, and not both."""
     which = (static_lookup(type(found), name)[0] for name in ("__set__", "__delete__"))
     return any(isinstance(each, types.FunctionType) for each in which)
 
 
 def hides_stored(found: Any) -> bool:
-    """Whether what a class holds is asked before the instance's dict, and keeps its value elsewhere."""
+    """Return whether an attribute of the class comes before the instance's dict, and keeps its value elsewhere."""
     return _is_data_descriptor(found) and not isinstance(
         found, (types.MemberDescriptorType, types.GetSetDescriptorType)
     )

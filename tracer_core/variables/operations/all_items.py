@@ -1,4 +1,4 @@
-"""All items of an iterable as `list` and its kin take them, which first ask how many there may be."""
+"""All items of an iterable as `list` and the like take them, which first call `__length_hint__`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracer_core.variables.objects.user_objects import UserObjectVariable, stati
 
 
 def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
-    """The items, in a program whose `__len__` is seen to be asked."""
+    """Return the items, in a program that can observe the call of its `__len__`."""
     iterable = iterable.realize()
     if not isinstance(iterable, UserObjectVariable):
         return tx.unpack(iterable)
@@ -22,12 +22,12 @@ def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
 
 
 def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
-    """Whether `__len__` gives a length; what it raises is raised, but for a TypeError."""
+    """Return whether `__len__` gives a length; what it raises is raised, but for a TypeError."""
     found, owner = static_lookup(iterable.cls, "__len__")
     if owner is None or found is None:
         return False
     if isinstance(found, types.WrapperDescriptorType):
-        return True  # of a builtin container: nobody sees it asked
+        return True  # of a builtin container: the call cannot be observed
     try:
         tx.length(iterable)
     except ObservedException as raised:
@@ -38,6 +38,6 @@ def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
 
 
 def fast_sequence(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
-    """The items as taken where any sequence will do: its iterator is asked how many there may be."""
+    """Return the items as taken where any sequence will do: its iterator's `__length_hint__` is called."""
     iterable = iterable.realize()
     return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserObjectVariable) else iterable)

@@ -1,4 +1,4 @@
-"""Attributes of any tracker, read, set and deleted: what `obj.name` finds, in Python's order."""
+"""Read, set and delete attributes of any tracker: the lookup of `obj.name`, in Python's order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def get_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker:
 
 
 def _note_attribute(tx: Tracing, error: ExceptionVariable, obj: VariableTracker, name: str) -> None:
-    """As Python does, say in an AttributeError what was asked for, where nothing is said yet."""
+    """As Python does, note in an AttributeError the object and the name, where it has none yet."""
     if issubclass(error.cls, AttributeError) and not {"name", "obj"} & set(error.attributes):
         error.attributes.update(name=tx.constant(name), obj=obj.realize())
 
@@ -53,7 +53,7 @@ def find_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker |
 
 
 def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) -> VariableTracker | None:
-    """An attribute that the program hung on a tensor itself."""
+    """Return an attribute that the program set on a tensor itself."""
     assert obj.source is not None
     if static_lookup(torch.nn.Parameter, name)[1] is not None:
         return None
@@ -65,7 +65,8 @@ def _attribute_of_a_given_tensor(tx: Tracing, obj: TensorVariable, name: str) ->
 
 
 def _from_hook(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker | None:
-    """What a `__getattr__` of the program's class gives, if it has one. (Classes have asked their own.)"""
+    """Return the result of a `__getattr__` of the program's class, if it has one. (Classes have looked up their
+    own.)"""
     hook, owner = static_lookup(obj.python_type(), "__getattr__")
     if isinstance(obj, ClassVariable) or owner is None or not may_change(owner):
         return None
@@ -114,7 +115,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
 
 
 def _is_of_torch(function: types.FunctionType) -> bool:
-    """Whether a method of tensors is torch's own, and not one that a program put there."""
+    """Return whether a method of tensors is torch's own, and not one that a program put there."""
     return (function.__module__ or "").partition(".")[0] == "torch"
 
 

@@ -1,6 +1,6 @@
 """Calls on trackers: of functions, classes and bound methods, and of the methods of builtin types.
 
-Handlers come first, then stand-ins, then what `rules` says of the function; `Unsupported` where nothing is known.
+Handlers come first, then stand-ins, then the entry in `rules` for the function; `Unsupported` where there is none.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
 
 
 def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
-    """A list or tuple with symbols in it as one of numbers, which are fixed by that."""
+    """Return a list or tuple with symbols in it as one of numbers, which are fixed by that."""
     if not isinstance(arg, SequenceVariable) or type(arg) not in (ListVariable, TupleVariable):
         return arg
     items = [item.realize() for item in arg.items]
@@ -169,7 +169,7 @@ def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
 
 
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    """Make an object of the class, and let it know of what it was made, if it takes that."""
+    """Create an object of the class, and tell it its arguments, if it takes them."""
     if not isinstance(alias.known, overlay.ALIASES):
         return None
     origin = alias.known.__origin__
@@ -192,14 +192,15 @@ _WAYS_OF_KNOWN = (
 
 
 def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
-    """Whether the trace changed an object in the closure of a function that would be called now."""
+    """Return whether the trace changed an object in the closure of a function that would be called now."""
     cells = getattr(known, "__closure__", None) or ()
     trackers = (tx.trace.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
     return any(tracker in tx.trace.side_effects.changed for tracker in trackers if tracker is not None)
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """A function of numbers, some of them symbols: a node where torch has one for it, else the symbols are fixed."""
+    """Call a function of numbers, some of them symbols: by a node where torch has one, else the symbols are
+    specialized."""
     known = function.known
     if known in (math.ceil, math.floor, math.trunc):
         return call_in_graph(tx, "call_function", known, args, kwargs)
@@ -217,14 +218,14 @@ def _in_answers(known: Any) -> bool:
 
 
 def _tensor_method(known: Any) -> str | None:
-    """The method's name when `known` is `torch.Tensor.add` and the like, methods in C."""
+    """Return the method's name when `known` is `torch.Tensor.add` and the like, methods in C."""
     if not isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return None
     return known.__name__ if static_lookup(torch.Tensor, known.__name__)[0] is known else None
 
 
 def _unbound_method(known: Any, args: Args) -> str | None:
-    """The method's name when `known` is `list.append` and the like, called with an object first."""
+    """Return the method's name when `known` is `list.append` and the like, called with an object first."""
     if isinstance(known, (types.MethodDescriptorType, types.WrapperDescriptorType)) and args:
         owner, cls = known.__objclass__, args[0].python_type()
         if issubclass(cls, owner) and not _passes_by(args[0], known):
@@ -233,10 +234,11 @@ def _unbound_method(known: Any, args: Args) -> str | None:
 
 
 def _passes_by(obj: VariableTracker, known: Any) -> bool:
-    """Whether `known`, as `dict.pop`, passes by what the object's own class in C has instead, as `OrderedDict.pop`.
+    """Return whether `known`, as `dict.pop`, passes by what the object's own class in C has instead, as
+    `OrderedDict.pop`.
 
     Raises:
-        Unsupported: it does, and the object is no constant that Python itself can be asked about.
+        Unsupported: it does, and the object is no constant that Python itself can be called with.
     """
     owner, name = known.__objclass__, known.__name__
     if owner is object or owner.__module__ != "builtins":
@@ -260,7 +262,7 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
 def _method_by_handler(
     tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
-    """A call that does not fit the method's signature raises TypeError in the program."""
+    """Call the handler of a method. A call that does not fit its signature raises TypeError in the program."""
     handler = method_for(type(obj), name)
     if handler is None:
         return None
@@ -335,7 +337,7 @@ _WAYS_OF_METHODS = (
 
 
 def _call_inherited(tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """A method in C that an object's class inherits: of `object`, or of the builtin type it has a part of."""
+    """Call a method in C that an object's class inherits: of `object`, or of the builtin type it has a part of."""
     for owner in obj.cls.__mro__:
         found = owner.__dict__.get(name)
         if found is not None and not isinstance(found, types.FunctionType):

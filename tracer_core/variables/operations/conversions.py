@@ -1,4 +1,4 @@
-"""What a special method that converts an object to a builtin type may give: `__int__`, `__index__` and their kin."""
+"""Check the result of a special method that converts to a builtin type: `__int__`, `__index__` and the like."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _binary(operation: Operator, swapped: bool) -> Any:
 
 
 def same_family(a: VariableTracker, b: VariableTracker) -> bool:
-    """Whether numbers meet numbers, texts texts (what C checks before it answers NotImplemented)."""
+    """Return whether numbers meet numbers, texts texts (what C checks before it answers NotImplemented)."""
     x, y = a.python_type(), b.python_type()
     rank = {bool: 0, int: 0, float: 1, complex: 2}
     if x in rank:

@@ -1,4 +1,4 @@
-"""Functions called while tracing, where all they are given is known."""
+"""Constant folding: functions called while tracing, where all arguments are known."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
 
 
 def _guard_distinct(tx: Tracing, a: VariableTracker, b: VariableTracker) -> None:
-    """What is not the same object in this call may be so in the next."""
+    """Guard that two objects are distinct: they may be the same object in the next call."""
     if not (a.mutable and b.mutable and a.python_type() is b.python_type()):
         return
     if a.source is not None and b.source is not None:
@@ -67,7 +67,7 @@ def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     return False
 
 
-# What gives a number of its own, and never one of those it was given.
+# Operations that return a number of their own, and never one of their arguments.
 _ARITHMETIC = frozenset(
     (operator.add, operator.sub, operator.mul, operator.floordiv, operator.truediv, operator.mod, operator.neg)
 )
@@ -78,7 +78,7 @@ def _makes_a_number(tracker: VariableTracker) -> bool:
 
 
 def _given_as_one(tx: Tracing, a: Source, b: Source) -> bool:
-    """Whether the same object is found at two sources: guarded to be so again."""
+    """Return whether the same object is found at two sources: guarded to be so again."""
     one = tx.output.value_at(a) is tx.output.value_at(b)
     tx.guard(make.duplicate(b, a) if one else make.not_duplicate([a, b]))
     return one
@@ -98,25 +98,25 @@ _UNCHANGING = (SequenceVariable, SetVariable)
 
 
 def _same_container(a: VariableTracker, b: VariableTracker) -> bool:
-    """What the trace made is an object of its own, but for the empty tuple."""
+    """An object created in the trace is distinct, but for the empty tuple."""
     if a.mutable or b.mutable or a.python_type() is not b.python_type():
         return False
     return a.python_type() is tuple and not a.parts() and not b.parts()
 
 
 def _came_in_as_one(a: VariableTracker, b: VariableTracker) -> bool:
-    """False for what the trace made; of two places from outside, only plain Python can tell."""
+    """False for an object created in the trace; of two external places, only plain Python can tell."""
     if a.source is not None and b.source is not None:
         raise Unsupported("identity", a=a.describe(), b=b.describe())
     return False
 
 
-# Equal ones may be one object or several, as CPython and the program made them.
+# Equal ones may be one object or several, as CPython and the program created them.
 _PLAIN = (int, float, complex, str, bytes)
 
 
 def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Whether equal numbers or texts are one object. What came from outside is guarded to be so again."""
+    """Return whether equal numbers or texts are one object. External ones are guarded to be so again."""
     x, y = a.value(), b.value()
     if type(x) is torch.device:
         # Each question for a device makes another.
@@ -129,7 +129,7 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     if a.source is not None and b.source is not None:
         return _given_as_one(tx, a.source, b.source)
     if x is not y:
-        # The other may be a constant of the code, which is one object, or be made anew at each call.
+        # The other may be a constant of the code, which is one object, or be created anew at each call.
         raise Unsupported("identity", a=a.describe(), b=b.describe())
     given = a.source or b.source
     assert given is not None
@@ -138,12 +138,12 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
 
 
 def _is_one_for_all(value: Any) -> bool:
-    """Whether CPython keeps one object for all values like this."""
+    """Return whether CPython keeps one object for all values like this."""
     return -5 <= value <= 256 if type(value) is int else type(value) in (str, bytes) and len(value) == 0
 
 
 def _both_given(a: VariableTracker, b: VariableTracker) -> bool:
-    """Whether both are from outside, of one type, and of a kind that may have several trackers for one object."""
+    """Return whether both are external, of one type, and of a kind that may have several trackers for one object."""
     if a.source is None or b.source is None or a.mutable or b.mutable:
         return False
     if isinstance(a, (ConstantVariable, KnownVariable, FunctionVariable, InGraphVariable)):

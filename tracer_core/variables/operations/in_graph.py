@@ -54,7 +54,7 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     return value, value
 
 
-#: Fake tensors have no quantization: they would go on as if nothing had been quantized.
+#: Fake tensors have no quantization: they would behave as if nothing had been quantized.
 _QUANTIZED = frozenset({torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4})
 
 #: Python's types where torch takes a dtype. A graph's code cannot name a type.
@@ -100,7 +100,7 @@ def call_in_graph(
     kwargs: dict[str, VariableTracker],
     run: Callable[..., Any] | None = None,
 ) -> VariableTracker:
-    """Add a node for `target(*args, **kwargs)` and give the tracker of its result.
+    """Add a node for `target(*args, **kwargs)` and return the tracker of its result.
 
     Raises:
         Unsupported: an argument cannot be in a graph, or the operation needs real data, or it fails on fakes (then
@@ -116,7 +116,7 @@ def call_in_graph(
         if named.get("requires_grad", (False,))[0] is True:
             raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
-        # Whether a tensor has a format already, and is given back as it is, all strides say.
+        # Whether a tensor has a format already, and is given back as it is, all strides decide.
         tx.output.ask_strides()
     settings = tx.output.settings
     device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
@@ -143,7 +143,7 @@ def call_in_graph(
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
     """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
-    are, which are guarded. None where tensors are asked."""
+    are, which are guarded. None where tensors decide."""
     if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
         raise Unsupported("huge-constant", what="an integer that may be too large for a float")
     fixed = [settled(tx, arg) for arg in args]
@@ -154,7 +154,7 @@ def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> 
 
 
 def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
-    """Whether a size in a result is known only when the graph has run."""
+    """Return whether a size in a result is known only when the graph has run."""
     if isinstance(fake, (tuple, list)):
         return any(_has_unbacked_size(tx, item) for item in fake)
     sizes = fake.shape if isinstance(fake, torch.Tensor) else (fake,)
@@ -237,7 +237,7 @@ def _public_class(error: Exception) -> str:
 
 
 def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:
-    """See to it that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
+    """Check that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
     what is in them."""
     for tensor in tensors:
         tracked = tx.output.fakes.inputs.get(id(tensor))
@@ -258,7 +258,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def is_in_graph(tracker: VariableTracker) -> bool:
-    """Whether a tensor or symbolic number stands anywhere in `tracker`."""
+    """Return whether a tensor or symbolic number stands anywhere in `tracker`."""
     tracker = tracker.realize()
     if isinstance(tracker, InGraphVariable):
         return True

@@ -1,4 +1,4 @@
-"""What operations in place write to, and where they may refuse to: a table, and the check that reads it."""
+"""The arguments that operations in place write to, and where they may fail: a table, and the check that reads it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracer_core.variables.core.base import Tracing
 
 Part = Callable[[torch.Tensor, list[Any]], torch.Tensor]
 
-# Keys made of these alone give a view; to look at what others give may need the data.
+# Keys built from these alone give a view; other keys may need the data.
 _VIEWING_KEYS = (int, torch.SymInt, slice, type(None), type(...))
 
 
@@ -24,7 +24,7 @@ def _whole(tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
 
 
 def _item(tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
-    """The view that the key gives, if it gives one."""
+    """Return the view that the key gives, if it gives one."""
     key = operands[1]
     parts = key if isinstance(key, tuple) else (key,)
     return tensor[key] if all(type(part) in _VIEWING_KEYS for part in parts) else tensor
@@ -32,7 +32,7 @@ def _item(tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Writes:
-    """What an operation writes to of a tensor that it changes.
+    """The part of a tensor that an operation in place writes to.
 
     `part`: how much of the tensor. `first_only`: only the first operand is written to; others that are views of it
     have the same count of changes. `casts`: the result is cast to the tensor's type, which fakes do not look at.

@@ -31,7 +31,7 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
 
 
 def slice_value(tx: Tracing, key: SliceVariable) -> slice:
-    """The slice with plain numbers. Its step is looked at first."""
+    """Return the slice with plain numbers. Its step is read first."""
     message = "slice indices must be integers or None or have an __index__ method"
     step, start, stop = (
         None if constant_or(part.realize(), 0) is None else index_value(tx, part, message)

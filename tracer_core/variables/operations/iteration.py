@@ -73,7 +73,7 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
 
 
 def iterable_type(tracker: VariableTracker) -> bool:
-    """Whether values of its type can be iterated over, as far as the type says."""
+    """Return whether values of its type can be iterated over, as far as the type tells."""
     tracker = tracker.realize()
     return static_lookup(tracker.python_type(), "__iter__")[1] is not None or has_special(tracker, "__getitem__")
 
@@ -108,7 +108,7 @@ def _iterate_by_index(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
 
 
 def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
-    """The next item of an iterator, or None at its end."""
+    """Return the next item of an iterator, or None at its end."""
     iterator = iterator.realize()
     if isinstance(iterator, IteratorVariable):
         return iterator.next(tx)
@@ -133,7 +133,7 @@ def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def remaining_items(tx: Tracing, iterator: VariableTracker) -> list[VariableTracker]:
-    """All that an iterator has yet to give."""
+    """Return all that an iterator has yet to give."""
     items = []
     while (item := next_item(tx, iterator)) is not None:
         items.append(item)

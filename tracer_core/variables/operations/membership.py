@@ -1,4 +1,4 @@
-"""`in`, and equality as containers ask it."""
+"""`in`, and equality as containers use it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def membership(tx: Tracing, container: VariableTracker, item: VariableTracker) -
 
 
 def all_equal(tx: Tracing, ours: list[VariableTracker], theirs: list[VariableTracker]) -> VariableTracker | None:
-    """Whether items are equal, pair by pair, where only symbolic numbers decide; else None."""
+    """Return whether items are equal, pair by pair, where only symbolic numbers decide; else None."""
     if not _decided_by_symbols([*ours, *theirs]):
         return None
     return _joined(tx, operator.and_, list(zip(ours, theirs, strict=True)))
@@ -63,7 +63,7 @@ _MAX_SYMBOLIC = 32
 
 
 def _decided_by_symbols(items: list[VariableTracker]) -> bool:
-    """Whether all are numbers, some of them symbolic; not too many for as many nodes."""
+    """Return whether all are numbers, some of them symbolic; not too many for as many nodes."""
     if not 1 < len(items) <= 2 * _MAX_SYMBOLIC:
         return False
     numbers = [each.realize() for each in items]
@@ -77,7 +77,7 @@ def _number(tracker: VariableTracker) -> bool:
 def _joined(
     tx: Tracing, function: Callable[..., Any], pairs: list[tuple[VariableTracker, VariableTracker]]
 ) -> VariableTracker:
-    """Whether any (`or_`), or each (`and_`), of these pairs of numbers is equal."""
+    """Return whether any (`or_`), or each (`and_`), of these pairs of numbers is equal."""
     decides = function is operator.or_
     found: VariableTracker = ConstantVariable(not decides)
     for one, other in pairs:
@@ -94,12 +94,13 @@ def _joined(
 
 
 def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Equality as containers ask it: the same object, or equal."""
+    """Equality as containers use it: the same object, or equal."""
     return _surely_same(tx, a.realize(), b.realize()) or tx.truth(tx.compare("==", a, b))
 
 
 def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Whether they are one object, where that matters: what cannot be told of equal values makes no difference."""
+    """Return whether they are one object, where that matters: what cannot be told of equal values makes no
+    difference."""
     if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
         return False
     if isinstance(a, _BY_VALUE) or isinstance(b, _BY_VALUE):

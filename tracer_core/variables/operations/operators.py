@@ -36,7 +36,7 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
 
 
 def _repeated(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-    """A sequence times what says as an index how often; None where there is no such."""
+    """Return a sequence times an operand with `__index__`; None where there is no such."""
     if symbol not in ("*", "*="):
         return None
     for sequence, count in ((a, b), (b, a)):
@@ -53,8 +53,8 @@ _OF_TRUTHS = frozenset({"&", "|", "&=", "|="})
 def _as_numbers(
     tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker
 ) -> tuple[VariableTracker, VariableTracker]:
-    """The operands of an operator, one of them a symbol. The solver tells numbers from truth values, which Python
-    reckons with as it does with numbers: symbolic ones are fixed, and known ones become 0 or 1."""
+    """Return the operands of an operator, one of them a symbol. The solver tells numbers from truth values, which
+    Python reckons with as it does with numbers: symbolic ones are fixed, and known ones become 0 or 1."""
     if not isinstance(a, SymNodeVariable) and not isinstance(b, SymNodeVariable):
         return a, b
     truths = [each.python_type() is bool for each in (a, b)]
@@ -102,7 +102,7 @@ def by_table(
     b: VariableTracker,
     called: Callable[..., Any] | None = None,
 ) -> VariableTracker | None:
-    """The operator by what is known of builtin types; `called` is what computes it on constants, where that is not
+    """Apply the operator by the rules for builtin types; `called` computes it on constants, where that is not
     its function itself (an in-place operator has messages of its own)."""
     function, reflected = operation.function, operation.reflected
     done = answered(tx, function, a, b)
@@ -122,14 +122,14 @@ def by_table(
 
 
 def numeric(tracker: VariableTracker) -> bool:
-    """Whether the graph can combine it with a tensor or a symbolic number."""
+    """Return whether the graph can combine it with a tensor or a symbolic number."""
     if isinstance(tracker, InGraphVariable):
         return True
     return isinstance(tracker, ConstantVariable) and isinstance(tracker.value(), (int, float, complex))
 
 
 def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-    """The operator by methods of the operands' classes, tried in Python's order; None if neither knows."""
+    """Apply the operator by methods of the operands' classes, tried in Python's order; None if neither has one."""
     a_type, b_type = a.python_type(), b.python_type()
     reflected = operation.reflected
     tries = [(a, operation.method, b), (b, reflected, a)]
@@ -157,7 +157,7 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
 
 
 def _derives(cls: type, base: type) -> bool:
-    """Whether a class inherits from another (not whether it was registered with it)."""
+    """Return whether a class inherits from another (not whether it was registered with it)."""
     return base in cls.__mro__
 
 
@@ -168,8 +168,8 @@ def _is_not_implemented(tracker: VariableTracker) -> bool:
 def unsupported_operands(
     tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
 ) -> VariableTracker:
-    """Raise what Python raises where neither operand knows the operator. It is asked itself: sequences have messages
-    of their own."""
+    """Raise what Python raises where neither operand implements the operator. Python itself is called: sequences have
+    messages of their own."""
     try:
         function(_example(a), _example(b))
     except TypeError as error:
@@ -184,8 +184,8 @@ _EXAMPLES: dict[type, Any] = {
 
 
 def _example(tracker: VariableTracker) -> Any:
-    """A value that operators refuse in the words that they have for the real one: of a type with the same name, and
-    of the same builtin base."""
+    """Return a value that operators refuse in the words that they have for the real one: of a type with the same
+    name, and of the same builtin base."""
     cls = tracker.python_type()
     if isinstance(tracker, ConstantVariable):
         return tracker.value()
@@ -229,7 +229,7 @@ def compare(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) ->
     elif isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
         if numeric(a) and numeric(b):
             if isinstance(b, TensorVariable) and not isinstance(a, InGraphVariable):
-                # A number leaves the comparison to the tensor, which is asked the other way round.
+                # A number leaves the comparison to the tensor, whose reflected method is called.
                 swapped = getattr(operator, operation.reflected)
                 return call_in_graph(tx, "call_function", swapped, [b, a], {})
             return call_in_graph(tx, "call_function", function, [a, b], {})
@@ -269,7 +269,7 @@ def _compare_by_methods(
                 return done
             continue
         if owner is object:
-            # object.__ne__ asks __eq__ and turns the answer round; the others know nothing of the value.
+            # object.__ne__ calls __eq__ and negates the result; the others know nothing of the value.
             if method == "__ne__" and static_lookup(receiver.python_type(), "__eq__")[1] is not object:
                 equal = call_special(tx, receiver, "__eq__", [other], "")
                 if not _is_not_implemented(equal):
@@ -286,7 +286,7 @@ def _compare_by_methods(
 def _compare_inside(
     tx: Tracing, method: str, receiver: VariableTracker, other: VariableTracker
 ) -> VariableTracker | None:
-    """What a builtin type's own method says of an object that has a part of such a type."""
+    """Return the result of a builtin type's own method for an object that has a part of such a type."""
     if not isinstance(other, UserObjectVariable) or other.part is None:
         return None
     inside = receiver.part if isinstance(receiver, UserObjectVariable) else receiver

@@ -1,4 +1,5 @@
-"""Symbolic numbers where only a plain one will do: from there on the code is for that number (a guard)."""
+"""Specialize symbolic numbers where a plain one is needed: from there on the code is for that number, under a
+guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting trackers by the comparisons that Python would make."""
+"""Sort trackers by the comparisons that Python would make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tracer_core.variables.operations.indices import index_value
 
 
 class _Ordered:
-    """An item under its key, compared as the program compares; Python's own sort asks only `<`."""
+    """An item under its key, compared as the program compares; Python's own sort calls only `<`."""
 
     __slots__ = ("item", "key", "tx")
 

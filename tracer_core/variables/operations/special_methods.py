@@ -20,7 +20,7 @@ from tracer_core.variables.objects.user_objects import (
 
 
 def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
-    """A special method, looked up in the class as Python does; TypeError with `missing` if there is none."""
+    """Call a special method, looked up in the class as Python does; TypeError with `missing` if there is none."""
     cls = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
     found, owner = static_lookup(cls, name)
     bound = None if owner is None or found is None else _bind_special(tx, obj, name, found, owner)
@@ -36,12 +36,12 @@ def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owne
 
 
 def class_has(tracker: VariableTracker, name: str) -> bool:
-    """Whether the class of a value has `name`, in C or in Python. If not, it may come to: that is guarded."""
+    """Return whether the class of a value has `name`, in C or in Python. If not, it may come to: that is guarded."""
     return static_lookup(tracker.python_type(), name)[1] is not None
 
 
 def has_special(tracker: VariableTracker, name: str) -> bool:
-    """Whether operators on it go by a method of its class, rather than by a handler for builtin types."""
+    """Return whether operators on it go by a method of its class, rather than by a handler for builtin types."""
     if isinstance(tracker, UserObjectVariable):
         return static_lookup(tracker.cls, name)[1] is not None
     if isinstance(tracker, (EnumMemberVariable, ClassVariable)):
@@ -50,7 +50,7 @@ def has_special(tracker: VariableTracker, name: str) -> bool:
 
 
 def written_in_python(tracker: VariableTracker, name: str) -> bool:
-    """Whether code in Python gave the method to its class."""
+    """Return whether code in Python gave the method to its class."""
     return own_method(tracker.python_type(), name) is not None
 
 

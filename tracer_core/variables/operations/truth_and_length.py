@@ -34,7 +34,7 @@ def truth(tx: Tracing, tracker: VariableTracker) -> bool:
 
 
 def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
-    """What `__len__` returned, if it can be a length."""
+    """Return the result of `__len__`, if it can be a length."""
     result = result.realize()
     if not (isinstance(result, SymNodeVariable) and result.python_type() is int):
         message = f"{result.type_name_in_errors()!r} object cannot be interpreted as an integer"

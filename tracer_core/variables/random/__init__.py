@@ -1,4 +1,4 @@
-"""Random generators of Python and NumPy: their draws become calls that the generated code makes before the graph.
+"""Random generators of Python and NumPy: their draws become calls in the generated code, before the graph.
 
-In: generators with their sources. Out: sources of what is drawn.
+In: generators with their sources. Out: sources of the drawn values.
 """

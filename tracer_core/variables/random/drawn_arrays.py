@@ -1,4 +1,4 @@
-"""Arrays and numbers that are there before the graph runs: what a random generator drew, and what it is given.
+"""Arrays and numbers that exist before the graph runs: draws of a random generator, and their arguments.
 
 The generated code reads single numbers of a drawn array where it draws, so that they are numbers drawn like others.
 """
@@ -35,8 +35,8 @@ _MAX_NUMBERS = 64
 
 
 def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | None:
-    """The number, scalar or array that is at `source` once the generated code has drawn it, of the type and layout of
-    `example`. None where no tensor stands for it."""
+    """Return the number, scalar or array that is at `source` once the generated code has drawn it, of the type and
+    layout of `example`. None where no tensor stands for it."""
     if type(example) in (int, float):
         return drawn_number(tx, source, type(example))
     if not isinstance(example, (np.ndarray, np.generic)) or example.dtype not in DTYPES:
@@ -79,7 +79,7 @@ def before_the_graph(tx: Tracing, tracker: VariableTracker) -> tuple[VariableTra
 
 
 def _drawn_source(array: ArrayVariable) -> Source | None:
-    """Where the generated code keeps an array that it drew."""
+    """Return the source of an array that the generated code drew."""
     at = array.tensor.source
     return at.of if isinstance(at, ConvertedSource) and isinstance(at.of, DrawnSource) else None
 

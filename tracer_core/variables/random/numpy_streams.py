@@ -1,7 +1,7 @@
-"""NumPy's random generators: their draws become calls that the generated code makes before the graph.
+"""NumPy's random generators: their draws become calls in the generated code, before the graph.
 
-What a draw gives (a number, a scalar, an array, its dtype and shape) hangs on its arguments alone, and is found by
-making the same call on a generator of our own.
+The kind of a draw's result (a number, a scalar, an array, its dtype and shape) depends on its arguments alone, and is
+found by making the same call on a generator of our own.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
     return BuiltinVariable(value, source)
 
 
-# --- generators made by the program ----------------------------------------------------------------------------
+# --- generators created in the trace --------------------------------------------------------------------------
 
 _BIT_GENERATORS = (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
 

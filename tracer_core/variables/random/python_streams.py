@@ -29,7 +29,7 @@ MAX_BITS = 62
 
 
 class RandomStreamVariable(VariableTracker):
-    """A random generator. `known` is a real one in the present state, where the trace made it."""
+    """A random generator. `known` is a real one in the present state, where it was created in the trace."""
 
     __slots__ = ("cls", "known")
     kind = "random generator"
@@ -56,7 +56,7 @@ class RandomStreamVariable(VariableTracker):
 
 
 class DrawnObjectVariable(VariableTracker):
-    """What a draw gives that is no number (the state of a generator): it can only be handed on."""
+    """The result of a draw that is no number (the state of a generator): it can only be passed on."""
 
     __slots__ = ("cls",)
     kind = "drawn object"
@@ -122,7 +122,7 @@ def drawn(
 
 
 def made(tx: Tracing, function: Any, args: list[VariableTracker]) -> DrawnSource:
-    """Have the generated code make a generator, or what one is made of, where draws are made.
+    """Have the generated code create a generator, or its parts, where draws happen.
 
     Raises:
         Unsupported: an argument is not there before the graph, or is refused: plain Python shall raise.
@@ -148,7 +148,7 @@ def drawn_number(tx: Tracing, source: Source, cls: type) -> VariableTracker:
 
 
 def _from_source(tracker: VariableTracker) -> bool:
-    """Whether it is a number found, or drawn, before the graph runs."""
+    """Return whether it is a number found, or drawn, before the graph runs."""
     return isinstance(tracker, SymNodeVariable) and tracker.source is not None
 
 
@@ -182,7 +182,7 @@ def _is_number(tracker: VariableTracker) -> bool:
 
 
 def _type_of_result(tx: Tracing, name: str, args: Any, kwargs: Any) -> type:
-    """The type that the method gives for these constants, tried on a generator of our own."""
+    """Return the type that the method gives for these constants, tried on a generator of our own."""
     values, named = [arg.value() for arg in args], {key: arg.value() for key, arg in kwargs.items()}
     try:
         cls = type(getattr(random.Random(0), name)(*values, **named))
@@ -273,7 +273,7 @@ def _population(tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def _common_type(items: Sequence[VariableTracker]) -> type:
-    """The type of numbers that all items have: only then is the type of one drawn from them known."""
+    """Return the type of numbers that all items have: only then is the type of one drawn from them known."""
     realized = [item.realize() for item in items]
     types = {item.python_type() for item in realized}
     known = all(_is_number(item) or _from_source(item) for item in realized)

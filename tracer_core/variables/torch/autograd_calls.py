@@ -1,4 +1,4 @@
-"""What hooks into autograd and is not traced: calls of `torch.autograd.Function`, hooks of modules, tensors and of
+"""Hooks into autograd that are not traced: calls of `torch.autograd.Function`, hooks of modules, tensors and of
 what is saved for the backward pass. Each breaks the graph by its name."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: Var
 @handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)
 @handles(torch.nn.Module._get_backward_pre_hooks, NNModuleVariable)
 def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
-    """A module's call asks for them where there are some."""
+    """A module's call runs them where there are some."""
     raise Unsupported("backward-hooks", cls=module.cls.__qualname__)
 
 

@@ -1,4 +1,4 @@
-"""`torch.distributions`: what its checks of arguments need beyond Python."""
+"""`torch.distributions`: handlers that its checks of arguments need."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def is_all_true(tx: Tracing, tensor: TensorVariable) -> VariableTracker | None:
 
 @handles(utils._lazy_property_and_property)
 def lazy_property_of_a_class(tx: Tracing, wrapped: VariableTracker) -> VariableTracker | None:
-    """What a property that is computed once is, asked of the class: only its type is looked at."""
+    """Call the wrapper of a lazily computed property that is read from the class: only its type matters."""
     made = utils._lazy_property_and_property(wrapped.realize().value())
     return tx.build(made, ConstSource.of_object(made))

@@ -1,4 +1,4 @@
-"""Forward-mode differentiation: levels entered and left, dual tensors made and taken apart, as nodes."""
+"""Forward-mode differentiation: levels entered and left, dual tensors created and unpacked, as nodes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def exit_dual_level(tx: Tracing, *, level: VariableTracker) -> VariableTracker:
 
 @handles(forward_ad._maybe_load_decompositions)
 def maybe_load_decompositions(tx: Tracing) -> VariableTracker:
-    """What it loads is needed when the graph runs, and here as well."""
+    """Load torch's decompositions: they are needed when the graph runs, and here as well."""
     forward_ad._maybe_load_decompositions()  # type: ignore[no-untyped-call]
     tx.output.add_node("call_function", forward_ad._maybe_load_decompositions, (), {}, None)
     return NONE

@@ -1,4 +1,4 @@
-"""Torch functions that are not simply nodes: settings, questions, and what looks at Python objects."""
+"""Torch functions that are not simply nodes: settings, predicates, and functions of Python objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracer_core.variables.operations.in_graph import is_in_graph
 
 @handles(torch._C._log_api_usage_once)
 def log_api_usage_once(tx: Tracing, *args: VariableTracker) -> VariableTracker:
-    """Only a back end for statistics, which nobody has, would see it."""
+    """Do nothing: only a back end for statistics could observe the call."""
     return NONE
 
 
@@ -75,7 +75,7 @@ def takes_the_data_of(tx: Tracing, tensor: TensorVariable, other: TensorVariable
 
 @handles(torch._C._nn._parse_to)
 def parse_to(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
-    """What `module.to` makes of its arguments: of a tensor, only which one it is matters."""
+    """Parse the arguments of `module.to`. Of a tensor, only which one it is matters."""
     known = [arg.realize() for arg in args]
     values = [arg.fake if isinstance(arg, TensorVariable) else constant_or(arg, arg) for arg in known]
     named = {name: constant_or(value.realize(), value) for name, value in kwargs.items()}

@@ -1,8 +1,8 @@
 """Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does without.
 
-One entry in `GRAPH_MANAGERS` a class says how. What is entered is entered for real while the program is walked, and
-left again when the walk is over (`tracer_core.graph.settings`). Managers that only change settings need no entry:
-their Python is walked, and the settings are nodes.
+One entry in `GRAPH_MANAGERS` per class describes how. A manager is entered for real while the program is traced, and
+left again when the attempt is over (`tracer_core.graph.settings`). Managers that only change settings need no entry:
+their Python is inlined, and the settings are nodes.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tracer_core.variables.objects.user_objects import UserObjectVariable
 
 @dataclass(frozen=True, slots=True)
 class GraphManager:
-    """How a class of context managers stands in the graph.
+    """How a class of context managers is written in the graph.
 
     Args:
         attributes: those of the manager that `enter` is called with, in order.
         enter, leave: the functions of the two nodes; `leave` takes what `enter` gave. None: nothing to do.
-        in_graph: whether there are nodes; else the walk alone enters it.
+        in_graph: whether there are nodes; else the trace alone enters it.
         settings: what it changes.
         keeps: attributes that entering sets, and what they are of the attributes above before it is entered.
         gives_itself: whether `__enter__` returns the manager.
@@ -87,7 +87,7 @@ GRAPH_MANAGERS: dict[Any, GraphManager] = {
     ),
     # Profilers see the operations of the graph, not the labels.
     record_function: GraphManager(gives_itself=True),
-    # Overrides are applied while the program is walked: the graph has what came out.
+    # Overrides are applied while the program is traced: the graph has what came out.
     **{
         cls: GraphManager(
             enter=partial(_entered, cls), leave=_leave_plainly, settings=("torch_function",), in_graph=False

@@ -1,7 +1,7 @@
-"""`torch.optim`: walked as it runs without a compiler, so that its steps give plain Python's numbers.
+"""`torch.optim`: traced as it runs without a compiler, so that its steps give plain Python's numbers.
 
-Asked whether it is being compiled, it would choose other formulas, which round otherwise. Its step counters are
-tensors whose items it computes with in Python; so does the graph, with numbers unknown while tracing.
+If `torch.compiler.is_compiling()` returned True, it would choose other formulas, which round otherwise. Its step
+counters are tensors whose items it computes with in Python; so does the graph, with numbers unknown while tracing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
 def group_tensors(
     tx: Tracing, lists: VariableTracker, with_indices: VariableTracker = ConstantVariable(False)
 ) -> VariableTracker | None:
-    """Asked of the function itself, with the fakes, which alone knows in which order it gives the groups."""
+    """Call the function itself, with the fakes: it alone knows in which order it gives the groups."""
     rows = [row.realize().items_or_none(tx) for row in lists.realize().items_or_none(tx) or ()]
     known = [[item.realize() for item in row] for row in rows if row is not None]
     fakes = [[item.fake for item in row] for row in known]

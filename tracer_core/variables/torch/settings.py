@@ -1,7 +1,8 @@
-"""Torch's settings in the traced program: asked for, they are constants; changed, they change in the graph as well.
+"""Torch's settings in the traced program: when read, they are constants; when changed, they change in the graph as
+well.
 
-Both tables are in `tracer_core.host.global_state`. A change becomes a node and is made at once, so that what follows
-is traced under it; `tracer_core.graph.settings` puts it back.
+Both tables are in `tracer_core.host.global_state`. A change becomes a node and takes effect at once, so that what
+follows is traced under it; `tracer_core.graph.settings` puts it back.
 """
 
 from __future__ import annotations

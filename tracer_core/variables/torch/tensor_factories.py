@@ -1,6 +1,6 @@
-"""`torch.tensor` of numbers that only the graph knows: tensors of one element, sizes, numbers that vary.
+"""`torch.tensor` of numbers that are unknown at trace time: tensors of one element, sizes, numbers that vary.
 
-torch itself is asked on stand-ins, constants of the same types, what it gives. The graph has torch's own way to say
+torch itself is called with stand-ins, constants of the same types. The graph has torch's own way to write
 it in terms of tensors, which is the same where each number is converted once.
 """
 
@@ -24,7 +24,7 @@ _STAND_INS: dict[type, Any] = {int: 1, float: 1.5}
 
 
 def _maker(function: Callable[..., torch.Tensor]) -> Any:
-    """A handler for calls of `function(data, dtype=..., ...)`."""
+    """Return a handler for calls of `function(data, dtype=..., ...)`."""
 
     def handler(tx: Tracing, data: VariableTracker, /, **kwargs: VariableTracker) -> VariableTracker | None:
         named = {key: value.realize() for key, value in kwargs.items()}
@@ -46,7 +46,7 @@ for _function in (torch.tensor, torch.as_tensor):
 def new_tensor(
     tx: Tracing, self: TensorVariable, data: VariableTracker, /, **kwargs: VariableTracker
 ) -> VariableTracker | None:
-    """Of this tensor's dtype and on its device, if not told otherwise."""
+    """Create a tensor of this one's dtype and on its device, unless arguments say otherwise."""
     own = {"device": ConstantVariable(self.fake.device), "dtype": ConstantVariable(self.fake.dtype)}
     named = {**own, **{key: value for key, value in kwargs.items() if constant_or(value.realize()) is not None}}
     data = data.realize()
@@ -60,7 +60,7 @@ def new_tensor(
 def new(
     tx: Tracing, self: TensorVariable, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker | None:
-    """Of sizes: an empty tensor. (A graph knows only plain tuples, which `new` takes for what is in the tensor.)"""
+    """Create an empty tensor of these sizes. (A graph knows only plain tuples, which `new` treats as contents.)"""
     args = tuple(arg.realize() for arg in args)
     if len(args) == 1 and isinstance(args[0], SizeVariable):
         sizes: VariableTracker = args[0]
@@ -72,7 +72,7 @@ def new(
 
 
 def _legacy(cls: Any) -> Any:
-    """A handler for `torch.LongTensor([1, 2])` and its kin: of a sequence of numbers, or of sizes."""
+    """Return a handler for `torch.LongTensor([1, 2])` and the like: of a sequence of numbers, or of sizes."""
 
     def handler(tx: Tracing, *args: VariableTracker) -> VariableTracker | None:
         if tx.output.settings.start and tx.output.settings.changed("default_dtype"):
@@ -105,10 +105,10 @@ for _cls in _LEGACY:
 def _of_numbers(
     tx: Tracing, data: VariableTracker, ask: Callable[[Any], torch.Tensor], named: Kwargs
 ) -> VariableTracker | None:
-    """A new tensor of nested lists of numbers, some of them in the graph; None where it is of anything else.
+    """Return a new tensor of nested lists of numbers, some of them in the graph; None where it is of anything else.
 
     Args:
-        ask: what is called, on constants.
+        ask: the function to call, on constants.
         named: keyword arguments for the call in the graph.
     """
     numbers = _numbers(data)
@@ -128,7 +128,7 @@ def _of_numbers(
 
 
 def _numbers(data: VariableTracker) -> list[VariableTracker] | None:
-    """All numbers in nested lists and tuples; None where there is anything else."""
+    """Return all numbers in nested lists and tuples; None where there is anything else."""
     data = data.realize()
     if isinstance(data, SequenceVariable) and data.python_type() in (list, tuple, torch.Size):
         found = [_numbers(item) for item in data.items]
@@ -142,7 +142,7 @@ def _numbers(data: VariableTracker) -> list[VariableTracker] | None:
 
 
 def _filled(data: VariableTracker, fill: Any) -> Any:
-    """`data` as lists of what `fill` makes of each number."""
+    """Return `data` as lists, with `fill` applied to each number."""
     data = data.realize()
     return [_filled(item, fill) for item in data.items] if isinstance(data, SequenceVariable) else fill(data)
 
@@ -161,7 +161,7 @@ def _stand_in(number: VariableTracker) -> Any:
 
 
 def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
-    """What torch gives for constants; where it raises, plain Python shall raise the same."""
+    """Torch's result for constants; where it raises, plain Python shall raise the same."""
     try:
         return ask(data)
     except Exception as error:  # noqa: BLE001
@@ -170,8 +170,8 @@ def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
 
 
 def _converted(tx: Tracing, number: VariableTracker, to: torch.dtype) -> VariableTracker:
-    """A part of the new tensor, such that the graph converts it as torch does: integers become floats by way of
-    double precision, and what does not fit is refused."""
+    """Return a part of the new tensor, such that the graph converts it as torch does: integers become floats by way
+    of double precision, and what does not fit is refused."""
     fractional = to.is_floating_point or to.is_complex
     if isinstance(number, TensorVariable):
         given = number.fake.dtype
@@ -204,7 +204,7 @@ def _bounds(to: torch.dtype) -> tuple[int, int]:
 
 
 def _surely_within(tx: Tracing, number: SymNodeVariable, least: int, most: int) -> bool:
-    """Whether a symbolic int lies in these bounds, which is guarded."""
+    """Return whether a symbolic int lies in these bounds, which is guarded."""
     from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
     try:

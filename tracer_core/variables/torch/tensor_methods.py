@@ -1,4 +1,5 @@
-"""Attributes and methods of tensors that are not simply nodes: what the fake tensor answers, and what breaks."""
+"""Attributes and methods of tensors that are not simply nodes: those read from the fake tensor, and those that break
+the graph."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ for _name in (
 
 
 def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
-    """What the guard on a tensor does not look at: the real one's as the frame starts, under a guard of its own."""
+    """Return an attribute that the guard on a tensor does not check: the real one's as the frame starts, under a
+    guard of its own."""
     if self.source is None:
         return getattr(self.fake, name)
     real = getattr(tx.trace.real_value(self), name)
@@ -103,8 +105,8 @@ def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Va
 
 
 def _leads_nowhere(tx: Tracing, fake: torch.Tensor, asked: Sequence[Any]) -> bool:
-    """Whether strides are asked that no element is found by: of a tensor without any, or of dimensions of size 1
-    (where it is no view of an input, whose strides views follow)."""
+    """Return whether strides are read that no element is found by: of a tensor without any, or of dimensions of size
+    1 (where it is no view of an input, whose strides views follow)."""
     if any(type(n) is int and n == 0 for n in fake.shape):
         return True
     given = any(storage_of(fake) == storage_of(each.fake) for each in tx.output.fakes.inputs.values())
@@ -181,7 +183,7 @@ def data(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 @setter(TensorVariable, "data")
 def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
-    """It looks at the memory of `value` from now on. The fake counts that as a change, which says that it is one."""
+    """Set `tensor.data`: it shares the memory of `value` from now on. Its fake counts that as a change."""
     if not isinstance(value, TensorVariable) or not _may_be_data(self.fake, value.fake):
         raise Unsupported("set-attribute", name="data", type=self.python_type_name())
     if not tx.output.runs_as_it_is:
@@ -195,7 +197,7 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
 
 
 def _may_be_data(fake: torch.Tensor, value: torch.Tensor) -> bool:
-    """Whether it is enough that the one looks at the memory of the other."""
+    """Return whether it is enough that the one looks at the memory of the other."""
     described = [(each.dtype, each.device, each.layout, each.is_conj(), each.is_neg()) for each in (fake, value)]
     unwatched = fake._base is None or fake.is_leaf
     plain = unwatched and not fake.is_inference() and not value.is_inference()
@@ -227,7 +229,7 @@ def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
 
 
 def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
-    """Whether torch will take `value` without a word."""
+    """Return whether torch will take `value` without a word."""
     if not isinstance(value, TensorVariable):
         return isinstance(value, ConstantVariable) and value.value() is None
     if value is self or not self.fake.is_leaf:
@@ -288,7 +290,7 @@ def _changes_metadata(name: str) -> Any:
 
 
 def _makes_another_view(name: str) -> bool:
-    """Whether torch says of the method that it changes how a tensor lies in memory."""
+    """Return whether torch declares that the method changes how a tensor lies in memory."""
     packet = getattr(torch.ops.aten, name, None)
     overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else ()  # type: ignore[no-untyped-call]
     return any(torch.Tag.inplace_view in getattr(packet, overload).tags for overload in overloads)

@@ -20,7 +20,7 @@ from tracer_core.variables.objects.nn_module import NNModuleVariable
 
 
 class TransformedFunctionVariable(VariableTracker):
-    """What `transform(function, *args, **keywords)` returned in the trace. Generated code calls `transform` again."""
+    """The result of `transform(function, *args, **keywords)` in the trace. Generated code calls `transform` again."""
 
     __slots__ = ("args", "function", "keywords", "transform")
     kind = "transformed function"
@@ -66,7 +66,7 @@ _TRANSFORMED = (
 
 
 def _short(function: VariableTracker) -> str:
-    """The function's name in the name of what it was transformed into."""
+    """Return the function's name in the name of what it was transformed into."""
     function = function.realize()
     if isinstance(function, TransformedFunctionVariable):
         return function.describe()
@@ -95,7 +95,7 @@ def _register(transform: Any) -> None:
 
 
 def _placeholder() -> None:
-    """What a transform is tried on."""
+    """The function that a transform is tried on."""
 
 
 for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize"):
