@@ -1,4 +1,4 @@
-"""The page that follows one tensor: its program runs, what it says to evaluate can be, and all that it names exists."""
+"""The page that follows one tensor: its program runs, what it says to evaluate can be, what it names exists."""
 
 from __future__ import annotations
 
