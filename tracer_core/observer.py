@@ -46,7 +46,7 @@ class Observer:
     # --- calls: a Python frame whose code we know starts -------------------------------------------------
     def on_call(self, code: CodeType, module: str | None = None) -> None:
         """A frame of `code` starts and its cached versions are about to be tried. `module` is the name of the class
-        of the module that it calls, where it is of `torch.nn.Module` itself (`code_names.module_called`)."""
+        of the module that it calls, where it is of `torch.nn.Module` itself (`names.code.module_called`)."""
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first

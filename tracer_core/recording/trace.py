@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import file, schema
+from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.steps import Step, Steps
@@ -74,14 +75,14 @@ class Trace:
         return self.data.compilations
 
     @property
-    def graphs(self) -> list[schema.Graph]:
+    def graphs(self) -> list[RecordedGraph]:
         """The graphs that were completed, in order; `all_graphs` has those of failed attempts too."""
         completed = {compilation.graph for compilation in self.compilations}
-        return [graph for graph in self.data.graphs if graph.id in completed]
+        return [graph for graph in self.all_graphs if graph.id in completed]
 
-    @property
-    def all_graphs(self) -> list[schema.Graph]:
-        return self.data.graphs
+    @cached_property
+    def all_graphs(self) -> list[RecordedGraph]:
+        return [RecordedGraph.of(graph, self.nodes) for graph in self.data.graphs]
 
     @property
     def nodes(self) -> list[schema.Node]:

@@ -10,7 +10,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.operations.in_graph import is_in_graph
 
 
@@ -35,6 +35,21 @@ for _name in ("is_floating_point", "is_complex", "is_signed", "numel", "is_conj"
     @handles(getattr(torch, _name), TensorVariable)
     def question(tx: Tracing, obj: TensorVariable, name: str = _name) -> VariableTracker:
         return tx.call_method(obj, name, [], {})
+
+
+_NUMBERS = (int, float, complex)
+
+
+@handles(torch.result_type, VariableTracker, VariableTracker)
+def result_type(tx: Tracing, tensor1: VariableTracker, tensor2: VariableTracker) -> VariableTracker | None:
+    """Answer from the dtypes and numbers of dimensions of fakes; of a number, only its type counts."""
+    operands = [tensor1.realize(), tensor2.realize()]
+    if not any(isinstance(each, InGraphVariable) for each in operands):
+        return None
+    if not all(isinstance(each, TensorVariable) or issubclass(each.python_type(), _NUMBERS) for each in operands):
+        return None
+    asked = [each.fake if isinstance(each, TensorVariable) else each.python_type()() for each in operands]
+    return ConstantVariable(torch.result_type(*asked))
 
 
 def _never_overridden(tx: Tracing, *args: VariableTracker) -> VariableTracker:

@@ -118,6 +118,11 @@ def numel(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return wrap_number(tx, self.fake.numel())
 
 
+@getter(TensorVariable, "nbytes")
+def nbytes(tx: Tracing, self: TensorVariable) -> VariableTracker:
+    return wrap_number(tx, self.fake.numel() * self.fake.element_size())
+
+
 @method(TensorVariable, "dim", "ndimension")
 def dim(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return ConstantVariable(self.fake.dim())

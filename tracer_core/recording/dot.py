@@ -1,0 +1,47 @@
+"""Graphs of a recording as text in Graphviz's language."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tracer_core.recording import schema
+from tracer_core.recording.words import node_text
+
+
+class RecordedGraph(schema.Graph, gc=False):
+    """A graph with the recording's nodes at hand."""
+
+    all_nodes: list[schema.Node]
+
+    @staticmethod
+    def of(graph: schema.Graph, nodes: list[schema.Node]) -> RecordedGraph:
+        return RecordedGraph(**msgspec.structs.asdict(graph), all_nodes=nodes)
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's language: a box for each node, an edge from each node to those that use it.
+
+        Nodes that were dropped before the graph was complete are left out. Boxes are named by the nodes' ids.
+        """
+        nodes = [node for node in map(self.all_nodes.__getitem__, self.nodes) if node.live]
+        boxes = [f"  {node.id} [label={_quoted(_label(node))}];" for node in nodes]
+        shown = {node.id for node in nodes}
+        edges = [f"  {used} -> {node.id};" for node in nodes for used in node.inputs if used in shown]
+        return "\n".join([f"digraph {_quoted(self.name)} {{", "  node [shape=box];", *boxes, *edges, "}", ""])
+
+    def __repr__(self) -> str:
+        return f"<graph {self.name!r}: {len(self.nodes)} nodes>"
+
+
+def _label(node: schema.Node) -> str:
+    """What the node computes, and below it what its result is like."""
+    return "\n".join([node_text(node), *(_fake_text(fake) for fake in node.fakes)])
+
+
+def _fake_text(fake: schema.FakeMeta) -> str:
+    return f"{fake.dtype}[{', '.join(fake.shape)}]" if fake.dtype else fake.type
+
+
+def _quoted(text: str) -> str:
+    """`text` as a string of Graphviz's, in which a backslash begins an escape."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
