@@ -40,6 +40,7 @@ def init_in_c(tx: Tracing, made: ExceptionVariable, args: Args, kwargs: Kwargs) 
     """What the `__init__` written in C that the exception's class has makes of it."""
     if kwargs:
         _check_keywords(tx, made.cls, kwargs)
+    tx.trace.journal.save(made)
     made.args = list(args)
     if issubclass(made.cls, OSError):
         _init_os_error(made)

@@ -51,6 +51,17 @@ def note_made(tx: Tracing, cls: type) -> None:
     tx.trace.libraries.made.add(cls)
 
 
+def forget_made(since: int) -> None:
+    """The classes made since there were so many of them do not exist."""
+    while len(made) > since:
+        _forget(made.popitem()[0])
+
+
+def _forget(cls: type) -> None:
+    global lingering
+    lingering |= not _leave_bases(cls)
+
+
 def made_for(value: Any) -> MadeClass | None:
     """The class made in the trace that `value` is, or is an instance of, or has inside it."""
     if isinstance(value, ALIASES):
@@ -74,14 +85,13 @@ class Written:
 @contextlib.contextmanager
 def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
     """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
-    global current, placeholders, made, lingering
+    global current, placeholders, made
     before = current, placeholders, made
     current, placeholders, made = overlay, stand_ins, {}
     try:
         yield
     finally:
-        stayed = [cls for cls in reversed(made) if not _leave_bases(cls)]
-        lingering |= bool(stayed)
+        forget_made(since=0)
         current, placeholders, made = before
 
 
