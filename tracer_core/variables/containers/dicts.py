@@ -268,7 +268,7 @@ class SetVariable(VariableTracker):
         Raises:
             Unsupported: it may have to be put back as it was, and the order of its items cannot be.
         """
-        if self.real is not None and tx.trace.journal.is_kept(self):
+        if self.real is not None and tx.trace.journal.is_kept(self.uid):
             raise Unsupported("set-kept", what=self.describe())
 
     def add(self, tx: Tracing, item: VariableTracker) -> None:

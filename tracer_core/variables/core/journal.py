@@ -21,11 +21,12 @@ _UNSET = object()
 class JournalMark:
     """What was saved since the mark. Trackers with uids from `born` on were created since."""
 
-    __slots__ = ("born", "saved")
+    __slots__ = ("born", "saved", "undo")
 
     def __init__(self) -> None:
         self.born = next_uid()
         self.saved: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.undo: list[Callable[[], object]] = []
 
     def is_new(self, holder: object) -> bool:
         return isinstance(holder, VariableTracker) and holder.uid >= self.born
@@ -46,14 +47,14 @@ class Journal:
             if id(holder) not in mark.saved and not mark.is_new(holder):
                 mark.saved[id(holder)] = holder, _fields(holder)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a mark that the trace may go back to."""
-        return bool(self._open)
+    def on_roll_back(self, undo: Callable[[], object]) -> None:
+        """Have `undo` called should the trace go back to before this moment, the latest first."""
+        if self._open:
+            self._open[-1].undo.append(undo)
 
-    def is_kept(self, holder: VariableTracker) -> bool:
-        """Whether it was there at an open mark, and must be as it was should the trace go back there."""
-        return bool(self._open) and not self._open[-1].is_new(holder)
+    def is_kept(self, uid: int) -> bool:
+        """Whether what has this uid was there at an open mark, and must be as it was should the trace go back."""
+        return bool(self._open) and uid < self._open[-1].born
 
     def mark(self) -> JournalMark:
         mark = JournalMark()
@@ -68,6 +69,8 @@ class Journal:
     def _close(self, until: JournalMark) -> JournalMark:
         assert until in self._open, "the mark is closed already"
         mark = self._open.pop()
+        for undo in reversed(mark.undo):
+            undo()
         for holder, fields in mark.saved.values():
             for name, value in fields.items():
                 if value is not _UNSET:
@@ -84,6 +87,7 @@ class Journal:
         del self._open[-1]
         if self._open:
             outer = self._open[-1]
+            outer.undo += mark.undo
             for key, (holder, fields) in mark.saved.items():
                 if not outer.is_new(holder):
                     outer.saved.setdefault(key, (holder, fields))
@@ -96,9 +100,12 @@ def _fields(holder: Any) -> dict[str, Any]:
 
 @functools.cache
 def _names(cls: type) -> tuple[str, ...]:
-    """The slots of a class and its bases."""
+    """The slots of a class and its bases whose values the trace may change."""
     held = [vars(base).get("__slots__", ()) for base in cls.__mro__]
-    return tuple(name for slots in held for name in slots if name != "__weakref__")
+    return tuple(name for slots in held for name in slots if name not in _FIXED)
+
+
+_FIXED = frozenset({"__weakref__", "uid", "globals"})
 
 
 def _copied(value: Any) -> Any:

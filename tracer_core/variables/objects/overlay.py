@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.class_origins import class_in_c
+from tracer_core.errors import Unsupported
 from tracer_core.host.as_found import put_back_attributes
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.base import Tracing, next_uid
 
 Overlay = dict[type, dict[str, Any]]
 
@@ -28,10 +29,12 @@ ABSENT = object()
 
 @dataclass(slots=True)
 class MadeClass:
-    """A class that the trace made, and the number of the root frame's instruction at which it did."""
+    """A class that the trace made, and the number of the root frame's instruction at which it did. Its `uid` says
+    which trackers were created before it."""
 
     cls: type
     root_step: int
+    uid: int
 
 
 #: The overlay of the walk at hand, the tracker of each placeholder by its id, and the classes that the walk has made;
@@ -47,18 +50,26 @@ put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 
 def note_made(tx: Tracing, cls: type) -> None:
     """The instruction at hand has made the class, which exists for the trace alone."""
-    made[cls] = MadeClass(cls, tx.root_step)
+    if cls not in made:
+        tx.trace.journal.on_roll_back(lambda: _forget(cls))
+    made[cls] = MadeClass(cls, tx.root_step, next_uid())
     tx.trace.libraries.made.add(cls)
 
 
-def forget_made(since: int) -> None:
-    """The classes made since there were so many of them do not exist."""
-    while len(made) > since:
-        _forget(made.popitem()[0])
+def refuse_if_kept(tx: Tracing, cls: type, what: str) -> None:
+    """To be called before a class that the trace made is changed itself.
+
+    Raises:
+        Unsupported: it may have to be put back as it was.
+    """
+    if tx.trace.journal.is_kept(made[cls].uid):
+        raise Unsupported("set-class-attribute", what=what)
 
 
 def _forget(cls: type) -> None:
+    """The class does not exist any more."""
     global lingering
+    made.pop(cls, None)
     lingering |= not _leave_bases(cls)
 
 
@@ -91,7 +102,8 @@ def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[
     try:
         yield
     finally:
-        forget_made(since=0)
+        for cls in reversed(list(made)):
+            _forget(cls)
         current, placeholders, made = before
 
 
