@@ -9,14 +9,14 @@ from typing import Any
 from unittest import mock
 
 from tests.variables.whole_state import State
-from tracer_core import warned
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
+from tracer_core.host import warned
 from tracer_core.interpreter import machine
 from tracer_core.interpreter.machine import Interpreter, MustRestart
-from tracer_core.variables.base import NotConstant
-from tracer_core.variables.frames import Frame
-from tracer_core.variables.tracing import ObservedException
+from tracer_core.variables.core.base import NotConstant
+from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.functions.frames import Frame
 
 Handler = Callable[[Any, Frame, Instruction], Any]
 ENDS = (Unsupported, NotConstant, ObservedException, MustRestart, RecursionError)

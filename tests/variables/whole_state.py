@@ -13,10 +13,10 @@ from typing import Any
 from tracer_core.graph.output import OutputGraph
 from tracer_core.interpreter.machine import Interpreter
 from tracer_core.sources import Source
-from tracer_core.variables.dicts import SetVariable
-from tracer_core.variables.journal import Journal
+from tracer_core.variables.containers.dicts import SetVariable
+from tracer_core.variables.core.journal import Journal
 
-_OURS = ("tracer_core.variables", "tracer_core.interpreter", "tracer_core.graph.libraries")
+_OURS = ("tracer_core.variables", "tracer_core.interpreter", "tracer_core.guards.kinds.libraries")
 _NOT_WALKED = (Interpreter, OutputGraph, Journal, Source, type)
 _OF_THE_PROGRAM: dict[str, Callable[[Any], Iterable[Any]]] = {
     "real": lambda real: [real],

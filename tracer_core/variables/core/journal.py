@@ -7,7 +7,6 @@ nothing that is left after the way back leads there.
 
 from __future__ import annotations
 
-import array
 import functools
 import random
 from collections.abc import Callable
@@ -123,8 +122,6 @@ def _same_stream(stream: random.Random) -> random.Random:
 _COPIES: dict[type, Callable[[Any], Any]] = {
     list: list,
     dict: dict,
-    bytearray: bytearray,
-    array.array: lambda held: held[:],
     random.Random: _same_stream,
 }
 """(A set that has its items in Python's own order is not here: a copy may order them otherwise.)"""
