@@ -454,6 +454,13 @@ _reason(
     "Use a list or a dict, whose order is fixed.",
 )
 _reason(
+    "set-kept",
+    "A function that is handed to torch changes a {what} that was created outside of it.",
+    "Should the rest of the function turn out not to be traceable, the set has to be as it was, in the same order.",
+    "Create the set inside the function.",
+    "Use a list or a dict.",
+)
+_reason(
     "dict-reshaped",
     "A {what} is iterated over while keys are put in and taken out.",
     "What comes next then depends on how Python keeps the keys in memory.",

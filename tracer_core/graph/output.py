@@ -117,6 +117,10 @@ class OutputGraph:
         cut_back(self._tables(), mark.lengths)
         self._context.noted, self._context.nested = mark.noted, mark.nested
 
+    def keep(self, mark: OutputMark) -> None:
+        """The mark is not gone back to."""
+        self.settings.keep(mark.settings)
+
     # --- guards -------------------------------------------------------------------------------------------
 
     def guard(self, guard: Guard) -> None:

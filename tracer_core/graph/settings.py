@@ -53,17 +53,20 @@ class SettingsMark:
     """The settings touched so far, as they are, and the managers that the program is in."""
 
     values: dict[str, Any]
-    entered: list[Entered]
+    entered: int
+    held: int
 
 
 @dataclass(slots=True)
 class TracedSettings:
     """`start` has the settings touched so far, as they were when the frame started; `entered` what the program is in,
-    the innermost last; `left` what it leaves changed, once that is known."""
+    the innermost last; `left` what it leaves changed, once that is known. The first `held` of those entered cannot be
+    left, as there is no way back into them."""
 
     start: dict[str, Any] = field(default_factory=dict)
     entered: list[Entered] = field(default_factory=list)
     left: list[Change] = field(default_factory=list)
+    held: int = 0
 
     def touch(self, *settings: str) -> None:
         """Note that the program is about to change these. (Those that are read on demand belong together: all are
@@ -84,6 +87,11 @@ class TracedSettings:
         """Return whether a setting is not as it was at the start."""
         return setting in self.start and PROPERTIES[setting].read() != self.start[setting]
 
+    def innermost(self, manager: Any) -> Entered | None:
+        """The manager last entered, if it is this one and may be left."""
+        last = self.entered[-1] if len(self.entered) > self.held else None
+        return last if last is not None and last.manager is manager else None
+
     def leave(self, entered: Entered) -> None:
         self.entered.remove(entered)
         entered.leave()
@@ -98,14 +106,21 @@ class TracedSettings:
 
     def restore(self) -> None:
         """Put everything back as it was when the frame started."""
-        self.roll_back(SettingsMark(dict(self.start), []))
+        self.roll_back(SettingsMark(dict(self.start), 0, 0))
 
     def mark(self) -> SettingsMark:
-        return SettingsMark({name: PROPERTIES[name].read() for name in self.start}, list(self.entered))
+        mark = SettingsMark({name: PROPERTIES[name].read() for name in self.start}, len(self.entered), self.held)
+        self.held = len(self.entered)
+        return mark
+
+    def keep(self, mark: SettingsMark) -> None:
+        """The mark is not gone back to."""
+        self.held = mark.held
 
     def roll_back(self, mark: SettingsMark) -> None:
         """Put everything back as it was at the mark."""
-        while len(self.entered) > len(mark.entered):
+        self.held = mark.held
+        while len(self.entered) > mark.entered:
             self.entered.pop().leave()
         wanted = {**self.start, **mark.values}
         # Some settings change others: twice is enough for those there are.

@@ -114,6 +114,7 @@ class Interpreter(Operations):
         context = self.handled()
         if context is not None and context is not exception:
             exception.set_context(self, context)
+        self.trace.journal.save(exception)
         exception.raised_alone = context is None
         raise ObservedException(exception)
 

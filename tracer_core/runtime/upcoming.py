@@ -137,16 +137,21 @@ class Upcoming:
     def __init__(self, iterator: Any) -> None:
         self.copy = Copy(iterator)
         self._seen: list[Any] = []
+        # What asking for the item after those has raised. Asked again, the copy would say that it is at its end.
+        self._raised: str | None = None
 
     def has(self, index: int) -> bool:
         """Return whether there is an item of this number."""
         while len(self._seen) <= index:
+            if self._raised is not None:
+                raise CannotTell(self._raised)
             try:
                 self._seen.append(next(self.copy.made))
             except StopIteration:
                 return False
             except Exception as error:  # noqa: BLE001
-                raise CannotTell(type(error).__name__) from None
+                self._raised = type(error).__name__
+                raise CannotTell(self._raised) from None
         return True
 
     def __getitem__(self, index: int) -> Any:

@@ -94,10 +94,9 @@ _BASES = (collections.OrderedDict, dict, set, frozenset)
 
 @rebuilds(ComposedIterator)
 def _composed_iterator(emitter: Emitter, tracker: ComposedIterator) -> None:
-    keywords = tracker.keywords()
     iterators: list[Push] = [functools.partial(_ongoing, emitter, iterator) for iterator in tracker.iterators]
-    arguments = [*emitter.loading(tracker.before), *iterators, *emitter.loading(keywords.values())]
-    emitter.call(lambda: emitter.const(tracker.cls), arguments, keywords)
+    arguments = [*emitter.loading(tracker.before), *iterators, *emitter.loading(tracker.keywords.values())]
+    emitter.call(lambda: emitter.const(tracker.cls), arguments, tracker.keywords)
     emitter.keep(tracker)
 
 

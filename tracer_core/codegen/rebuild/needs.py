@@ -106,5 +106,5 @@ _PARTS: dict[type, Callable[[Any], list[VariableTracker]]] = {
     GeneratorVariable: _generator_needs,
     InstanceDictVariable: lambda view: [view.owner],
     DictIterator: lambda iterator: [iterator.of],
-    ComposedIterator: lambda iterator: [*iterator.before, *iterator.iterators, *iterator.keywords().values()],
+    ComposedIterator: lambda iterator: [*iterator.before, *iterator.iterators, *iterator.keywords.values()],
 }

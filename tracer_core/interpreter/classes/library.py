@@ -183,6 +183,7 @@ def dataclass(
         raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @dataclass")
     if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
         raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
+    overlay.refuse_if_kept(tx, known, f"or several, of {known.__qualname__}, by @dataclass")
     _fields_as_written(tx, known)
     values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
     options = known_keywords(known.__qualname__, kwargs)

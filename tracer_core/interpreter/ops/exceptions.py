@@ -39,6 +39,7 @@ def as_exception(tx: Tracing, tracker: VariableTracker, message: str) -> Excepti
 def _set_cause(tx: Tracing, exception: ExceptionVariable, cause: VariableTracker) -> None:
     if not is_none(cause):
         cause = as_exception(tx, cause, "exception causes must derive from BaseException")
+    tx.trace.journal.save(exception)
     exception.attributes["__cause__"] = cause
     exception.attributes["__suppress_context__"] = ConstantVariable(True)
 

@@ -108,6 +108,7 @@ class WithExit(VariableTracker):
         return [("exit", self.bound)]
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+        tx.trace.journal.save(self)
         self.called = True
         result: VariableTracker = tx.call(self.bound, args, kwargs)
         return result

@@ -217,7 +217,7 @@ def extend_deque(tx: Tracing, a: DequeVariable, b: VariableTracker) -> VariableT
     more = tx.unpack(b)
     if more:
         a.changes(tx, f"{len(more)} items are appended")
-    a.items = _last([*a.items, *more], a.maxlen)
+        a.items = _last([*a.items, *more], a.maxlen)
     return a
 
 

@@ -69,6 +69,7 @@ for _symbol in ("&", "|", "-", "^"):
         if a.cls is not set:
             return None
         made = _combined(tx, function, a, b)
+        a.refuse_if_kept(tx)
         a.replace(tx, made.by_key, _same_step(in_place, a, b))
         return a
 
@@ -138,6 +139,7 @@ def _set_update_method(function: Any, name: str) -> Any:
         for other in others:
             given, real = _given(tx, other)
             made, mine = _with_any(tx, function, self, given), self.real
+            self.refuse_if_kept(tx)
             if mine is None or real is None:
                 mine = None
             else:
@@ -208,6 +210,7 @@ def set_pop(tx: Tracing, self: SetVariable) -> VariableTracker:
     if len(self) > 1 and self.real is None:
         # (An external one remembers where the last pop was.)
         raise Unsupported("set-order", what=self.describe())
+    self.refuse_if_kept(tx)
     item = self.keys()[0] if self.real is None else ConstantVariable(self.real.pop())
     hashed = key_of(tx, item)
     item = self.by_key[hashed]

@@ -257,9 +257,23 @@ class SetVariable(VariableTracker):
         item = item.realize()
         return item.key(tx) if isinstance(item, SetVariable) else key_of(tx, item)
 
+    def changes(self, tx: Tracing, how: str) -> None:
+        """Note that its items are about to change."""
+        self.refuse_if_kept(tx)
+        tx.trace.side_effects.changes(self, "set", how)
+
+    def refuse_if_kept(self, tx: Tracing) -> None:
+        """To be called before `real` is changed.
+
+        Raises:
+            Unsupported: it may have to be put back as it was, and the order of its items cannot be.
+        """
+        if self.real is not None and tx.trace.journal.is_kept(self.uid):
+            raise Unsupported("set-kept", what=self.describe())
+
     def add(self, tx: Tracing, item: VariableTracker) -> None:
-        tx.trace.side_effects.changes(self, "set", "an item is added")
         hashed = key_of(tx, item)
+        self.changes(tx, "an item is added")
         self.reshaped += hashed not in self._items
         self._items.setdefault(hashed, item)
         self._add_real(item)
@@ -268,7 +282,7 @@ class SetVariable(VariableTracker):
         hashed = self._looked_for(tx, item)
         if hashed not in self._items:
             return False
-        tx.trace.side_effects.changes(self, "set", "an item is removed")
+        self.changes(tx, "an item is removed")
         self.reshaped += 1
         gone = self._items.pop(hashed)
         if self.real is not None:
@@ -277,7 +291,7 @@ class SetVariable(VariableTracker):
 
     def replace(self, tx: Tracing, items: Mapping[Any, VariableTracker], real: set[Any] | None = None) -> None:
         """Have these items, by their known keys, instead."""
-        tx.trace.side_effects.changes(self, "set", "items are replaced")
+        self.changes(tx, "items are replaced")
         self.reshaped += 1
         self._items = dict(items)
         self.real = real

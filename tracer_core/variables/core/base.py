@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 
 _uids = itertools.count()
+
+
+def next_uid() -> int:
+    """A number above the uids of all trackers there are."""
+    return next(_uids)
+
+
 _MISSING = object()
 # The bit of `type.__flags__` of types whose attributes cannot be set: those written in C.
 _IMMUTABLE_TYPE = 1 << 8

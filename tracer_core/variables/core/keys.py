@@ -94,6 +94,7 @@ class AskedKey:
         newer, older = (self, other) if self.number > other.number else (other, self)
         known = newer._answers.get(older.number)
         if known is None:
+            self.tx.trace.journal.save(newer)
             known = newer._answers[older.number] = self._equals(mate)
         return known
 

@@ -1,8 +1,8 @@
 """Mutations of objects that outlive the trace, in the order they first happened, for codegen to replay.
 
-Trackers hold their own new state; this is the log of which ones must be written back. They may be written back after
-the graph has run, as the graph reads tensors alone, and no state of Python objects. Nothing here is undone:
-an attempt that fails is traced again with new trackers.
+Trackers hold their own new state; this is the log of which ones must be written back. They may be written after all
+that the graph does, as the graph looks at tensors alone, which are no Python objects' state. What they held before is
+in the journal, as far as the trace may go back there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.names.where import Where
+from tracer_core.variables.core.journal import Journal
 
 if TYPE_CHECKING:
     from tracer_core.variables.core.base import VariableTracker
@@ -35,7 +36,15 @@ class SideEffects:
     """`changed`: trackers to write back, by kind of change, and `changed_at` where they were first changed.
     `globals_`: (id of the dict, name) -> tracker or None for deleted, with the dict itself."""
 
-    def __init__(self, on_change: Callable[[str, VariableTracker, str], None], where: Callable[[], Where]) -> None:
+    __slots__ = ("_journal", "_on_change", "_where", "calls", "changed", "changed_at", "count", "globals_")
+
+    def __init__(
+        self,
+        journal: Journal,
+        on_change: Callable[[str, VariableTracker, str], None],
+        where: Callable[[], Where],
+    ) -> None:
+        self._journal = journal
         self._on_change = on_change
         self._where = where
         self.changed_at: dict[VariableTracker, Where] = {}
@@ -46,18 +55,27 @@ class SideEffects:
         self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
 
     def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:
-        """Note that `tracker` is about to be mutated; `kind` tells how it is written back."""
-        self.count += tracker.source is not None
-        if tracker.source is not None and tracker not in self.changed:
-            self.changed[tracker] = kind
-            self.changed_at[tracker] = self._where()
+        """`tracker` is about to be changed; `kind` says how it is written back."""
+        self._journal.save(tracker)
+        if tracker.source is not None:
+            self._journal.save(self)
+            self.count += 1
+            if tracker not in self.changed:
+                self.changed[tracker] = kind
+                self.changed_at[tracker] = self._where()
         self._on_change(kind, tracker, message)
 
     def store_global(self, globals_: dict[str, Any], name: str, value: VariableTracker | None) -> None:
+        self._journal.save(self)
         self.count += 1
         self.globals_[id(globals_), name] = (globals_, value)
         if value is not None:
             self._on_change("global", value, f"global {name}")
+
+    def put_off(self, call: ReplayedCall) -> None:
+        """Make the call after the graph."""
+        self._journal.save(self)
+        self.calls.append(call)
 
     def load_global(self, globals_: dict[str, Any], name: str) -> tuple[bool, VariableTracker | None]:
         """Return whether the trace wrote this global, and what (None: deleted)."""

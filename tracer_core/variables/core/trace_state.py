@@ -12,6 +12,7 @@ from tracer_core.graph.output import OutputGraph, OutputMark
 from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import LibraryReads
 from tracer_core.sources import ConstSource, DrawnSource, FrameGlobalsSource, Source
+from tracer_core.variables.core.journal import Journal, JournalMark
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ class TraceMark:
     lengths: Lengths
     looked_at: int
     told: str | None
+    journal: JournalMark
+    overlay: dict[type, dict[str, Any]]
 
 
 class TraceState:
@@ -41,8 +44,9 @@ class TraceState:
 
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
-        self.side_effects = SideEffects(self._on_side_effect, output.where)
-        # The trackers of external values: of objects with identity by their ids, of all by id and source.
+        self.journal = Journal(self._on_restored)
+        self.side_effects = SideEffects(self.journal, self._on_side_effect, output.where)
+        # The trackers of values from outside: of objects with identity by their ids, of all by id and source.
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
         # Values that were read, in this order.
@@ -104,6 +108,10 @@ class TraceState:
                 observer.on_side_effect(kind, tracker, message)
             observer.on_change(tracker)
 
+    def _on_restored(self, tracker: VariableTracker) -> None:
+        if self.output.observer is not None:
+            self.output.observer.on_change(tracker)
+
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
@@ -113,6 +121,8 @@ class TraceState:
             self.tensors_by_fake,
             self.kept_alive,
             self.dict_owners,
+            self.class_writes,
+            self.placeholders,
             self.identity_tables,
             self.generators,
             self.draws,
@@ -121,15 +131,30 @@ class TraceState:
         )
 
     def mark(self) -> TraceMark:
-        """Return a mark to roll back to, should the next steps be given up."""
-        lengths = lengths_of(self._tables())
-        return TraceMark(self.output.mark(), lengths, len(self.looked_at), self.told)
+        """Note what to roll back to, should what comes next be given up. Each mark is rolled back to or kept, those
+        inside it first."""
+        return TraceMark(
+            self.output.mark(),
+            lengths_of(self._tables()),
+            len(self.looked_at),
+            self.told,
+            self.journal.mark(),
+            {cls: dict(written) for cls, written in self.overlay.items()},
+        )
+
+    def keep(self, mark: TraceMark) -> None:
+        """What came since the mark counts."""
+        self.journal.keep(mark.journal)
+        self.output.keep(mark.output)
 
     def roll_back(self, mark: TraceMark) -> None:
-        """Return to the state at the mark. Reads since then are forgotten."""
+        """Be as at the mark. What was looked at since was not looked at; what was changed is as it was."""
+        self.journal.roll_back(mark.journal)
         for lazy in self.looked_at[mark.looked_at :]:
             lazy.realized = None
         del self.looked_at[mark.looked_at :]
         cut_back(self._tables(), mark.lengths)
+        self.overlay.clear()
+        self.overlay.update(mark.overlay)
         self.told = mark.told
         self.output.roll_back(mark.output)

@@ -97,8 +97,8 @@ class ExceptionVariable(VariableTracker):
 
     def passes(self, tx: Tracing, code: types.CodeType, line: int | None) -> None:
         """Note that it went through a frame that it was not raised again in."""
-        self.trace.append((code, line))
         tx.trace.side_effects.changes(self, "exception", "it is raised")
+        self.trace.append((code, line))
 
     def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
         """Return the attributes that an external exception keeps in C."""
@@ -205,6 +205,7 @@ class ExceptionVariable(VariableTracker):
         if self.source is not None:
             self.set_attribute(tx, "__context__", context)
         else:
+            tx.trace.journal.save(self)
             self.attributes["__context__"] = context
 
     def _context(self, tx: Tracing) -> ExceptionVariable | None:

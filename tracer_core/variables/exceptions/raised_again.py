@@ -11,6 +11,7 @@ from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 
 @handles(drop_outermost, ExceptionVariable)
 def _drop_outermost(tx: Tracing, error: ExceptionVariable, /) -> VariableTracker:
+    tx.trace.journal.save(error)
     error.trace.pop()
     error.raised_alone = False
     return NONE

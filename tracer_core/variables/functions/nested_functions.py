@@ -97,6 +97,7 @@ class NestedFunctionVariable(FunctionVariable):
             return InstanceDictVariable(self, self)
         if name == "__annotations__":
             flat = items_of(tx, self.annotations)
+            tx.trace.journal.save(self)
             self.attributes[name] = DictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
             self.annotations = None
             return self.attributes[name]

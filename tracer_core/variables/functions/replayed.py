@@ -39,7 +39,7 @@ def put_off(tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dic
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
         return False
     moment = tx.output.fakes.operations.clock
-    tx.trace.side_effects.calls.append(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
+    tx.trace.side_effects.put_off(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
     return True
 
 

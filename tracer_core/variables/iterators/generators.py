@@ -60,7 +60,7 @@ class GeneratorVariable(IteratorVariable):
         returned)."""
         if self.finished:
             return False, NONE
-        self.check_idle(tx)
+        self._about_to_move(tx)
         # At its start the value is None and is popped by the generator's first instructions.
         if not self.started:
             self.started = True
@@ -84,7 +84,7 @@ class GeneratorVariable(IteratorVariable):
 
     def throw(self, tx: Tracing, exception: ExceptionVariable) -> tuple[bool, VariableTracker]:
         """Raise `exception` at the `yield` it waits at."""
-        self.check_idle(tx)
+        self._about_to_move(tx)
         if self.finished or not self.started:
             self.finished = True
             raise ObservedException(exception)
@@ -103,6 +103,11 @@ class GeneratorVariable(IteratorVariable):
     def check_idle(self, tx: Tracing) -> None:
         if self.running:
             tx.raise_(ValueError, "generator already executing")
+
+    def _about_to_move(self, tx: Tracing) -> None:
+        self.check_idle(tx)
+        tx.trace.journal.save(self)
+        tx.trace.journal.save(self.frame)
 
     def _raise_at_yield(self, tx: Tracing, raised: ObservedException) -> tuple[bool, VariableTracker]:
         """Its context is what the generator itself is handling, whatever is handled outside."""
@@ -253,6 +258,7 @@ def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> 
 def close(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
     self.check_idle(tx)
     if self.finished or not self.started:
+        tx.trace.journal.save(self)
         self.finished = True
         return NONE
     try:

@@ -64,6 +64,7 @@ class SequenceIterator(IteratorVariable):
             return None
         items = self.over()
         if not 0 <= self.index < len(items):
+            tx.trace.journal.save(self)
             self.of = None
             return None
         tx.trace.side_effects.changes(self, "iterator", "moved on")
@@ -111,6 +112,7 @@ class RangeIterator(SequenceIterator):
 
     def next(self, tx: Tracing) -> VariableTracker | None:
         if self.of is None or self.index >= numbers_in(self.numbers):
+            tx.trace.journal.save(self)
             self.of = None
             return None
         tx.trace.side_effects.changes(self, "iterator", "moved on")
@@ -203,6 +205,7 @@ class DictIterator(IteratorVariable):
         return f"iterator at {self.index} of a {self.of.describe()}"
 
     def next(self, tx: Tracing) -> VariableTracker | None:
+        tx.trace.journal.save(self)
         if self.index >= 0 and len(self.of) != self.size:
             if getattr(self.of, "cls", None) is collections.OrderedDict:
                 if self.index == self.size:  # it knows which item is next, and that there is none
@@ -226,7 +229,7 @@ _UNORDERED: tuple[Callable[[], Any], ...] = (collections.OrderedDict, dict, set,
 class ComposedIterator(IteratorVariable):
     """`zip`, `enumerate`, `map`, `filter`: created from other iterators by a step function.
 
-    `cls(*before, *iterators, **keywords())` makes it as it stands, if the class takes each iterator as it is.
+    `cls(*before, *iterators, **keywords)` makes it as it stands, if the class takes each iterator as it is.
     """
 
     __slots__ = ("before", "cls", "iterators", "keywords", "step")
@@ -234,17 +237,17 @@ class ComposedIterator(IteratorVariable):
     def __init__(
         self,
         cls: type,
-        step: Callable[[Tracing], VariableTracker | None],
+        step: Callable[[Tracing, ComposedIterator], VariableTracker | None],
         iterators: list[VariableTracker],
         before: tuple[VariableTracker, ...] = (),
-        keywords: Callable[[], dict[str, VariableTracker]] = dict,
+        keywords: dict[str, VariableTracker] | None = None,
     ) -> None:
         super().__init__()
         self.cls = cls
         self.step = step
         self.iterators = iterators
         self.before = before
-        self.keywords = keywords
+        self.keywords = keywords or {}
 
     def python_type(self) -> type:
         return self.cls
@@ -256,7 +259,7 @@ class ComposedIterator(IteratorVariable):
         return [(f"argument {i}", arg) for i, arg in enumerate([*self.before, *self.iterators])]
 
     def next(self, tx: Tracing) -> VariableTracker | None:
-        return self.step(tx)
+        return self.step(tx, self)
 
 
 def over_sequence(sequence: SequenceVariable) -> SequenceIterator:
@@ -265,7 +268,7 @@ def over_sequence(sequence: SequenceVariable) -> SequenceIterator:
 
 
 def make_zip(iterators: list[VariableTracker], strict: bool) -> ComposedIterator:
-    def step(tx: Tracing) -> VariableTracker | None:
+    def step(tx: Tracing, this: ComposedIterator) -> VariableTracker | None:
         items = []
         for position, iterator in enumerate(iterators):
             item = tx.next_item(iterator)
@@ -277,7 +280,7 @@ def make_zip(iterators: list[VariableTracker], strict: bool) -> ComposedIterator
         return tuple_of(*items) if iterators else None
 
     keywords: dict[str, VariableTracker] = {"strict": ConstantVariable(True)} if strict else {}
-    return ComposedIterator(zip, step, iterators, keywords=lambda: keywords)
+    return ComposedIterator(zip, step, iterators, keywords=keywords)
 
 
 def _check_strict(tx: Tracing, iterators: list[VariableTracker], short: int) -> None:
@@ -292,20 +295,20 @@ def _check_strict(tx: Tracing, iterators: list[VariableTracker], short: int) -> 
 
 
 def make_enumerate(iterator: VariableTracker, start: int) -> ComposedIterator:
-    count = [start]
-
-    def step(tx: Tracing) -> VariableTracker | None:
+    def step(tx: Tracing, this: ComposedIterator) -> VariableTracker | None:
         item = tx.next_item(iterator)
         if item is None:
             return None
-        count[0] += 1
-        return tuple_of(ConstantVariable(count[0] - 1), item)
+        number = this.keywords["start"].value()
+        tx.trace.journal.save(this)
+        this.keywords["start"] = ConstantVariable(number + 1)
+        return tuple_of(ConstantVariable(number), item)
 
-    return ComposedIterator(enumerate, step, [iterator], keywords=lambda: {"start": ConstantVariable(count[0])})
+    return ComposedIterator(enumerate, step, [iterator], keywords={"start": ConstantVariable(start)})
 
 
 def make_map(function: VariableTracker, iterators: list[VariableTracker]) -> ComposedIterator:
-    def step(tx: Tracing) -> VariableTracker | None:
+    def step(tx: Tracing, this: ComposedIterator) -> VariableTracker | None:
         items = []
         for iterator in iterators:
             item = tx.next_item(iterator)
@@ -320,7 +323,7 @@ def make_map(function: VariableTracker, iterators: list[VariableTracker]) -> Com
 def make_filter(
     keep: Callable[[Tracing, VariableTracker], bool], function: VariableTracker, iterator: VariableTracker
 ) -> ComposedIterator:
-    def step(tx: Tracing) -> VariableTracker | None:
+    def step(tx: Tracing, this: ComposedIterator) -> VariableTracker | None:
         while (item := tx.next_item(iterator)) is not None:
             if keep(tx, item):
                 return item

@@ -76,10 +76,10 @@ class WaitingGenerator(GeneratorVariable):
 
     def _moves(self, tx: Tracing) -> None:
         if not self.moved:
+            tx.trace.side_effects.changes(self, "generator", "a generator goes on")
             self.moved = True
             self.root_step = tx.root_step
             tx.trace.generators.append(self)
-            tx.trace.side_effects.changes(self, "generator", "a generator goes on")
 
 
 def _cell_label(name: str, generator: Source) -> Label:

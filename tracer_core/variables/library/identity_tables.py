@@ -48,10 +48,12 @@ class IdentityTableVariable(VariableTracker):
         if original is not None:
             return self.noted[original]
         if obj.source is not None and _is_told_by_source(obj):
+            tx.trace.journal.save(self)
             self.absent[obj.source] = obj
         return None
 
     def note(self, tx: Tracing, obj: VariableTracker, what: VariableTracker) -> None:
+        tx.trace.journal.save(self)
         self.noted[obj] = what
         if obj.source is None:
             return
@@ -71,6 +73,7 @@ class IdentityTableVariable(VariableTracker):
             return None
         assert original.source is not None
         tx.guard(make.duplicate(obj.source, original.source))
+        tx.trace.journal.save(self)
         self.absent.pop(obj.source, None)
         return original
 

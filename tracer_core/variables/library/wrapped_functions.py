@@ -79,7 +79,9 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
             if tx.trace.side_effects.count != changes:
                 raise Unsupported("cached-effect", name=name_of(self.wrapper))
             known = all_constant([*args, *kwargs.values()]) and not _has_nodes(result)
-            self.results[key] = self._held(tx, args, kwargs) if known else result
+            result = self._held(tx, args, kwargs) if known else result
+            tx.trace.journal.save(self)
+            self.results[key] = result
         return self.results[key]
 
     def _held(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -329,7 +329,9 @@ def _shared(name: str) -> Callable[..., VariableTracker | None]:
         shadow = array.shadow
         if not isinstance(array, ArrayVariable) or not shadow.flags.writeable or reversed_dims(shadow):
             raise Unsupported("numpy-function", name=f"torch.{name}")
-        (array.owner or array).seen_by_tensors = True
+        owner = array.owner or array
+        tx.trace.journal.save(owner)
+        owner.seen_by_tensors = True
         return call_in_graph(tx, "call_function", torch.as_tensor, [array.tensor], kwargs)
 
     return handler

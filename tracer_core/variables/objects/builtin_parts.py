@@ -104,8 +104,9 @@ def init_part(
                 assert isinstance(filled, DequeVariable)
                 if part.source is not None and part.maxlen != filled.maxlen:
                     raise Unsupported("method", name="__init__", type="deque")
-                part.maxlen = filled.maxlen
             part.changes(tx, "items are replaced")
+            if isinstance(part, DequeVariable) and isinstance(filled, DequeVariable):
+                part.maxlen = filled.maxlen
             part.items = list(filled.items)
     return NONE
 
@@ -129,6 +130,7 @@ def _init_dict(
     args = list(args)
     if part.cls is collections.defaultdict and args:
         factory = args.pop(0).realize()
+        tx.trace.journal.save(part)
         part.default_factory = None if isinstance(factory, ConstantVariable) and factory.value() is None else factory
     if len(args) > 1:
         tx.raise_(TypeError, f"{part.cls.__name__} expected at most 1 argument, got {len(args)}")

@@ -72,6 +72,7 @@ def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> 
     if value is DELETED:
         tx.build(held, class_attribute_source(cls, name))
     if cls in overlay.made and name in LOOKED_AT and value.realize().is_constant():
+        overlay.refuse_if_kept(tx, cls, f"{cls.__qualname__}.{name}")
         type.__setattr__(cls, name, value.realize().value())
         return
     stands_for = overlay.DELETED if value is DELETED else placeholder(tx, value)

@@ -40,6 +40,7 @@ def init_in_c(tx: Tracing, made: ExceptionVariable, args: Args, kwargs: Kwargs) 
     """Set the state that the exception's `__init__`, written in C, sets."""
     if kwargs:
         _check_keywords(tx, made.cls, kwargs)
+    tx.trace.journal.save(made)
     made.args = list(args)
     if issubclass(made.cls, OSError):
         _init_os_error(made)

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tracer_core.class_origins import class_in_c
+from tracer_core.errors import Unsupported
 from tracer_core.host.as_found import put_back_attributes
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.base import Tracing, next_uid
 
 Overlay = dict[type, dict[str, Any]]
 
@@ -28,10 +29,12 @@ ABSENT = object()
 
 @dataclass(slots=True)
 class MadeClass:
-    """A class created in the trace, and the number of the root frame's instruction that created it."""
+    """A class that the trace made, and the number of the root frame's instruction at which it did. Its `uid` says
+    which trackers were created before it."""
 
     cls: type
     root_step: int
+    uid: int
 
 
 #: The overlay of the current attempt, the tracker of each placeholder by its id, and the classes that it has created;
@@ -46,9 +49,28 @@ put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 
 
 def note_made(tx: Tracing, cls: type) -> None:
-    """The current instruction has created the class, which exists for the trace alone."""
-    made[cls] = MadeClass(cls, tx.root_step)
+    """The instruction at hand has made the class, which exists for the trace alone."""
+    if cls not in made:
+        tx.trace.journal.on_roll_back(lambda: _forget(cls))
+    made[cls] = MadeClass(cls, tx.root_step, next_uid())
     tx.trace.libraries.made.add(cls)
+
+
+def refuse_if_kept(tx: Tracing, cls: type, what: str) -> None:
+    """To be called before a class that the trace made is changed itself.
+
+    Raises:
+        Unsupported: it may have to be put back as it was.
+    """
+    if tx.trace.journal.is_kept(made[cls].uid):
+        raise Unsupported("set-class-attribute", what=what)
+
+
+def _forget(cls: type) -> None:
+    """The class does not exist any more."""
+    global lingering
+    made.pop(cls, None)
+    lingering |= not _leave_bases(cls)
 
 
 def made_for(value: Any) -> MadeClass | None:
@@ -74,14 +96,14 @@ class Written:
 @contextlib.contextmanager
 def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
     """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
-    global current, placeholders, made, lingering
+    global current, placeholders, made
     before = current, placeholders, made
     current, placeholders, made = overlay, stand_ins, {}
     try:
         yield
     finally:
-        stayed = [cls for cls in reversed(made) if not _leave_bases(cls)]
-        lingering |= bool(stayed)
+        for cls in reversed(list(made)):
+            _forget(cls)
         current, placeholders, made = before
 
 

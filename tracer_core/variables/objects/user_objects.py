@@ -132,7 +132,9 @@ class UserObjectVariable(VariableTracker):
     def _asked_key(self, tx: Tracing | None) -> AskedKey:
         """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
         if tx is not None:
-            self.asked_key = AskedKey(tx, self)
+            key = AskedKey(tx, self)
+            tx.trace.journal.save(self)
+            self.asked_key = key
         if self.asked_key is None:
             raise Unsupported("hash-user-object", cls=self.python_type_name())
         return self.asked_key
@@ -259,6 +261,7 @@ class UserObjectVariable(VariableTracker):
 
     def _builtin_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
+            tx.trace.journal.save(self)
             self.dict_shown = self.given_dict is None
             return self.given_dict or InstanceDictVariable(self, self)
         if name == "__class__":

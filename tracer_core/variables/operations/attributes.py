@@ -38,6 +38,7 @@ def get_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker:
 def _note_attribute(tx: Tracing, error: ExceptionVariable, obj: VariableTracker, name: str) -> None:
     """As Python does, note in an AttributeError the object and the name, where it has none yet."""
     if issubclass(error.cls, AttributeError) and not {"name", "obj"} & set(error.attributes):
+        tx.trace.journal.save(error)
         error.attributes.update(name=tx.constant(name), obj=obj.realize())
 
 

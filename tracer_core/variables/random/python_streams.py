@@ -206,10 +206,11 @@ def _from_known(
     if not all_constant([*args, *kwargs.values()]):
         raise Unsupported("random-state", name=f"random.{name}")
     values, named = [arg.value() for arg in args], {key: arg.value() for key, arg in kwargs.items()}
-    return tx.constant(_ask(self, name, values, named))
+    return tx.constant(_ask(tx, self, name, values, named))
 
 
-def _ask(self: RandomStreamVariable, name: str, values: list[Any], named: dict[str, Any]) -> Any:
+def _ask(tx: Tracing, self: RandomStreamVariable, name: str, values: list[Any], named: dict[str, Any]) -> Any:
+    tx.trace.journal.save(self)
     before = self.known.getstate()
     try:
         return getattr(self.known, name)(*values, **named)
@@ -236,6 +237,7 @@ def seed(
     if type(value) not in (int, float, str, bytes, bool) or constant_or(version.realize()) != 2:
         raise Unsupported("random-state", name="random.seed")
     if self.known is not None:
+        tx.trace.journal.save(self)
         self.known.seed(value)
     else:
         drawn(tx, self, "seed", [a.realize()], {})
@@ -294,7 +296,7 @@ def _count(tracker: VariableTracker) -> int:
 def choice(tx: Tracing, self: RandomStreamVariable, seq: VariableTracker) -> VariableTracker:
     items = _population(seq)
     if self.known is not None:
-        chosen: VariableTracker = _ask(self, "choice", [items], {})
+        chosen: VariableTracker = _ask(tx, self, "choice", [items], {})
         return chosen
     cls = _common_type(items)
     return drawn_number(tx, drawn(tx, self, "choice", [_list_of(items)], {}), cls)
@@ -314,7 +316,7 @@ def sample(
 ) -> VariableTracker:
     items, count = _population(population), _count(k)
     if self.known is not None:
-        return ListVariable(_ask(self, "sample", [items, count], {}))
+        return ListVariable(_ask(tx, self, "sample", [items, count], {}))
     if count > len(items):
         raise Unsupported(
             "operation-fails", what="sample", error="ValueError: the sample is larger than the population"
@@ -339,7 +341,7 @@ def choices(
         raise Unsupported("random-state", name="random.choices")
     if self.known is not None:
         values = {name: value.value() for name, value in named.items()}
-        return ListVariable(_ask(self, "choices", [items], values))
+        return ListVariable(_ask(tx, self, "choices", [items], values))
     cls = _common_type(items)
     try:
         random.Random(0).choices([0] * len(items), **{name: value.value() for name, value in named.items()})
@@ -352,6 +354,7 @@ def choices(
 def shuffle(tx: Tracing, self: RandomStreamVariable, x: ListVariable) -> VariableTracker:
     if self.known is not None:
         tx.trace.side_effects.changes(x, "list", "a list is shuffled")
+        tx.trace.journal.save(self)
         self.known.shuffle(x.items)
         return NONE
     cls = _common_type(x.items) if x.items else int

@@ -51,8 +51,8 @@ def enter(tx: Tracing, self: ConstantVariable) -> VariableTracker | None:
 def leave(tx: Tracing, self: ConstantVariable, *exc: VariableTracker) -> VariableTracker | None:
     if not isinstance(self.value(), torch.device):
         return None
-    entered = tx.output.settings.entered
-    if not entered or entered[-1].manager is not self:
+    entered = tx.output.settings.innermost(self)
+    if entered is None:
         raise Unsupported("left-elsewhere", type="device")
-    tx.output.settings.leave(entered[-1])
+    tx.output.settings.leave(entered)
     return NONE

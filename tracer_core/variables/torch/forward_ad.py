@@ -29,11 +29,11 @@ def enter_dual_level(tx: Tracing) -> VariableTracker:
 
 @handles(predispatch._exit_dual_level)
 def exit_dual_level(tx: Tracing, *, level: VariableTracker) -> VariableTracker:
-    entered = tx.output.settings.entered
-    if not entered or not level.is_constant() or entered[-1].manager is not level.realize():
+    entered = tx.output.settings.innermost(level.realize())
+    if entered is None or not level.is_constant():
         raise Unsupported("left-elsewhere", type=_DUAL_LEVEL)
     tx.output.add_node("call_function", predispatch._exit_dual_level, (), {"level": level.value()}, None)
-    tx.output.settings.leave(entered[-1])
+    tx.output.settings.leave(entered)
     return NONE
 
 

@@ -129,12 +129,12 @@ def _enter(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> Non
 
 
 def _leave(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
-    entered = tx.output.settings.entered
-    if not entered or entered[-1].manager is not manager:
+    entered = tx.output.settings.innermost(manager)
+    if entered is None:
         raise Unsupported("left-elsewhere", type=manager.python_type_name())
     if known.leave is not None and known.in_graph:
-        tx.output.add_settings_node(known.settings, known.leave, (entered[-1].node,))
-    tx.output.settings.leave(entered[-1])
+        tx.output.add_settings_node(known.settings, known.leave, (entered.node,))
+    tx.output.settings.leave(entered)
 
 
 def _constant_attribute(tx: Tracing, manager: UserObjectVariable, name: str) -> Any:

@@ -1,0 +1,127 @@
+"""`Journal`: what trackers and frames held before they were changed, for the way back to a mark.
+
+Whoever changes a field of a tracker that exists already calls `save` first (`SideEffects.changes` does). While no
+mark is open that does nothing. Else the fields are saved, once for each mark. What was created since the mark is not:
+nothing that is left after the way back leads there.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tracer_core.variables.core.base import VariableTracker, next_uid
+
+_UNSET = object()
+
+
+class JournalMark:
+    """What was saved since the mark. Trackers with uids from `born` on were created since."""
+
+    __slots__ = ("born", "saved", "undo")
+
+    def __init__(self) -> None:
+        self.born = next_uid()
+        self.saved: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.undo: list[Callable[[], object]] = []
+
+    def is_new(self, holder: object) -> bool:
+        return isinstance(holder, VariableTracker) and holder.uid >= self.born
+
+
+class Journal:
+    """`on_restored` is told of each tracker that the way back has changed."""
+
+    def __init__(self, on_restored: Callable[[VariableTracker], None]) -> None:
+        self._on_restored = on_restored
+        # The innermost mark last.
+        self._open: list[JournalMark] = []
+
+    def save(self, holder: Any) -> None:
+        """`holder` is about to be changed: a tracker, or another object with slots alone."""
+        if self._open:
+            mark = self._open[-1]
+            if id(holder) not in mark.saved and not mark.is_new(holder):
+                mark.saved[id(holder)] = holder, _fields(holder)
+
+    def on_roll_back(self, undo: Callable[[], object]) -> None:
+        """Have `undo` called should the trace go back to before this moment, the latest first."""
+        if self._open:
+            self._open[-1].undo.append(undo)
+
+    def is_kept(self, uid: int) -> bool:
+        """Whether what has this uid was there at an open mark, and must be as it was should the trace go back."""
+        return bool(self._open) and uid < self._open[-1].born
+
+    def mark(self) -> JournalMark:
+        mark = JournalMark()
+        self._open.append(mark)
+        return mark
+
+    def roll_back(self, mark: JournalMark) -> None:
+        """Have all that was changed since the mark as it was, and close the mark with those inside it."""
+        while self._close(mark) is not mark:
+            pass
+
+    def _close(self, until: JournalMark) -> JournalMark:
+        assert until in self._open, "the mark is closed already"
+        mark = self._open.pop()
+        for undo in reversed(mark.undo):
+            undo()
+        for holder, fields in mark.saved.values():
+            for name, value in fields.items():
+                if value is not _UNSET:
+                    setattr(holder, name, value)
+                elif hasattr(holder, name):
+                    delattr(holder, name)
+            if isinstance(holder, VariableTracker):
+                self._on_restored(holder)
+        return mark
+
+    def keep(self, mark: JournalMark) -> None:
+        """Close the innermost mark. A mark around it can still be gone back to."""
+        assert self._open[-1] is mark, "a mark inside is still open"
+        del self._open[-1]
+        if self._open:
+            outer = self._open[-1]
+            outer.undo += mark.undo
+            for key, (holder, fields) in mark.saved.items():
+                if not outer.is_new(holder):
+                    outer.saved.setdefault(key, (holder, fields))
+
+
+def _fields(holder: Any) -> dict[str, Any]:
+    cls: type = type(holder)
+    return {name: _copied(getattr(holder, name, _UNSET)) for name in _names(cls)}
+
+
+@functools.cache
+def _names(cls: type) -> tuple[str, ...]:
+    """The slots of a class and its bases whose values the trace may change."""
+    held = [vars(base).get("__slots__", ()) for base in cls.__mro__]
+    return tuple(name for slots in held for name in slots if name not in _FIXED)
+
+
+_FIXED = frozenset({"__weakref__", "uid", "globals"})
+
+
+def _copied(value: Any) -> Any:
+    """The value of a field, to which nothing is done any more: tables and what else is changed in place is copied."""
+    copy = _COPIES.get(type(value))
+    return value if copy is None else copy(value)
+
+
+def _same_stream(stream: random.Random) -> random.Random:
+    made = random.Random()
+    made.setstate(stream.getstate())
+    return made
+
+
+_COPIES: dict[type, Callable[[Any], Any]] = {
+    list: list,
+    dict: dict,
+    random.Random: _same_stream,
+}
+"""(A set that has its items in Python's own order is not here: a copy may order them otherwise.)"""
