@@ -4,7 +4,8 @@ Adding support for something adds a function under one of these decorators and t
 looked up by the function called and the kinds (tracker classes) of its arguments, the most specific class first.
 
 A handler realizes an argument before it looks at it, unless the argument matched a kind of its own. It
-returns a tracker, or None for arguments that it does not know; raises in the program by `tx.raise_`, and `Unsupported` to break the graph.
+returns a tracker, or None for arguments that it does not know. It raises the program's exceptions by `tx.raise_`, and
+`Unsupported` to break the graph.
 """
 
 from __future__ import annotations
