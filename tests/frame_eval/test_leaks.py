@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 import tracer_core
 
@@ -103,3 +104,40 @@ def test_what_was_compiled_is_freed_when_it_is_forgotten() -> None:
     tracer_core.reset()
     gc.collect()
     assert graphs[0]() is None
+
+
+_CELL = """
+import torch
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 3)
+    def forward(self, x):
+        return self.layer(x).relu()
+model = compile(Net(), backend="eager")
+model(torch.ones(2, 3))
+model(torch.ones(3, 3))
+"""
+
+
+@pytest.mark.row("G4")
+def test_symbols_of_a_cell_that_is_run_again_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    created: list[weakref.ref[ShapeEnv]] = []
+    init = ShapeEnv.__init__
+
+    def noted(self: ShapeEnv, *args: Any, **kwargs: Any) -> None:
+        created.append(weakref.ref(self))
+        init(self, *args, **kwargs)
+
+    monkeypatch.setattr(ShapeEnv, "__init__", noted)
+    namespace: dict[str, Any] = {"__name__": "of_no_module", "compile": tracer_core.compile}
+
+    def alive_after(reruns: int) -> int:
+        for _ in range(reruns):
+            exec(compile(_CELL, "<cell>", "exec"), namespace)
+        gc.collect()
+        gc.collect()  # A version is dropped when the first has collected what its guards compare with.
+        return sum(reference() is not None for reference in created)
+
+    before = alive_after(10)
+    assert alive_after(15) <= before + 2  # (Those last compiled are still in use: which ones varies a little.)

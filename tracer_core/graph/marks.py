@@ -16,6 +16,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv, ValueRangesSLoc
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.graph.operations import OperationsMark
+from tracer_core.torch_state import forget_answers
 
 Table = list[Any] | dict[Any, Any]
 """One that only grows: nothing in it is replaced or taken out."""
@@ -87,10 +88,7 @@ def _roll_back_environment(env: ShapeEnv, mark: FakesMark) -> None:
         setattr(env, name, _copy(value))
     env._version_counter += 1
     env._replacements_version_counter += 1
-    # Some answers are cached for good, though giving them adds guards.
-    for method in vars(ShapeEnv).values():
-        if hasattr(method, "cache_clear"):
-            method.cache_clear()
+    forget_answers()  # Some are kept though giving them adds guards.
 
 
 _CHANGED_IN_PLACE = (list, set, dict, ValueRangesSLoc)

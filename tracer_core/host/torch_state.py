@@ -12,6 +12,7 @@ import torch
 import torch._guards
 import torch.utils._python_dispatch as python_dispatch
 from torch._C._dynamo.guards import set_is_in_mode_without_ignore_compile_internals
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from tracer_core.host.as_found import put_back_after, put_back_attributes
 from tracer_core.host.global_state import PROPERTIES
@@ -93,6 +94,13 @@ def _set_contexts(contexts: dict[str, Any]) -> None:
     now.update(contexts)
 
 
+def forget_answers() -> None:
+    """Empty the caches of answers that all shape environments share, and which keep every one of them alive."""
+    for method in vars(ShapeEnv).values():
+        if hasattr(method, "cache_clear"):
+            method.cache_clear()
+
+
 _FLAGS = (
     "_is_in_torch_dispatch_mode",
     "_is_in_non_infra_torch_dispatch_mode",
@@ -132,3 +140,4 @@ put_back_after(torch.is_warn_always_enabled, torch.set_warn_always)
 put_back_after(autocast_depth, undo_autocast)
 put_back_after(lambda: dict(vars(torch._guards._TLS)), _set_contexts)
 _put_back_settings(_SETTINGS)
+put_back_after(lambda: None, lambda _: forget_answers())
