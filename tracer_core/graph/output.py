@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.fx
+from torch._dispatch.python import enable_python_dispatcher
 from torch.fx import Node
 
 from tracer_core.frame_input import FrameInput
@@ -183,7 +184,9 @@ class OutputGraph:
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """`function` on fake values. Raises what the operation raises."""
         # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
-        with self.fakes.mode, WarningAlways(), self.fakes.shape_env.ignore_fresh_unbacked_symbols():
+        # Some kernels in C++ read symbolic sizes as numbers; torch has them in Python too, under this dispatcher.
+        fresh_symbols = self.fakes.shape_env.ignore_fresh_unbacked_symbols()
+        with self.fakes.mode, enable_python_dispatcher(), WarningAlways(), fresh_symbols:
             result = function(*args, **kwargs)
         if waiting:
             call_waiting()
