@@ -6,10 +6,12 @@ import builtins
 import copy
 from typing import Any
 
+import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tracer_core.guards import Guard, compile_guards, constant_key, make, same_constant
+from tracer_core.guards.describe import describe
 from tracer_core.sources import DictValueSource, ItemSource, LocalSource, ObjectAttrSource, Scope, Source
 
 
@@ -127,3 +129,17 @@ def test_the_generated_check_agrees_with_plain_python(value: Any, other: Any) ->
 def test_two_constants_are_the_same_when_their_text_is(a: Any, b: Any) -> None:
     assert same_constant(a, b) is (repr(a) == repr(b))
     assert (constant_key(a) == constant_key(b)) is (repr(a) == repr(b))
+
+
+def test_tensors_of_every_layout_are_described() -> None:
+    square = torch.eye(2)
+    tensors = [
+        square.to_sparse(),
+        square.to_sparse_csr(),
+        square.to_mkldnn(),
+        square.to("meta"),
+        torch.quantize_per_tensor(square, 0.1, 0, torch.qint8),
+        torch.nested.nested_tensor([square, square[0:1]], layout=torch.jagged),
+    ]
+    assert all("[2, " in describe(tensor) for tensor in tensors)
+    assert describe(torch.nested.nested_tensor([square, square[0:1]])) == "Tensor f32[nested]"

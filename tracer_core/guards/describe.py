@@ -56,6 +56,11 @@ def sizes_text(sizes: Iterable[int | None]) -> str:
     return "[" + ", ".join("*" if size is None else str(size) for size in sizes) + "]"
 
 
+def shape_text(tensor: torch.Tensor) -> str:
+    """`[4, 8]`; `[nested]` where a tensor holds tensors of several shapes and has none itself."""
+    return "[nested]" if tensor.is_nested and tensor.layout is torch.strided else sizes_text(tensor.shape)
+
+
 def module_name(module: ModuleType) -> Any:
     """A module's `__name__`; None if it has none. (It may answer any name by code of its own.)"""
     return _NAMESPACE(module).get("__name__")
@@ -74,7 +79,7 @@ def class_text(cls: type) -> str:
 
 
 def _tensor(value: torch.Tensor) -> str:
-    return f"{class_text(type(value))} {dtype_text(value.dtype)}{sizes_text(value.shape)}"
+    return f"{class_text(type(value))} {dtype_text(value.dtype)}{shape_text(value)}"
 
 
 def _named(what: str) -> Callable[[Any], str]:

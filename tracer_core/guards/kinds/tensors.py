@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.guards.describe import class_text, describe, dtype_text, sizes_text
+from tracer_core.guards.describe import class_text, describe, dtype_text, shape_text, sizes_text
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
 
@@ -126,7 +126,7 @@ _PROPERTIES: tuple[_Property, ...] = (
     _Property(
         lambda t, e: e.sizes is None or _fits(t.shape, e.sizes),
         lambda e: f"of shape {sizes_text(e.sizes or ())}{e.special_text}",
-        lambda t: f"of shape {sizes_text(t.shape)}",
+        lambda t: f"of shape {shape_text(t)}",
         "pad {name} to one shape, or compile with dynamic=True or mark the dimension with "
         "torch._dynamo.mark_dynamic if it varies",
     ),

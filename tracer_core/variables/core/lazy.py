@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from tracer_core.guards.describe import dtype_text, sizes_text
+from tracer_core.guards.describe import dtype_text, shape_text
 from tracer_core.names.code import class_name
 from tracer_core.sources import Source
 from tracer_core.variables.core.base import VariableTracker
@@ -39,7 +39,7 @@ class LazyVariable(VariableTracker):
             return self.realized.describe()
         name = class_name(self.python_type(), "__name__")
         if type(self.real) in (torch.Tensor, torch.nn.Parameter) and self.real.layout is torch.strided:
-            return f"{name} {dtype_text(self.real.dtype)}{sizes_text(self.real.shape)}"
+            return f"{name} {dtype_text(self.real.dtype)}{shape_text(self.real)}"
         return name
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
