@@ -16,7 +16,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv, ValueRangesSLoc
 
 from tracer_core.graph.fakes import Fakes, SymbolBinding
 from tracer_core.graph.operations import OperationsMark
-from tracer_core.torch_state import forget_answers
+from tracer_core.host.torch_state import forget_answers
 
 Table = list[Any] | dict[Any, Any]
 """One that only grows: nothing in it is replaced or taken out."""
