@@ -190,7 +190,7 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     ),
     "script": (
         lambda x: torch.jit.script(torch.nn.ReLU())(x),
-        ["The code uses ScriptMethod.__call__, whose code is in C and is not traced."],
+        ["is a ScriptMethod object, which is not traced."],
     ),
     "compiled module": (
         lambda x: COMPILED(x) + 1,
