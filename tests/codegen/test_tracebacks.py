@@ -247,8 +247,8 @@ TEXT = "def f(x):\n    x = x + 1\n    print('a')\n    return x * 2\n"
 
 @pytest.mark.parametrize("replaced", [False, True])
 def test_resume_functions_die_with_the_code_they_go_on_with(replaced: bool) -> None:
+    from tracer_core.bytecode.decoded import _decoded
     from tracer_core.codegen.resume import functions as resume
-    from tracer_core.interpreter import frame
 
     names: dict[str, Any] = {}
 
@@ -270,4 +270,4 @@ def test_resume_functions_die_with_the_code_they_go_on_with(replaced: bool) -> N
         assert original() is None
         assert made() is None
     assert len(resume._by_code) == before
-    assert all(reference() is not None for reference, _ in frame._decoded.values())
+    assert all(reference() is not None for reference, _ in _decoded.values())
