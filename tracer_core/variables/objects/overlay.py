@@ -51,6 +51,7 @@ put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
 def note_made(tx: Tracing, cls: type) -> None:
     """The instruction at hand has made the class, which exists for the trace alone."""
     if cls not in made:
+        tx.trace.journal.on_roll_back(lambda: tx.trace.libraries.made.discard(cls))
         tx.trace.journal.on_roll_back(lambda: _forget(cls))
     made[cls] = MadeClass(cls, tx.root_step, next_uid())
     tx.trace.libraries.made.add(cls)
