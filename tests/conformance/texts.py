@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from tracer_core.names.symbols import SYMBOL
 from tracer_core.recording import Trace, schema
 from tracer_core.recording.views import CHUNK, WINDOW, chunk_view, window_view
@@ -22,8 +24,9 @@ NAMES = {
     "a resume function for the user's": r"\b(?:torch_dynamo_)?resum[e]_in_",
     "a class of the engine": r"\b[A-Z]\w*Variabl[e]\b|\bVariableTracke[r]\b",
 }
+NUMPY = sorted(name for name in dir(np) if name.islower() and not name.startswith("_"))
 OF_MESSAGES = {
-    "a function of a node for NumPy's": r"\b(?:wrappe[d]_\w|numpy_attr_wrappe[r])",
+    "a function of a node for NumPy's": rf"\b(?:wrappe[d]_(?:{'|'.join(NUMPY)})\b|numpy_attr_wrappe[r])",
     "a place in C++": r"\.(?:cp[p]|c[u]|[h])[:\"]|INTERNAL ASSER[T]|\bunhinte[d]\b",
     "a symbol of torch's alone": r"(?<![\w.'])u[0-9]+\b(?!\[)",
     "what only fakes raise": r"data is not allocate[d]|report a bug to PyTorc[h]",

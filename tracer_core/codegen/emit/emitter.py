@@ -8,6 +8,7 @@ from typing import Any
 
 from tracer_core.bytecode import Instruction, Push
 from tracer_core.codegen.emit.names import OUTPUTS, is_ours, is_temporary, temporary
+from tracer_core.names.sentences import a
 from tracer_core.runtime.objects import globals_of_caller
 from tracer_core.sources import CellSource, LocalSource, Source, SourceCode
 from tracer_core.variables.core.base import VariableTracker
@@ -20,7 +21,7 @@ class CannotRebuild(Exception):
     """A value that is still alive cannot be rebuilt by generated code."""
 
     def __init__(self, tracker: VariableTracker) -> None:
-        super().__init__(f"a {tracker.kind} ({tracker.describe()})")
+        super().__init__(f"{a(tracker.kind)} ({tracker.describe()})")
         self.tracker = tracker
 
 
