@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 
 import numpy as np
@@ -168,6 +169,11 @@ def calls_a_weak_reference_after_a_change(x, plain, reference, held):
 @given_by("object-address")
 def shows_an_address(x):
     return x + 1, str(object())
+
+
+@given_by("text")
+def shows_a_text(x):
+    return x + 1, str(itertools.count(1))
 
 
 @given_by("attribute", lambda: [(torch.ones(3), np.ones(3))])

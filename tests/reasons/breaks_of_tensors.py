@@ -274,3 +274,13 @@ def interpolates(x, array):
 @given_by("gives-warning", lambda: [(torch.ones(3, requires_grad=True) * 2,), *leaf()])
 def reads_the_gradient_of_a_result(x):
     return x.grad is None, x * 2
+
+
+@torch.library.custom_op("tracewalk_reasons::without_a_fake", mutates_args=())
+def without_a_fake(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@given_by("fake-tensors")
+def calls_an_operator_without_a_fake(x):
+    return without_a_fake(x) + 1

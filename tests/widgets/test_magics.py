@@ -200,7 +200,7 @@ def test_what_the_notebook_does_for_a_cell_is_no_call_of_the_program(session: Se
     session.run("def f(x):\n    return x + 1")
     session.run("%%trace\nimport wave, tabnanny\n%time y = f(x)\nq = !echo hi")
     trace = session["_trace"]
-    names = {trace.codes[call.code].name.partition(", after line ")[0] for call in trace.calls}
+    names = {trace.codes[call.code].name.partition(", after ")[0] for call in trace.calls}
     assert names <= {"cell", "f", "`cell`", "<module>"}
     assert {trace.codes[call.code].filename for call in trace.calls} <= {"Cell In[1]", "Cell In[2]", "<timed exec>"}
 
