@@ -96,9 +96,11 @@ def _set_contexts(contexts: dict[str, Any]) -> None:
 
 def forget_answers() -> None:
     """Empty the caches of answers that all shape environments share, and which keep every one of them alive."""
-    for method in vars(ShapeEnv).values():
-        if hasattr(method, "cache_clear"):
-            method.cache_clear()
+    for method in _ANSWERING:
+        method.cache_clear()
+
+
+_ANSWERING: list[Any] = [method for method in vars(ShapeEnv).values() if hasattr(method, "cache_clear")]
 
 
 _FLAGS = (
@@ -110,7 +112,7 @@ _SETTINGS = (
     "grad_mode", "autocast", "autocast_cache", "saved_tensors_hooks", "multithreading_enabled", "view_replay_enabled"
 )  # fmt: skip
 """Those settings that are a thread's own. Others are put back where the program of the trace has set them
-(`graph/state.py`): another thread may set one meanwhile."""
+(`graph/settings.py`): another thread may set one meanwhile."""
 
 
 def _put_back_settings(names: Iterable[str]) -> None:

@@ -115,8 +115,12 @@ def _hooks_part(error: BaseException) -> TracebackType | None:
     none does. So ends what checkpointing computes again, once it has all that it needs."""
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     pack = None if hooks is None else code_of(hooks[0])
-    trace = error.__traceback__ if pack is not None else None
-    while trace is not None and trace.tb_frame.f_code is not pack:
+    return None if pack is None else _part_of(error.__traceback__, pack)
+
+
+def _part_of(trace: TracebackType | None, code: CodeType) -> TracebackType | None:
+    """Return the part of a traceback that begins in a frame of `code`, None where no frame is one."""
+    while trace is not None and trace.tb_frame.f_code is not code:
         trace = trace.tb_next
     return trace
 
@@ -142,6 +146,5 @@ class Places:
             error.__traceback__ = traceback_of(calls, outermost.tb_frame)
 
     def _calls_of(self, trace: TracebackType | None) -> tuple[Entry, ...]:
-        while trace is not None and trace.tb_frame.f_code is not self._code:
-            trace = trace.tb_next
-        return () if trace is None else self._calls.get(trace.tb_lineno, ())
+        part = _part_of(trace, self._code)
+        return () if part is None else self._calls.get(part.tb_lineno, ())

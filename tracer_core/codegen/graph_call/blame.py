@@ -17,6 +17,7 @@ from torch._C._dynamo.eval_frame import set_eval_frame
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import first_line
+from tracer_core.codegen.graph_call.recovery import changed_inputs
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import TracedSettings
@@ -46,8 +47,8 @@ class Blame:
         self._forward = module.forward
         self._function = function.__code__
         self._settings = tuple(output.settings.start)
-        fakes = {id(tracked.fake) for tracked in output.fakes.inputs.values() if tracked.mutated}
-        self._changes = {place for place, each in enumerate(output.root.inputs) if id(each.fake) in fakes}
+        changed = {each.node for each in changed_inputs(output)}
+        self._changes = {place for place, each in enumerate(output.root.inputs) if each.node in changed}
 
     def compiled(self, function: Callable[..., Any]) -> None:
         """The back end's result for the graph: where it is the graph itself, there is nothing to find out."""
@@ -55,8 +56,7 @@ class Blame:
 
     def tell(self, error: BaseException) -> None:
         """Warn, and tell the observer, if the graph as it is does not raise where the compiled one raised `error`.
-        The person is
-        warned once for a function, the observer told once for a graph."""
+        The person is warned once for a function, the observer told once for a graph."""
         watching = observers.current()
         new_watcher = watching is not None and (self._told is None or self._told() is not watching)
         if self._is_the_graph or (_SAID in self._history and not new_watcher):

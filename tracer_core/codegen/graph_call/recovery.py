@@ -44,8 +44,13 @@ def undo_of(output: OutputGraph) -> Undo | None:
     warns = any(getattr(node.target, "may_warn", False) for node in output.root.graph.nodes)
     if changed and not warns and not _worth_undoing(output, changed):
         return None
-    fakes = {id(tracked.fake) for tracked in changed}
-    return Undo(bool(drawing), [each for each in output.root.inputs if id(each.fake) in fakes])
+    return Undo(bool(drawing), changed_inputs(output))
+
+
+def changed_inputs(output: OutputGraph) -> list[GraphArg]:
+    """Return the inputs of the graph that its operations change."""
+    fakes = {id(tracked.fake) for tracked in output.fakes.inputs.values() if tracked.mutated}
+    return [each for each in output.root.inputs if id(each.fake) in fakes]
 
 
 def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:

@@ -98,8 +98,13 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
 def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> int:
     """Return the place in a list that `key` names, which is to be set or deleted."""
     index = index_value(tx, key, f"list indices must be integers or slices, not {key.type_name_in_errors()}")
+    return _within(tx, sequence, index, "list assignment index out of range")
+
+
+def _within(tx: Tracing, sequence: SequenceVariable, index: int, message: str) -> int:
+    """Return the index; raise IndexError with `message` in the program where the sequence has no such item."""
     if not -len(sequence.items) <= index < len(sequence.items):
-        tx.raise_(IndexError, "list assignment index out of range")
+        tx.raise_(IndexError, message)
     return index
 
 
@@ -134,9 +139,7 @@ def deque_delitem(tx: Tracing, sequence: DequeVariable, key: VariableTracker) ->
 
 def _index_in_deque(tx: Tracing, sequence: DequeVariable, key: VariableTracker) -> int:
     index = index_value(tx, key, f"sequence index must be integer, not {key.type_name_in_errors()!r}")
-    if not -len(sequence.items) <= index < len(sequence.items):
-        tx.raise_(IndexError, "deque index out of range")
-    return index
+    return _within(tx, sequence, index, "deque index out of range")
 
 
 @handles(operator.delitem, ListVariable, VariableTracker)
