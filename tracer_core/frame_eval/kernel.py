@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
-from tracer_core.frame_eval.origins import folder, is_installed, is_ours
+from tracer_core.frame_eval.origins import folder, is_installed, is_ours, outer_caller
 
 _RUNS_CELLS = (
     *("kernelbase", "ipkernel", "kernelapp", "zmqshell", "embed", "inprocess", "eventloops", "trio_runner"),
@@ -40,9 +40,7 @@ def kernel_entered(code: CodeType, globals: dict[str, Any]) -> bool:
     code of the program has called."""
     if "ipykernel" not in sys.modules or not is_installed(code, globals):
         return False
-    caller: FrameType | None = sys._getframe(1)
-    while caller is not None and is_ours(caller.f_globals):
-        caller = caller.f_back
+    caller = outer_caller()
     while caller is not None and not is_ours(caller.f_globals):
         if _path(caller.f_code).startswith(_FOLDERS):
             return True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import collections
 import importlib.util
 import os
-from types import CodeType
+import sys
+from types import CodeType, FrameType
 from typing import Any
 
 from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
@@ -30,6 +31,14 @@ def is_ours(globals: dict[str, Any]) -> bool:
     told."""
     name = globals.get("__name__")
     return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
+
+
+def outer_caller() -> FrameType | None:
+    """Return the innermost running frame that is not of this product: the caller of a frame that starts now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame.f_globals):
+        frame = frame.f_back
+    return frame
 
 
 def written_in(code: CodeType, globals: dict[str, Any]) -> str:

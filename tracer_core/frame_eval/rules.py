@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.frame_eval.origins import folder, is_ours, written_in
+from tracer_core.frame_eval.origins import folder, outer_caller, written_in
 from tracer_core.frame_input import SkippedFrame
 from tracer_core.higher_order_table import defined_as
 from tracer_core.host.global_state import programs_mode
@@ -96,9 +95,7 @@ _TESTS: tuple[Callable[[CodeType, dict[str, Any]], SkippedFrame | None], ...] = 
 
 def why_skip_here(code: CodeType) -> SkippedFrame | None:
     """Return why a frame of `code` that starts now runs as plain Python, given its caller; others may be traced."""
-    caller: FrameType | None = sys._getframe(1)
-    while caller is not None and is_ours(caller.f_globals):
-        caller = caller.f_back
+    caller = outer_caller()
     if caller is None or caller.f_code.co_name != "nonrecursive_disable_wrapper":
         return None
     return replace(_skipped("frame-disabled", function=code_name(code)), forever=False)

@@ -46,7 +46,7 @@ class TraceState:
         self.output = output
         self.journal = Journal(self._on_restored)
         self.side_effects = SideEffects(self.journal, self._on_side_effect, output.where)
-        # The trackers of values from outside: of objects with identity by their ids, of all by id and source.
+        # The trackers of external values: of objects with identity by their ids, of all by id and source.
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
         # Values that were read, in this order.
