@@ -221,10 +221,10 @@ def test_an_object_may_die_inside_its_own_call() -> None:
 
     def on_content(frame: FrameInput) -> CompiledFrame:
         from tracer_core.guards import make
-        from tracer_core.sources import ItemSource, LocalSource
+        from tracer_core.sources import GetItemSource, LocalSource
 
         holder = frame.locals["holder"]
-        return CompiledFrame(frame.code, [make.identity(ItemSource(LocalSource("holder"), 0), holder[0])])
+        return CompiledFrame(frame.code, [make.identity(GetItemSource(LocalSource("holder"), 0), holder[0])])
 
     function = compiled(emptying)
     with tracing(on_content) as tracer:

@@ -13,7 +13,7 @@ import torch
 
 from tracer_core.guards import Guard, compile_guards, make
 from tracer_core.names.where import Where
-from tracer_core.sources import AttrSource, GlobalSource, ItemSource, LocalSource, MemberSource, ObjectAttrSource
+from tracer_core.sources import AttrSource, GetItemSource, GlobalSource, LocalSource, MemberSource, ObjectAttrSource
 
 x, y = LocalSource("x"), LocalSource("y")
 
@@ -38,7 +38,7 @@ class Counting:
 def test_a_shared_source_is_read_once() -> None:
     holder = Counting([1, 2, 3])
     value = AttrSource(x, "value")
-    check = compiled(make.length(value, 3), *(make.constant(ItemSource(value, i), i + 1) for i in range(3)))
+    check = compiled(make.length(value, 3), *(make.constant(GetItemSource(value, i), i + 1) for i in range(3)))
     assert check.holds({"x": holder})
     assert holder.reads == 1
 
@@ -111,7 +111,7 @@ def test_errors_while_reading_are_failures() -> None:
 
 
 def test_a_missing_part_is_named() -> None:
-    deep = ItemSource(ItemSource(x, "a"), "b")
+    deep = GetItemSource(GetItemSource(x, "a"), "b")
     failure = compiled(make.constant(deep, 1)).explain({"x": {}})
     assert failure is not None
     assert failure.advice == "have L['x']['a'] at each call"

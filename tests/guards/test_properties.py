@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tracer_core.guards import Guard, compile_guards, constant_key, make, same_constant
 from tracer_core.guards.describe import describe
-from tracer_core.sources import DictValueSource, ItemSource, LocalSource, ObjectAttrSource, Scope, Source
+from tracer_core.sources import DictValueSource, GetItemSource, LocalSource, ObjectAttrSource, Scope, Source
 
 
 class Node:
@@ -50,11 +50,11 @@ values = st.recursive(
 def guards_of(value: Any, source: Source) -> list[Guard]:
     """A guard on everything that can be told about `value`."""
     if type(value) is list:
-        parts = [guards_of(part, ItemSource(source, i)) for i, part in enumerate(value)]
+        parts = [guards_of(part, GetItemSource(source, i)) for i, part in enumerate(value)]
         own = [make.type_is(source, list), make.length(source, len(value))]
     elif type(value) is dict:
         parts = [
-            guards_of(part, ItemSource(source, key) if i % 2 else DictValueSource(source, i))
+            guards_of(part, GetItemSource(source, key) if i % 2 else DictValueSource(source, i))
             for i, (key, part) in enumerate(value.items())
         ]
         own = [make.type_is(source, dict), make.dict_keys_are(source, value)]
@@ -70,10 +70,10 @@ def guards_of(value: Any, source: Source) -> list[Guard]:
 def spots(value: Any, source: Source) -> list[tuple[Source, Any, Any]]:
     """(source, container, key) of every part that is a constant in a container."""
     if type(value) is list:
-        items: list[tuple[Source, Any, Any]] = [(ItemSource(source, i), value, i) for i in range(len(value))]
+        items: list[tuple[Source, Any, Any]] = [(GetItemSource(source, i), value, i) for i in range(len(value))]
     elif type(value) is dict:
         items = [
-            (ItemSource(source, key) if i % 2 else DictValueSource(source, i), value, key)
+            (GetItemSource(source, key) if i % 2 else DictValueSource(source, i), value, key)
             for i, key in enumerate(value)
         ]
     elif type(value) is Node:

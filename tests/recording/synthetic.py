@@ -19,11 +19,11 @@ from typing import Any
 
 from tests.recording.synthetic_ops import OPS, Raised, TensorBranch
 from tests.recording.synthetic_values import (
+    BaseUserFunctionVariable,
     BuiltinVariable,
     CellVariable,
     ConstantVariable,
     Fake,
-    FunctionVariable,
     Graph,
     Guard,
     ListVariable,
@@ -152,12 +152,12 @@ class Walk:
                 self.globals[name] = UserFunctionVariable(function, source)
         return self.globals[name]
 
-    def closure(self, code: CodeType, cells: list[Any]) -> FunctionVariable:
+    def closure(self, code: CodeType, cells: list[Any]) -> BaseUserFunctionVariable:
         made = UserFunctionVariable(SimpleNamespace(__code__=code, __name__=code.co_name))
         made.cells = dict(zip(code.co_freevars, cells, strict=True))  # type: ignore[attr-defined]
         return made
 
-    def inline(self, caller: Frame, callee: FunctionVariable, args: list[Any]) -> VariableTracker:
+    def inline(self, caller: Frame, callee: BaseUserFunctionVariable, args: list[Any]) -> VariableTracker:
         code = callee.function.__code__
         frame = Frame(code, dict(zip(code.co_varnames, args, strict=False)), caller)
         frame.cells = dict(getattr(callee, "cells", {}))

@@ -15,9 +15,9 @@ from tests.recording.synthetic_values import (
     Fake,
     IteratorVariable,
     ListVariable,
-    MethodVariable,
     TensorVariable,
     UserFunctionVariable,
+    UserMethodVariable,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def load_global(walk: Walk, frame: Frame, at: Instruction) -> None:
 @op("LOAD_METHOD")
 def load_method(walk: Walk, frame: Frame, at: Instruction) -> None:
     owner = frame.stack.pop()
-    frame.stack += [None, MethodVariable(owner, at.arg)]
+    frame.stack += [None, UserMethodVariable(owner, at.arg)]
 
 
 @op("BUILD_LIST")
@@ -148,14 +148,14 @@ def call(walk: Walk, frame: Frame, at: Instruction) -> None:
     if isinstance(callee, UserFunctionVariable):
         walk.tell.on_dispatch("inline_user_function")
         frame.stack.append(walk.inline(frame, callee, args))
-    elif isinstance(callee, MethodVariable):
+    elif isinstance(callee, UserMethodVariable):
         frame.stack.append(_call_method(walk, callee, args))
     else:
         walk.tell.on_dispatch("call_builtin")
         frame.stack.append(_call_builtin(callee, args))
 
 
-def _call_method(walk: Walk, callee: MethodVariable, args: list[Any]) -> Any:
+def _call_method(walk: Walk, callee: UserMethodVariable, args: list[Any]) -> Any:
     owner = callee.owner
     if isinstance(owner, ListVariable):
         walk.tell.on_dispatch("list_append")

@@ -186,7 +186,7 @@ class IteratorVariable(VariableTracker):
         return [("over", self.over)]
 
 
-class FunctionVariable(VariableTracker):
+class BaseUserFunctionVariable(VariableTracker):
     kind = "function"
 
     def __init__(self, function: Any, source: Source | None = None) -> None:
@@ -200,15 +200,15 @@ class FunctionVariable(VariableTracker):
         return f"Function {self.function.__name__}"
 
 
-class UserFunctionVariable(FunctionVariable):
+class UserFunctionVariable(BaseUserFunctionVariable):
     kind = "user function"
 
 
-class BuiltinVariable(FunctionVariable):
+class BuiltinVariable(BaseUserFunctionVariable):
     kind = "builtin"
 
 
-class MethodVariable(VariableTracker):
+class UserMethodVariable(VariableTracker):
     kind = "method"
 
     def __init__(self, owner: VariableTracker, name: str) -> None:

@@ -20,14 +20,14 @@ from tracer_core.sources import (
     CellContentsSource,
     CellSource,
     ClosureSource,
-    ConstSource,
+    ConstantSource,
     DefaultsSource,
     DictKeySource,
     DictValueSource,
+    GetItemSource,
     GlobalSource,
     GlobalStateSource,
     GradSource,
-    ItemSource,
     KwDefaultsSource,
     LenSource,
     LocalSource,
@@ -87,25 +87,25 @@ CASES: list[tuple[Source, Any, str, Any]] = [
         vars(other_module)["setting"],
     ),
     (BuiltinSource("len"), None, "builtins.len", len),
-    (ConstSource.of_object(Plain), None, "Plain", Plain),
+    (ConstantSource.of_object(Plain), None, "Plain", Plain),
     (AttrSource(x, "kept"), key, "L['x'].kept", key.kept),
     (AttrSource(x, "missing"), key, "L['x'].missing", "made up: missing"),
     (ObjectAttrSource(x, "kept"), key, "L['x'].kept", key.kept),
-    (ItemSource(x, 1), [5, 6], "L['x'][1]", 6),
-    (ItemSource(x, "a"), {"a": 6}, "L['x']['a']", 6),
-    (ItemSource(x, (1, "a")), {(1, "a"): 6}, "L['x'][(1, 'a')]", 6),
-    (ItemSource(x, Plain), {Plain: 6}, "L['x'][Plain]", 6),
+    (GetItemSource(x, 1), [5, 6], "L['x'][1]", 6),
+    (GetItemSource(x, "a"), {"a": 6}, "L['x']['a']", 6),
+    (GetItemSource(x, (1, "a")), {(1, "a"): 6}, "L['x'][(1, 'a')]", 6),
+    (GetItemSource(x, Plain), {Plain: 6}, "L['x'][Plain]", 6),
     (DictKeySource(x, 1), {"a": 1, key: 2}, "list(L['x'])[1]", key),
     (DictValueSource(x, 1), {"a": 1, key: 2}, "list(L['x'].values())[1]", 2),
     (UpcomingSource(x, 1), started, "the item 2 from here of L['x']", 7),
     (UpcomingSource(x, 0), started, "the next item of L['x']", 6),
-    (ItemSource(UpcomingSource(x, 0), 1), iter([(5, 6)]), "(the next item of L['x'])[1]", 6),
+    (GetItemSource(UpcomingSource(x, 0), 1), iter([(5, 6)]), "(the next item of L['x'])[1]", 6),
     (TypeSource(UpcomingSource(x, 0)), started, "type(the next item of L['x'])", int),
     (LocalSource("x", label=Label("`f(y)`", 12)), key, "`f(y)`, line 12", key),
     (AttrSource(LocalSource("x", label=Label("`f(y)`", 12)), "kept"), key, "(`f(y)`, line 12).kept", key.kept),
     (LocalSource("x", label=Label("`xs`", 3, iterator=True)), started, "the iterator over `xs`, line 3", started),
     (UpcomingSource(LocalSource("x", label=Label("`xs`", 3, iterator=True)), 0), started, NEXT_OF_XS, 6),
-    (ItemSource(LocalSource("x", label=Label("`y`", box=True)), 0), [6], "`y`", 6),
+    (GetItemSource(LocalSource("x", label=Label("`y`", box=True)), 0), [6], "`y`", 6),
     (TypeSource(x), Point(1, 2), "type(L['x'])", Point),
     (LenSource(x), Point(1, 2), "len(L['x'])", 2),
     (SizeSource(x, 1), grown, "L['x'].size(1)", 4),
@@ -169,11 +169,11 @@ def test_rebuilt_by_instructions(source: Source, value: Any, name: str, expected
 
 
 def test_equal_by_value_not_by_way_of_making() -> None:
-    first, second = (MemberSource(ItemSource(LocalSource("m"), "k"), "_parameters", "w") for _ in range(2))
+    first, second = (MemberSource(GetItemSource(LocalSource("m"), "k"), "_parameters", "w") for _ in range(2))
     assert first == second
     assert hash(first) == hash(second)
     assert len({first, second}) == 1
-    assert first != MemberSource(ItemSource(LocalSource("n"), "k"), "_parameters", "w")
+    assert first != MemberSource(GetItemSource(LocalSource("n"), "k"), "_parameters", "w")
     assert DefaultsSource(x, 0) != ClosureSource(x, 0)
     assert LocalSource("x") == LocalSource("x", free=True)
 
@@ -234,7 +234,7 @@ def test_settings_are_read_now_and_never_rebuilt() -> None:
     ("source", "value", "error"),
     [
         (LocalSource("absent"), None, KeyError),
-        (ItemSource(x, 3), [1], IndexError),
+        (GetItemSource(x, 3), [1], IndexError),
         (ObjectAttrSource(x, "absent"), Plain(), KeyError),
         (AttrSource(x, "absent"), 3, AttributeError),
         (CellContentsSource(x), types.CellType(), ValueError),

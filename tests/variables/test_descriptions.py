@@ -23,7 +23,7 @@ from tracer_core.names.public import name_of
 from tracer_core.observer import Observer, observing
 from tracer_core.recording import Recorder
 from tracer_core.sources import LocalSource
-from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.lazy import LazyVariableTracker
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_values_that_were_not_looked_at_yet(value: Any, text: str) -> None:
     def never(value: Any, source: Any) -> Any:
         raise AssertionError("it was looked at")
 
-    assert LazyVariable(value, LocalSource("x"), never).describe() == text
+    assert LazyVariableTracker(value, LocalSource("x"), never).describe() == text
 
 
 def test_describing_looks_at_nothing() -> None:

@@ -15,7 +15,7 @@ from tracer_core.interpreter.load import load_handlers
 from tracer_core.interpreter.machine import Interpreter
 from tracer_core.sources import LocalSource
 from tracer_core.variables.core.base import VariableTracker
-from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.lazy import LazyVariableTracker
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.operations.attributes import get_attr
 from tracer_core.variables.operations.in_graph import call_in_graph
@@ -103,7 +103,7 @@ def test_what_was_looked_at_since_a_mark_is_not_looked_at() -> None:
         1 / 0  # noqa: B018
     tx.trace.roll_back(mark)
     assert known(tx) == before
-    assert isinstance(held, LazyVariable)
+    assert isinstance(held, LazyVariableTracker)
     assert held.realized is None
     # It is looked at anew, and the graph gets its inputs again.
     items = held.realize().items_or_none(tx)

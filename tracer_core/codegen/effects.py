@@ -15,7 +15,7 @@ from tracer_core.runtime.containers import set_items
 from tracer_core.runtime.generators import end_generator
 from tracer_core.runtime.iterators import advance
 from tracer_core.runtime.objects import delete_class_attribute
-from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, SequenceVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
@@ -23,9 +23,9 @@ from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.iterators.external import OutsideIterator
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.objects.class_writes import ClassWrites
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 Rule = Callable[[Emitter, Any], None]
 R = TypeVar("R", bound=Rule)
@@ -56,7 +56,7 @@ def needs(effects: SideEffects, emitter: Emitter) -> list[VariableTracker]:
 def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     if isinstance(tracker, SequenceVariable):
         return tracker.items
-    if isinstance(tracker, DictVariable):
+    if isinstance(tracker, ConstDictVariable):
         return [part for entry in tracker.entries(None) for part in entry]
     if isinstance(tracker, SetVariable):
         return tracker.keys()
@@ -65,7 +65,7 @@ def _new_parts(tracker: VariableTracker) -> list[VariableTracker]:
     attributes = getattr(tracker, "attributes", {})
     if isinstance(tracker, ExceptionVariable) and tracker.args_set:
         return [*tracker.args, *attributes.values()]
-    if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
+    if isinstance(tracker, UserDefinedObjectVariable) and tracker.given_dict is not None:
         return [*tracker.left_behind.values(), tracker.given_dict, *attributes.values()]
     return [value for value in attributes.values() if value is not DELETED]
 
@@ -140,7 +140,7 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
 
 
 @writes_back("dict")
-def _dict(emitter: Emitter, tracker: DictVariable) -> None:
+def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
     base = tracker.cls.__mro__[-2] if tracker.cls.__name__ != "OrderedDict" else tracker.cls
     check_keys(tracker.by_key)
     if tracker.reshaped:
@@ -198,6 +198,6 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
 
 
 @writes_back("generator")
-def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
+def _generator(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     """The trace has run it to its end."""
     emitter.run_const(end_generator, lambda: emitter.load(tracker))

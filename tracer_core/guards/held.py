@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tracer_core.guards.describe import module_name
-from tracer_core.sources import ById, ConstSource, FoundById, GlobalSource, Source
+from tracer_core.sources import ById, ConstantSource, FoundById, GlobalSource, Source
 
 CPYTHON_HEAP_TYPE = 1 << 9
 
@@ -85,7 +85,7 @@ def hold_weakly(source: Source) -> weakref.ref[Any] | None:
         held = HeldGlobals(root.module.value)
         if held.forever is None:
             object.__setattr__(root, "module", FoundById(root.module.value, held.get))
-    if not isinstance(root, ConstSource):
+    if not isinstance(root, ConstantSource):
         return None
     if type(root.value) is ById and isinstance(root.value.value, type | FunctionType):
         held_object = Held(root.value.value, root.label)

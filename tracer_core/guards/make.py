@@ -19,7 +19,7 @@ from tracer_core.guards.kinds.tensors import Sizes, TensorProperties
 from tracer_core.host.global_state import PROPERTIES
 from tracer_core.names.code import code_text
 from tracer_core.runtime.containers import dict_keys
-from tracer_core.sources import AllUpcomingSource, ConstSource, GlobalStateSource, Source
+from tracer_core.sources import AllUpcomingSource, ConstantSource, GlobalStateSource, Source
 
 
 def type_is(source: Source, cls: type) -> Guard:
@@ -162,4 +162,4 @@ def global_state_is(setting: str, value: Any) -> Guard:
 
 def libraries(read: Libraries) -> Guard:
     """The values that a trace read from libraries and classes are unchanged."""
-    return Guard(ConstSource.of_object(read, "libraries"), "LIBRARIES", read)
+    return Guard(ConstantSource.of_object(read, "libraries"), "LIBRARIES", read)

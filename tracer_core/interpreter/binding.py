@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any
 
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.functions.functions import InlineTarget
@@ -54,7 +54,7 @@ def bind(
         bound[names[at]] = TupleVariable(list(rest))
         at += 1
     if code.co_flags & CO_VARKEYWORDS:
-        bound[names[at]] = DictVariable(extra)
+        bound[names[at]] = ConstDictVariable(extra)
     return bound
 
 

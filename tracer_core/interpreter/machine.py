@@ -33,9 +33,9 @@ from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.functions.functions import FunctionVariable, UserFunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable, UserFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.library.weak_references import refuse_after_changes
 from tracer_core.variables.operations.calling import call
 
@@ -131,10 +131,10 @@ class Interpreter(Operations):
         """`function(*args, **kwargs)`: inlined if it has Python code, else by protocol."""
         function = function.realize()
         args = list(args)
-        while isinstance(function, MethodVariable):
+        while isinstance(function, UserMethodVariable):
             args.insert(0, function.self_)
             function = function.function.realize()
-        if isinstance(function, FunctionVariable):
+        if isinstance(function, BaseUserFunctionVariable):
             return self.inline(function, args, kwargs or {})
         return call(self, function, args, kwargs or {})
 
@@ -152,7 +152,7 @@ class Interpreter(Operations):
         return None if span is None else span.line
 
     def inline(
-        self, function: FunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+        self, function: BaseUserFunctionVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
         """Trace the function's code in a frame of its own; a generator's frame is suspended at its start."""
         target = function.target(self)
@@ -168,7 +168,7 @@ class Interpreter(Operations):
         if target.code.co_flags & CO_GENERATOR:
             of_manager = self.frame.globals is vars(contextlib)
             made_at = self.root_steps - 1 if of_manager else -1
-            return GeneratorVariable(frame, target.name, made_at, function.names(self))
+            return LocalGeneratorObjectVariable(frame, target.name, made_at, function.names(self))
         return self.run_frame(frame)
 
     def run_frame(self, frame: Frame) -> VariableTracker:

@@ -127,7 +127,7 @@ class MemberSource(Step):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemSource(Step):
+class GetItemSource(Step):
     """`of[key]`, for sequences and for dicts whose key is hashable. On a dict that makes missing values
     (`defaultdict`), guard that the key is there first: reading it would add it."""
 

@@ -167,15 +167,15 @@ class CellSource(Source):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstSource(Source):
+class ConstantSource(Source):
     """A constant object (a class, module or function met while tracing), embedded in the generated code."""
 
     value: ById
     label: str = field(compare=False)
 
     @staticmethod
-    def of_object(value: Any, label: str | None = None) -> ConstSource:
-        return ConstSource(ById(value), label or object_name(value))
+    def of_object(value: Any, label: str | None = None) -> ConstantSource:
+        return ConstantSource(ById(value), label or object_name(value))
 
     @cached_property
     def name(self) -> str:

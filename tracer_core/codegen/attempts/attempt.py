@@ -18,7 +18,7 @@ from tracer_core.host.warned import Noticing
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.ops.with_blocks import leave_blocks
 from tracer_core.variables.core.base import VariableTracker
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.objects import overlay
 
 
@@ -140,7 +140,9 @@ class Attempt:
             return end_before(again.root_step, again.unsupported)
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
-            if isinstance(error.tracker, GeneratorVariable) and error.tracker.made_at >= starts_at(root.code):
+            if isinstance(error.tracker, LocalGeneratorObjectVariable) and error.tracker.made_at >= starts_at(
+                root.code
+            ):
                 # Python can make it: end the graph before that. (A context manager's lives as long as its block;
                 # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
                 return end_before(error.tracker.made_at, unsupported)

@@ -25,7 +25,7 @@ from tracer_core.runtime.tracebacks import drop_outermost
 from tracer_core.sources import LocalSource
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.lazy import LazyVariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable
 from tracer_core.variables.core.trace_state import TraceState
 from tracer_core.variables.functions.cells import CellVariable
@@ -153,7 +153,7 @@ class FrameEnd:
                 continue
             if isinstance(source, LocalSource) and not source.free:
                 continue
-            if isinstance(tracker, LazyVariable) and tracker.realized is not None:
+            if isinstance(tracker, LazyVariableTracker) and tracker.realized is not None:
                 continue
             emitter.load(tracker)
             emitter.where[tracker] = emitter.store_new()

@@ -18,19 +18,19 @@ from tracer_core.runtime.arrays import (
     scalar_of,
     view_of,
 )
-from tracer_core.variables.numpy.arrays import ArrayVariable, NumpyScalarVariable, flat_parts
+from tracer_core.variables.numpy.arrays import NumpyNdarrayVariable, NumpyScalarVariable, flat_parts
 from tracer_core.variables.numpy.layout import broadcast_ones, reversed_dims
 
 
-def _made_by(tracker: ArrayVariable) -> Callable[[torch.Tensor], Any]:
+def _made_by(tracker: NumpyNdarrayVariable) -> Callable[[torch.Tensor], Any]:
     base = tracker.shadow.base
     if tracker.seen_by_tensors or isinstance(base, torch.Tensor):
         return array_of
     return owned_array_of if base is None else based_array_of
 
 
-@rebuilds(ArrayVariable)
-def _array(emitter: Emitter, tracker: ArrayVariable) -> None:
+@rebuilds(NumpyNdarrayVariable)
+def _array(emitter: Emitter, tracker: NumpyNdarrayVariable) -> None:
     if tracker.shadow.flags.writeable:
         _over_its_memory(emitter, tracker)
     else:
@@ -38,7 +38,7 @@ def _array(emitter: Emitter, tracker: ArrayVariable) -> None:
     emitter.keep(tracker)
 
 
-def _over_its_memory(emitter: Emitter, tracker: ArrayVariable) -> None:
+def _over_its_memory(emitter: Emitter, tracker: NumpyNdarrayVariable) -> None:
     """As NumPy has it: a view of the array that it is a view of, or the owner of its memory. Where tensors see that
     memory, it is theirs."""
     owner, load = tracker.owner, emitter.load

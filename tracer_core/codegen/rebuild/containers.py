@@ -11,7 +11,12 @@ import torch
 from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.containers.dicts import (
+    ConstDictVariable,
+    DictViewVariable,
+    MappingProxyVariable,
+    SetVariable,
+)
 from tracer_core.variables.containers.sequences import (
     DequeVariable,
     ListVariable,
@@ -23,7 +28,7 @@ from tracer_core.variables.containers.sequences import (
 )
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable, NullVariable
-from tracer_core.variables.functions.functions import SkippedFunctionVariable, UserFunctionVariable
+from tracer_core.variables.functions.functions import SkipFunctionVariable, UserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 
 # --- constants and known objects ----------------------------------------------------------------------------
@@ -39,7 +44,7 @@ def _null(emitter: Emitter, tracker: NullVariable) -> None:
     emitter.null()
 
 
-@rebuilds(KnownVariable, UserFunctionVariable, SkippedFunctionVariable)
+@rebuilds(KnownVariable, UserFunctionVariable, SkipFunctionVariable)
 def _known(emitter: Emitter, tracker: VariableTracker) -> None:
     emitter.const(tracker.value())
 
@@ -102,8 +107,8 @@ def _range(emitter: Emitter, tracker: RangeVariable) -> None:
 # --- dicts and sets -----------------------------------------------------------------------------------------
 
 
-@rebuilds(DictVariable)
-def _dict(emitter: Emitter, tracker: DictVariable) -> None:
+@rebuilds(ConstDictVariable)
+def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
     if tracker.cls is dict:
         emitter.emit("BUILD_MAP", 0)
     elif tracker.cls is collections.defaultdict:
@@ -118,7 +123,7 @@ def _dict(emitter: Emitter, tracker: DictVariable) -> None:
         emitter.set_item(*emitter.loading((tracker, key, value)))
 
 
-def dict_of(emitter: Emitter, tracker: DictVariable) -> None:
+def dict_of(emitter: Emitter, tracker: ConstDictVariable) -> None:
     """Push a new plain dict of the entries."""
     check_keys(tracker.by_key)
     entries = tracker.entries(None)

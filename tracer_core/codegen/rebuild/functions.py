@@ -9,9 +9,9 @@ from tracer_core.codegen.emit.emitter import Emitter
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
-from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
+from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
+from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.objects.classes import ClassVariable, SuperMethodVariable
 from tracer_core.variables.torch.transforms import TransformedFunctionVariable
 
@@ -28,8 +28,8 @@ def _cell(emitter: Emitter, tracker: CellVariable) -> None:
         emitter.set_attributes_of(tracker, {"cell_contents": tracker.contents})
 
 
-@rebuilds(NestedFunctionVariable)
-def _nested_function(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+@rebuilds(NestedUserFunctionVariable)
+def _nested_function(emitter: Emitter, tracker: NestedUserFunctionVariable) -> None:
     emitter.call_const(
         types.FunctionType,
         lambda: emitter.const(tracker.code),
@@ -46,14 +46,14 @@ def _nested_function(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
         _annotations(emitter, tracker)
 
 
-def _closure(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+def _closure(emitter: Emitter, tracker: NestedUserFunctionVariable) -> None:
     if not tracker.closure:
         emitter.const(None)
         return
     emitter.tuple_of(emitter.loading(tracker.closure))
 
 
-def _annotations(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
+def _annotations(emitter: Emitter, tracker: NestedUserFunctionVariable) -> None:
     """The compiler gives annotations as a flat tuple of names and values."""
     assert tracker.annotations is not None
     flat = tracker.annotations.realize()
@@ -67,13 +67,13 @@ def _annotations(emitter: Emitter, tracker: NestedFunctionVariable) -> None:
     emitter.set_attribute(lambda: emitter.load(tracker), "__annotations__", annotations)
 
 
-@rebuilds(MethodVariable)
-def _method(emitter: Emitter, tracker: MethodVariable) -> None:
+@rebuilds(UserMethodVariable)
+def _method(emitter: Emitter, tracker: UserMethodVariable) -> None:
     emitter.call_const(types.MethodType, lambda: emitter.load(tracker.function), lambda: emitter.load(tracker.self_))
 
 
-@rebuilds(BuiltinMethodVariable)
-def _builtin_method(emitter: Emitter, tracker: BuiltinMethodVariable) -> None:
+@rebuilds(BoundBuiltinMethodVariable)
+def _builtin_method(emitter: Emitter, tracker: BoundBuiltinMethodVariable) -> None:
     emitter.attribute(lambda: emitter.load(tracker.self_), tracker.name)
 
 
@@ -94,8 +94,8 @@ def _transformed(emitter: Emitter, tracker: TransformedFunctionVariable) -> None
     emitter.call(lambda: emitter.const(tracker.transform), arguments, tracker.keywords)
 
 
-@rebuilds(PartialVariable)
-def _partial(emitter: Emitter, tracker: PartialVariable) -> None:
+@rebuilds(FunctoolsPartialVariable)
+def _partial(emitter: Emitter, tracker: FunctoolsPartialVariable) -> None:
     arguments = emitter.loading((tracker.function, *tracker.args, *tracker.keywords.values()))
     emitter.call(lambda: emitter.const(functools.partial), arguments, tracker.keywords)
     emitter.keep(tracker)

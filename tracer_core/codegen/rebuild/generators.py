@@ -15,14 +15,14 @@ from tracer_core.runtime.generators import END, create_generator, exhausted_gene
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, NULL
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.iterators.suspended_generators import CELLS, Waits, remember
 
 _CO_VARARGS_OR_KEYWORDS = 0x0C
 
 
-@rebuilds(GeneratorVariable)
-def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
+@rebuilds(LocalGeneratorObjectVariable)
+def _generator(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     frame: Frame = tracker.frame
     if tracker.finished:
         emitter.call_const(
@@ -39,7 +39,7 @@ def _generator(emitter: Emitter, tracker: GeneratorVariable) -> None:
     emitter.keep(tracker)
 
 
-def _unstarted(emitter: Emitter, tracker: GeneratorVariable) -> None:
+def _unstarted(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     """Call its code with the arguments, all by position."""
     frame: Frame = tracker.frame
     code = frame.code
@@ -54,7 +54,7 @@ def _unstarted(emitter: Emitter, tracker: GeneratorVariable) -> None:
     _call(emitter, tracker, called, code.co_freevars, arguments, create_generator)
 
 
-def _waiting(emitter: Emitter, tracker: GeneratorVariable) -> None:
+def _waiting(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     """Start a generator that goes to a `yield` at once with the same stack, variables and cells."""
     frame: Frame = tracker.frame
     cells = (*frame.program.freevars, *frame.program.cellvars)
@@ -67,7 +67,7 @@ def _waiting(emitter: Emitter, tracker: GeneratorVariable) -> None:
 
 def _call(
     emitter: Emitter,
-    tracker: GeneratorVariable,
+    tracker: LocalGeneratorObjectVariable,
     code: CodeType,
     cells: tuple[str, ...],
     arguments: list[VariableTracker],
@@ -84,7 +84,7 @@ def _call(
     )
 
 
-def _load_names(emitter: Emitter, tracker: GeneratorVariable) -> None:
+def _load_names(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     emitter.tuple_of(emitter.loading(name or NONE for name in tracker.names))
 
 

@@ -15,7 +15,7 @@ from tracer_core.codegen.rebuild.objects import set_attribute
 from tracer_core.codegen.rebuild.registry import rebuilds
 from tracer_core.interpreter.ops.with_blocks import FreshManager, WithExit
 from tracer_core.variables.core.base import VariableTracker
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 @rebuilds(WithExit)
@@ -50,11 +50,11 @@ them sets. (Making has no effect of its own.)"""
 
 def load_manager(emitter: Emitter, manager: VariableTracker) -> None:
     """Push a manager that is about to be entered: created by a call, as the user would, where that gives the same."""
-    call = CALLS.get(manager.cls) if isinstance(manager, UserObjectVariable) else None
+    call = CALLS.get(manager.cls) if isinstance(manager, UserDefinedObjectVariable) else None
     if call is None or manager in emitter.where or manager.source is not None:
         emitter.load(manager)
         return
-    assert isinstance(manager, UserObjectVariable)
+    assert isinstance(manager, UserDefinedObjectVariable)
     given, made = call
     pushes: list[Callable[[], None]] = [partial(emitter.load, manager.attributes[name]) for name in given]
     emitter.call_const(manager.cls, *pushes)

@@ -18,17 +18,17 @@ from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.iterators.stand_ins import StandInVariable
-from tracer_core.variables.library.weak_references import WeakReferenceVariable
+from tracer_core.variables.library.weak_references import WeakRefVariable
 from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, SetPart
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, hides_stored, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, hides_stored, static_lookup
 
 _POLYFILLS = "tracer_core.polyfills."
 """The modules of our classes that stand in for those written in C."""
 
 
-@rebuilds(UserObjectVariable)
-def _object(emitter: Emitter, tracker: UserObjectVariable) -> None:
+@rebuilds(UserDefinedObjectVariable)
+def _object(emitter: Emitter, tracker: UserDefinedObjectVariable) -> None:
     if tracker.cls.__module__.startswith(_POLYFILLS) and not hasattr(tracker.cls, "real"):
         raise CannotRebuild(tracker)
     if tracker.part is None:
@@ -44,7 +44,7 @@ def _new_of(cls: type) -> Any:
     return class_in_c(cls).__new__
 
 
-def _with_part(emitter: Emitter, tracker: UserObjectVariable, part: VariableTracker) -> None:
+def _with_part(emitter: Emitter, tracker: UserDefinedObjectVariable, part: VariableTracker) -> None:
     """A new instance whose builtin part is filled past what the class overrides."""
     base: Any = part.python_type()
     cls = functools.partial(emitter.const, tracker.cls)
@@ -96,7 +96,7 @@ def set_attributes(emitter: Emitter, tracker: VariableTracker) -> None:
     given. Deletions go first: it may have been set again since, which moves it to the end of the dict."""
     for name in getattr(tracker, "deleted", ()):
         _delete_attribute(emitter, tracker, name)
-    if isinstance(tracker, UserObjectVariable) and tracker.given_dict is not None:
+    if isinstance(tracker, UserDefinedObjectVariable) and tracker.given_dict is not None:
         for name, value in (*tracker.left_behind.items(), ("__dict__", tracker.given_dict)):
             set_attribute(emitter, tracker, name, value)
     for name, value in getattr(tracker, "attributes", {}).items():
@@ -118,7 +118,7 @@ def _own_dict(emitter: Emitter, tracker: VariableTracker) -> None:
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:
     """Set an attribute past what the class does at that; one that a descriptor hides, in the instance's dict."""
-    if isinstance(tracker, UserObjectVariable) and hides_stored(static_lookup(tracker.cls, name)[0]):
+    if isinstance(tracker, UserDefinedObjectVariable) and hides_stored(static_lookup(tracker.cls, name)[0]):
         emitter.set_item(
             lambda: _own_dict(emitter, tracker), lambda: emitter.const(name), lambda: emitter.load(value)
         )
@@ -178,8 +178,8 @@ def write_exception(emitter: Emitter, tracker: ExceptionVariable) -> None:
     _as_raised(emitter, tracker)
 
 
-@rebuilds(WeakReferenceVariable)
-def _weak_reference(emitter: Emitter, tracker: WeakReferenceVariable) -> None:
+@rebuilds(WeakRefVariable)
+def _weak_reference(emitter: Emitter, tracker: WeakRefVariable) -> None:
     parts = [tracker.to] if tracker.callback is None else [tracker.to, tracker.callback]
     emitter.call_const(weakref.ref, *(functools.partial(emitter.load, part) for part in parts))
     emitter.keep(tracker)

@@ -8,7 +8,7 @@ from tracer_core.codegen.rebuild.registry import rule_for
 from tracer_core.sources import Source
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable, NullVariable
-from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.lazy import LazyVariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable
 from tracer_core.variables.objects.classes import KnownVariable
 
@@ -19,7 +19,7 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
     Raises:
         CannotRebuild: no code can rebuild the value.
     """
-    if isinstance(tracker, LazyVariable):
+    if isinstance(tracker, LazyVariableTracker):
         if tracker.realized is not None:
             emitter.load(tracker.realized)
         else:

@@ -14,9 +14,9 @@ from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.trace_state import TraceState
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.dropping import BOX, box_of, dropping_shows
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.iterators.iterators import IteratorVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def boxed(tracker: VariableTracker | None) -> bool:
@@ -71,7 +71,7 @@ def _emptied(changed: VariableTracker) -> str | None:
     box = None if _is_box(changed) else box_of(changed)
     if box is None or isinstance(changed, IteratorVariable):
         return None
-    if isinstance(changed, UserObjectVariable):
+    if isinstance(changed, UserDefinedObjectVariable):
         before = instance_dict(changed.real) or {}
         if all(isinstance(before.get(name), _PLAIN) for name in (*changed.attributes, *changed.deleted)):
             return None
@@ -85,4 +85,6 @@ def _spent(trace: TraceState, box: str) -> bool:
         for tracker in trace.trackers_by_object.values()
         if isinstance(tracker, IteratorVariable) and box_of(tracker) == box
     ]
-    return bool(met) and all(isinstance(tracker, GeneratorVariable) and tracker.finished for tracker in met)
+    return bool(met) and all(
+        isinstance(tracker, LocalGeneratorObjectVariable) and tracker.finished for tracker in met
+    )

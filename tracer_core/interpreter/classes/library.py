@@ -20,12 +20,12 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.class_writes import placeholder
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
 #: Metaclasses of the library that look at all that a class body holds.
 METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]
@@ -129,9 +129,9 @@ def _value(name: str, key: str, tracker: VariableTracker) -> Any:
 def _as_written(tx: Tracing, name: str, key: str, tracker: VariableTracker) -> Any:
     """Return the object for a namespace: a placeholder for a value with Python code, else the value that the body
     created."""
-    if isinstance(tracker, (FunctionVariable, DescriptorVariable)):
+    if isinstance(tracker, (BaseUserFunctionVariable, DescriptorVariable)):
         return placeholder(tx, tracker)
-    if isinstance(tracker, UserObjectVariable) and tracker.cls is enum.auto:
+    if isinstance(tracker, UserDefinedObjectVariable) and tracker.cls is enum.auto:
         given = tx.get_attr(tracker, "value")
         return enum.auto(given.value()) if given.is_constant() else enum.auto()  # type: ignore[call-arg]
     return _value(name, key, tracker)
@@ -199,7 +199,7 @@ def _fields_as_written(tx: Tracing, cls: Any) -> None:
 
 
 def _default(tx: Tracing, cls: str, name: str, tracker: VariableTracker) -> Any:
-    if not isinstance(tracker, UserObjectVariable) or tracker.cls is not dataclasses.Field:
+    if not isinstance(tracker, UserDefinedObjectVariable) or tracker.cls is not dataclasses.Field:
         return _as_written(tx, cls, name, tracker)
     if getattr(tracker.attributes.get("metadata"), "real", None) is not _NO_METADATA:
         raise Unsupported("class-created", what=f"{cls}, whose field {name} has metadata")

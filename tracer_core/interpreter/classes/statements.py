@@ -23,15 +23,15 @@ from tracer_core.interpreter.classes.library import (
     make_by_library,
     namespace_for,
 )
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import tuple_of
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.functions.functions import FunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.class_writes import LOOKED_AT, placeholder
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable
@@ -43,10 +43,10 @@ _TAKEN_AS_THEY_ARE = frozenset(
 ).union(LOOKED_AT)
 
 
-@handles(builtins.__build_class__, FunctionVariable, VariableTracker)
+@handles(builtins.__build_class__, BaseUserFunctionVariable, VariableTracker)
 def build_class(
     tx: Tracing,
-    body: FunctionVariable,
+    body: BaseUserFunctionVariable,
     name: VariableTracker,
     /,
     *bases: VariableTracker,
@@ -116,13 +116,13 @@ def _made_by_library(
     return made
 
 
-@handles(type.__new__, ClassVariable, VariableTracker, VariableTracker, DictVariable)
+@handles(type.__new__, ClassVariable, VariableTracker, VariableTracker, ConstDictVariable)
 def type_new(
     tx: Tracing,
     meta: ClassVariable,
     name: VariableTracker,
     bases: VariableTracker,
-    namespace: DictVariable,
+    namespace: ConstDictVariable,
     /,
     **keywords: VariableTracker,
 ) -> VariableTracker:
@@ -181,7 +181,7 @@ def _namespace(
     late: dict[str, Any] = {}
     for key, value in namespace.items():
         value = value.realize()
-        if key in _TAKEN_AS_THEY_ARE and not isinstance(value, FunctionVariable):
+        if key in _TAKEN_AS_THEY_ARE and not isinstance(value, BaseUserFunctionVariable):
             if not all_constant([value]):
                 raise Unsupported("class-created", what=f"{name}, whose {key} is not known while tracing")
             real[key] = value.value()
@@ -196,4 +196,4 @@ def _set_name(tx: Tracing, value: VariableTracker, owner: VariableTracker, name:
     found, holder = static_lookup(value.python_type(), "__set_name__")
     if holder is not None and isinstance(found, types.FunctionType):
         function = tx.build(found, class_attribute_source(holder, "__set_name__"))
-        tx.call(MethodVariable(function, value), [owner, tx.constant(name)])
+        tx.call(UserMethodVariable(function, value), [owner, tx.constant(name)])

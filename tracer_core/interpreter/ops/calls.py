@@ -13,7 +13,7 @@ from tracer_core.variables.core.base import Tracing, VariableTracker, constant_o
 from tracer_core.variables.core.constant import NULL
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.functions import UserFunctionVariable
-from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
+from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.operations.all_items import listed
 from tracer_core.variables.operations.special_methods import class_has
 
@@ -57,7 +57,7 @@ def make_function(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     kwdefaults = frame.pop() if ins.arg & 2 else None
     defaults = frame.pop() if ins.arg & 1 else None
     cells: Any = [cell.realize() for cell in closure.items] if isinstance(closure, SequenceVariable) else []
-    frame.push(NestedFunctionVariable(code, frame.globals, cells, defaults, kwdefaults, annotations))
+    frame.push(NestedUserFunctionVariable(code, frame.globals, cells, defaults, kwdefaults, annotations))
 
 
 @op("LOAD_BUILD_CLASS")
@@ -67,7 +67,7 @@ def load_build_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 def called_name(function: VariableTracker) -> str:
     """Return a function's name as in CPython's errors: module and qualified name."""
-    if isinstance(function, NestedFunctionVariable):
+    if isinstance(function, NestedUserFunctionVariable):
         return f"{function.globals.get('__name__')}.{function.qualname}"
     if isinstance(function, UserFunctionVariable):
         return f"{function.function.__module__}.{function.function.__qualname__}"

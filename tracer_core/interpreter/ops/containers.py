@@ -11,7 +11,7 @@ from tracer_core.variables.builtins.dict_methods import Pair, pairs_of_mapping, 
 from tracer_core.variables.builtins.sequence_methods import list_extend
 from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.builtins.text_methods import formatted, shown
-from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import ListVariable, SliceVariable, TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
@@ -39,7 +39,7 @@ def build_set(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 @op("BUILD_MAP")
 def build_map(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop_n(2 * ins.arg)
-    made = DictVariable()
+    made = ConstDictVariable()
     for key, value in zip(items[::2], items[1::2], strict=True):
         made.set(tx, key, value)
     frame.push(made)
@@ -48,7 +48,7 @@ def build_map(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 @op("BUILD_CONST_KEY_MAP")
 def build_const_key_map(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     keys = frame.pop().realize().value()
-    made = DictVariable()
+    made = ConstDictVariable()
     for key, value in zip(keys, frame.pop_n(ins.arg), strict=True):
         made.set(tx, tx.constant(key), value)
     frame.push(made)
@@ -130,7 +130,7 @@ def set_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 def dict_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
-    assert isinstance(target, DictVariable)
+    assert isinstance(target, ConstDictVariable)
     given = plain_dict(items)
     if given is not None:
         take_all(tx, target, given)
@@ -144,7 +144,7 @@ def dict_merge(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     """As DICT_UPDATE, for `**kwargs` of a call: a name given twice is an error."""
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
-    assert isinstance(target, DictVariable)
+    assert isinstance(target, ConstDictVariable)
     function = called_name(frame.stack[-ins.arg - 2].realize())
     refusal = f"{function}() argument after ** must be a mapping, not {items.type_name_in_errors()}"
     for key, value in _pairs_for(tx, items, refusal):

@@ -8,7 +8,7 @@ import sys
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.sources import AttrSource, ConstSource
+from tracer_core.sources import AttrSource, ConstantSource
 from tracer_core.variables.core.base import Tracing
 from tracer_core.variables.functions.frames import Frame
 
@@ -24,7 +24,7 @@ def import_name(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     module = sys.modules[name]
     if not names and not level and "." in name:
         module = sys.modules[name.partition(".")[0]]
-    frame.push(tx.build(module, ConstSource.of_object(module, module.__name__)))
+    frame.push(tx.build(module, ConstantSource.of_object(module, module.__name__)))
 
 
 def _absolute(frame: Frame, relative: str) -> str:
@@ -48,6 +48,6 @@ def import_from(tx: Tracing, frame: Frame, ins: Instruction) -> None:
         submodule = sys.modules.get(f"{known.__name__}.{ins.arg}")
         if submodule is None:
             raise Unsupported("import", name=f"{known.__name__}.{ins.arg}")
-        found = tx.build(submodule, AttrSource(ConstSource.of_object(known, known.__name__), ins.arg))
+        found = tx.build(submodule, AttrSource(ConstantSource.of_object(known, known.__name__), ins.arg))
     assert found is not None
     frame.push(found)

@@ -6,7 +6,7 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.builtins.attributes import is_instance
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable, TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
@@ -33,7 +33,7 @@ def match_mapping(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 @op("MATCH_KEYS")
 def match_keys(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     subject, keys = (tracker.realize() for tracker in frame.stack[-2:])
-    if not isinstance(subject, DictVariable) or not isinstance(keys, SequenceVariable):
+    if not isinstance(subject, ConstDictVariable) or not isinstance(keys, SequenceVariable):
         raise Unsupported("match", what=subject.describe())
     values = [subject.get(tx, key) for key in keys.items]
     found = [value for value in values if value is not None]

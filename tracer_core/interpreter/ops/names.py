@@ -6,7 +6,7 @@ from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import BuiltinSource, GlobalSource
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
@@ -166,4 +166,4 @@ def load_classderef(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 @op("SETUP_ANNOTATIONS")
 def setup_annotations(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if frame.namespace is not None:
-        frame.namespace.setdefault("__annotations__", DictVariable())
+        frame.namespace.setdefault("__annotations__", ConstDictVariable())

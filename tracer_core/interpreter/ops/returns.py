@@ -8,7 +8,7 @@ from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable, is_none
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 
 
 @op("RETURN_VALUE")
@@ -25,7 +25,7 @@ def yield_value(tx: Tracing, frame: Frame, ins: Instruction) -> VariableTracker:
 @op("GET_YIELD_FROM_ITER")
 def get_yield_from_iter(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     value = frame.pop().realize()
-    frame.push(value if isinstance(value, GeneratorVariable) else tx.iterate(value))
+    frame.push(value if isinstance(value, LocalGeneratorObjectVariable) else tx.iterate(value))
 
 
 @op("SEND")
@@ -33,7 +33,7 @@ def send(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     """Send the top value to the iterator below it; at its end, push its result instead and jump."""
     value = frame.pop()
     iterator = frame.stack[-1].realize()
-    if isinstance(iterator, GeneratorVariable):
+    if isinstance(iterator, LocalGeneratorObjectVariable):
         yielded, result = iterator.resume(tx, value)
     else:
         if not is_none(value):

@@ -7,7 +7,7 @@ from typing import Any
 from tracer_core.bytecode import Instruction, call_items
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.sources import ConstSource
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NULL, ConstantVariable
 from tracer_core.variables.functions.frames import Frame
@@ -53,7 +53,7 @@ def _other_constant(tx: Tracing, value: Any) -> VariableTracker:
         return tx.constant(value)
     except Unsupported:
         # Generated code holds objects as constants: their identity is certain.
-        return tx.build(value, ConstSource.of_object(value))
+        return tx.build(value, ConstantSource.of_object(value))
 
 
 @op("LOAD_ASSERTION_ERROR")

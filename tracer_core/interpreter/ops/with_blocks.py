@@ -20,14 +20,14 @@ from tracer_core.bytecode import Instruction, pops
 from tracer_core.errors import Unsupported
 from tracer_core.host.global_state import ON_DEMAND, PROPERTIES
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.functions.methods import BuiltinMethodVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
 _GRAD = ("grad_mode",)
 _AUTOCAST = ("autocast", "autocast_cache")
@@ -150,11 +150,11 @@ def with_except_start(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def _special(tx: Tracing, manager: VariableTracker, name: str) -> VariableTracker:
-    if isinstance(manager, UserObjectVariable):
+    if isinstance(manager, UserDefinedObjectVariable):
         found, owner = static_lookup(manager.cls, name)
         bound = None if owner is None else manager.bind_descriptor(tx, name, found, owner)
     elif _is_device(manager):
-        return BuiltinMethodVariable(manager, name)
+        return BoundBuiltinMethodVariable(manager, name)
     elif static_lookup(manager.python_type(), name)[1] is not None:
         raise Unsupported("context-manager", type=manager.python_type_name())
     else:
@@ -176,13 +176,13 @@ def _again(tx: Tracing, manager: VariableTracker) -> VariableTracker | None:
     """Return the manager to enter in the place of `manager`, which is entered itself now."""
     if manager.python_type() in REENTERED:
         return manager
-    if not isinstance(manager, UserObjectVariable) or manager.cls is not contextlib._GeneratorContextManager:
+    if not isinstance(manager, UserDefinedObjectVariable) or manager.cls is not contextlib._GeneratorContextManager:
         return None
     parts = [manager.attributes.get(name) for name in ("func", "args", "kwds")]
     function, args, kwargs = (None if part is None else part.realize() for part in parts)
     if manager.real is not None or function is None or constant_or(function, None) not in MADE_ANEW:
         return None
-    assert isinstance(args, TupleVariable) and isinstance(kwargs, DictVariable)
+    assert isinstance(args, TupleVariable) and isinstance(kwargs, ConstDictVariable)
     return FreshManager(function, args, kwargs)
 
 
@@ -216,4 +216,6 @@ def _held(frame: Frame, again: VariableTracker) -> bool:
         return False
     held = [*frame.locals.values(), *(cell.contents for cell in frame.cells.values())]
     objects = [value.realize() for value in held if value is not None]
-    return any(isinstance(o, UserObjectVariable) and o.cls is contextlib._GeneratorContextManager for o in objects)
+    return any(
+        isinstance(o, UserDefinedObjectVariable) and o.cls is contextlib._GeneratorContextManager for o in objects
+    )

@@ -8,7 +8,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
 from tracer_core.variables.core.base import Tracing, VariableTracker
-from tracer_core.variables.core.lazy import LazyVariable
+from tracer_core.variables.core.lazy import LazyVariableTracker
 from tracer_core.variables.core.registry import builder_for
 from tracer_core.variables.objects.class_equality import refuse_own_equality, refuse_own_lookup
 
@@ -40,9 +40,9 @@ class VariableBuilder:
     def lazy(self, value: Any, source: Source) -> VariableTracker:
         """Return a tracker that is built when an operation first needs it."""
         known = self.tx.trace.built.get((id(value), source))
-        return known if known is not None else LazyVariable(value, source, self._look_at)
+        return known if known is not None else LazyVariableTracker(value, source, self._look_at)
 
-    def _look_at(self, lazy: LazyVariable) -> VariableTracker:
+    def _look_at(self, lazy: LazyVariableTracker) -> VariableTracker:
         self.tx.trace.looked_at.append(lazy)
         assert lazy.source is not None
         return self(lazy.real, lazy.source)

@@ -15,36 +15,36 @@ from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
     ClosureSource,
-    ConstSource,
+    ConstantSource,
     DictValueSource,
     GlobalSource,
     Source,
 )
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import builds, handlers_for
 from tracer_core.variables.functions.functions import (
     ConstantFunctionVariable,
-    SkippedFunctionVariable,
+    SkipFunctionVariable,
     UserFunctionVariable,
 )
-from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
-from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
+from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.objects.class_equality import refuse_own_equality
 from tracer_core.variables.objects.classes import (
     BuiltinVariable,
     ClassVariable,
-    ModuleVariable,
+    PythonModuleVariable,
     SuperMethodVariable,
-    TorchFunctionVariable,
+    TorchInGraphFunctionVariable,
 )
 
 
 def pin(build: VariableBuilder, value: Any, source: Source) -> None:
     """Guard that this very object is there; not where torch's own namespaces hold it."""
-    if isinstance(source, ConstSource):
+    if isinstance(source, ConstantSource):
         return
     if _in_torch(source):
         _note_read(build, source)
@@ -54,7 +54,7 @@ def pin(build: VariableBuilder, value: Any, source: Source) -> None:
 
 def _in_torch(source: Source) -> bool:
     root = source.root
-    if isinstance(root, ConstSource):
+    if isinstance(root, ConstantSource):
         owner = root.value.value
         name = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(owner, "__module__", "") or ""
     elif isinstance(root, GlobalSource) and root.module is not None:
@@ -68,7 +68,7 @@ def _in_torch(source: Source) -> bool:
 
 def _note_read(build: VariableBuilder, source: Source) -> None:
     """That a library's module was read under this name (classes are noted at lookups in them)."""
-    if isinstance(source, AttrSource) and isinstance(source.of, ConstSource):
+    if isinstance(source, AttrSource) and isinstance(source.of, ConstantSource):
         owner = source.of.value.value
         if isinstance(owner, types.ModuleType):
             build.tx.trace.libraries.name(vars(owner), source.attr)
@@ -93,7 +93,7 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
         pin(build, value, source)
     elif _in_torch(source):
         _note_read(build, source)
-    elif not isinstance(source, ConstSource):
+    elif not isinstance(source, ConstantSource):
         # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
         build.tx.guard(make.function_code(source, value))
     return tracker
@@ -125,9 +125,9 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
         return BuiltinVariable(value, source)
     rule = rules.decide(value)
     if rule.action == "graph":
-        return TorchFunctionVariable(value, source)
+        return TorchInGraphFunctionVariable(value, source)
     if rule.action == "skip" and isinstance(value, types.FunctionType):
-        return SkippedFunctionVariable(value, rule.why, source)
+        return SkipFunctionVariable(value, rule.why, source)
     if isinstance(value, types.FunctionType) and getattr(value, "_dynamo_marked_constant", False):
         return ConstantFunctionVariable(UserFunctionVariable(value, source))
     if isinstance(value, types.FunctionType) and rule.action == "inline":
@@ -144,7 +144,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
 def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
     if _is_bound(value, owner):
-        return BuiltinMethodVariable(_bound_to(build, value, source), value.__name__, source)
+        return BoundBuiltinMethodVariable(_bound_to(build, value, source), value.__name__, source)
     pin(build, value, source)
     return function_tracker(value, source)
 
@@ -174,7 +174,7 @@ def _method_of_a_slot(build: VariableBuilder, value: Any, source: Source) -> Var
 def _method(build: VariableBuilder, value: types.MethodType, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, types.MethodType))
     function = build(value.__func__, AttrSource(source, "__func__"))
-    return MethodVariable(function, build(value.__self__, AttrSource(source, "__self__")), source)
+    return UserMethodVariable(function, build(value.__self__, AttrSource(source, "__self__")), source)
 
 
 @builds(functools.partial)
@@ -183,9 +183,9 @@ def _partial(build: VariableBuilder, value: Any, source: Source) -> VariableTrac
     function = build(value.func, AttrSource(source, "func"))
     args = build(value.args, AttrSource(source, "args"))
     keywords = build(value.keywords, AttrSource(source, "keywords"))
-    assert isinstance(args, SequenceVariable) and isinstance(keywords, DictVariable)
+    assert isinstance(args, SequenceVariable) and isinstance(keywords, ConstDictVariable)
     named = {key.value(): item for key, item in keywords.entries(build.tx)}
-    return PartialVariable(function, args.items, named, source)
+    return FunctoolsPartialVariable(function, args.items, named, source)
 
 
 @builds(type, subclasses=True)
@@ -202,7 +202,7 @@ def class_tracker(value: type, source: Source | None) -> VariableTracker:
 @builds(types.ModuleType, subclasses=True)
 def _python_module(build: VariableBuilder, value: types.ModuleType, source: Source) -> VariableTracker:
     pin(build, value, source)
-    return ModuleVariable(value, source)
+    return PythonModuleVariable(value, source)
 
 
 @builds(

@@ -15,14 +15,19 @@ from tracer_core.runtime.containers import dict_behind, dict_keys
 from tracer_core.sources import (
     AttrSource,
     BehindSource,
-    ConstSource,
+    ConstantSource,
     DictKeySource,
     DictValueSource,
-    ItemSource,
+    GetItemSource,
     Source,
 )
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.containers.dicts import (
+    ConstDictVariable,
+    DictViewVariable,
+    MappingProxyVariable,
+    SetVariable,
+)
 from tracer_core.variables.containers.sequences import (
     DequeVariable,
     ListVariable,
@@ -41,7 +46,7 @@ from tracer_core.variables.objects.nn_module import member_source
 def items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.length(source, len(value)))
-    return [build.lazy(item, ItemSource(source, i)) for i, item in enumerate(value)]
+    return [build.lazy(item, GetItemSource(source, i)) for i, item in enumerate(value)]
 
 
 @builds(list)
@@ -85,7 +90,7 @@ def _entries(
     for index, (key, item) in enumerate(value.items()):
         if ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key)):
             key_tracker = build.tx.constant(key)
-            at: Source = member_source(source, key) or ItemSource(source, key)
+            at: Source = member_source(source, key) or GetItemSource(source, key)
         else:
             key_tracker = build(key, DictKeySource(source, index))
             key_from_outside(build.tx, key_tracker)
@@ -136,10 +141,10 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
     factory = None
     if isinstance(value, collections.defaultdict) and value.default_factory is not None:
         factory = build(value.default_factory, AttrSource(source, "default_factory"))
-    return build.register(value, DictVariable(entries, type(value), source, factory))
+    return build.register(value, ConstDictVariable(entries, type(value), source, factory))
 
 
-def _behind(build: VariableBuilder, value: Any, source: Source) -> DictVariable:
+def _behind(build: VariableBuilder, value: Any, source: Source) -> ConstDictVariable:
     """Return the dict that a view or a proxy looks at."""
     held = dict_behind(value)
     # A class's own dict always has the text; what is set on the class goes past a tracker of the dict.
@@ -148,7 +153,7 @@ def _behind(build: VariableBuilder, value: Any, source: Source) -> DictVariable:
     build.tx.guard(make.type_is(source, type(value)))
     of = build(held, BehindSource(source))
     part = getattr(of, "part", of)
-    if not isinstance(part, DictVariable):
+    if not isinstance(part, ConstDictVariable):
         raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
     return part
 
@@ -169,14 +174,14 @@ def _view(build: VariableBuilder, value: Any, source: Source) -> VariableTracker
 def _mapping_proxy(
     build: VariableBuilder, value: types.MappingProxyType[Any, Any], source: Source
 ) -> VariableTracker:
-    if not isinstance(source.root, ConstSource):
+    if not isinstance(source.root, ConstantSource):
         return build.register(value, MappingProxyVariable(_behind(build, value, source), source))
     # It belongs to a known object. The mapping behind it may run code of its own where it is read.
     kind = type(dict_behind(value))
     if kind not in (dict, collections.OrderedDict) or not all(isinstance(key, str) for key in value):
         raise Unsupported("unknown-object", type="mappingproxy", source=source.name)
-    entries = [(build.tx.constant(key), build.lazy(item, ItemSource(source, key))) for key, item in value.items()]
-    return MappingProxyVariable(DictVariable(entries, kind), source)
+    entries = [(build.tx.constant(key), build.lazy(item, GetItemSource(source, key))) for key, item in value.items()]
+    return MappingProxyVariable(ConstDictVariable(entries, kind), source)
 
 
 def is_literal_tuple(key: tuple[Any, ...]) -> bool:

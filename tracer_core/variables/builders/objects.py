@@ -20,7 +20,7 @@ from tracer_core.runtime.containers import dict_keys, dict_values
 from tracer_core.runtime.numbers import PLAIN
 from tracer_core.sources import (
     AttrSource,
-    ConstSource,
+    ConstantSource,
     DictKeySource,
     DictValueSource,
     PlainValueSource,
@@ -39,10 +39,10 @@ from tracer_core.variables.core.registry import builds
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import cell_from_outside
 from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, ListPart, SetPart, base_of
-from tracer_core.variables.objects.classes import TorchFunctionVariable
+from tracer_core.variables.objects.classes import TorchInGraphFunctionVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
 from tracer_core.variables.objects.nn_module import NNModuleVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 @builds(enum.Enum, subclasses=True)
@@ -68,7 +68,7 @@ def _nn_module(build: VariableBuilder, value: torch.nn.Module, source: Source) -
 def _bare_object(build: VariableBuilder, value: object, source: Source) -> VariableTracker:
     """Build the tracker of a sentinel: only its identity matters."""
     pin(build, value, source)
-    return build.register(value, UserObjectVariable(object, value, source))
+    return build.register(value, UserDefinedObjectVariable(object, value, source))
 
 
 @builds(types.CellType)
@@ -118,12 +118,12 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
         return _object_with_part(build, value, source, base)
     if is_in_c(cls) and not cls.__dictoffset__:  # It tells nothing of its state.
         if callable(value) and rules.is_graph_function(value):
-            return TorchFunctionVariable(value, source)
+            return TorchInGraphFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.type_is(source, cls))
     _refuse_shared_dict(build, value, source)
-    return build.register(value, UserObjectVariable(cls, value, source))
+    return build.register(value, UserDefinedObjectVariable(cls, value, source))
 
 
 def _plain_base(cls: type) -> type | None:
@@ -135,9 +135,9 @@ def _plain_base(cls: type) -> type | None:
 def _object_with_value(build: VariableBuilder, value: Any, source: Source, base: type) -> VariableTracker:
     """Build the tracker of an instance of a class that inherits from `int`, `str` and the like: its value, and what
     else it holds."""
-    tracker = UserObjectVariable(type(value), value, source)
+    tracker = UserDefinedObjectVariable(type(value), value, source)
     build.register(value, tracker)
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.type_is(source, type(value)))
     tracker.part = build(PLAIN[base](value), PlainValueSource(source, base))
     return tracker
@@ -173,9 +173,9 @@ def _object_with_part(build: VariableBuilder, value: Any, source: Source, base: 
     overridden = any(getattr(cls, name, None) is not getattr(base, name, None) for name in _LOOKED_AT)
     if overridden and not issubclass(base, dict):
         raise Unsupported("builtin-subclass", cls=cls.__qualname__, base=base.__name__)
-    tracker = UserObjectVariable(cls, value, source)
+    tracker = UserDefinedObjectVariable(cls, value, source)
     build.register(value, tracker)
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.type_is(source, cls))
     if issubclass(base, dict):
         guard_keys(build, value, source)

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.sources import ConstSource
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.builders.callables import class_tracker, function_tracker
-from tracer_core.variables.containers.dicts import DictVariable, MappingProxyVariable, SetVariable, plain_values
+from tracer_core.variables.containers.dicts import ConstDictVariable, MappingProxyVariable, SetVariable, plain_values
 from tracer_core.variables.containers.sequences import (
     DequeVariable,
     ListVariable,
@@ -26,9 +26,9 @@ from tracer_core.variables.containers.sequences import (
 )
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.functions.methods import MethodVariable
-from tracer_core.variables.functions.partials import PartialVariable
-from tracer_core.variables.objects.classes import BuiltinVariable, ModuleVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.functions.partials import FunctoolsPartialVariable
+from tracer_core.variables.objects.classes import BuiltinVariable, PythonModuleVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
 
 
@@ -56,7 +56,7 @@ class SourcelessBuilder:
         if isinstance(value, type):
             return class_tracker(value, None)
         if isinstance(value, types.ModuleType):
-            return ModuleVariable(value)
+            return PythonModuleVariable(value)
         if isinstance(value, tuple) and NamedTupleVariable.is_named(type(value)):
             return NamedTupleVariable([self(item) for item in value], type(value))
         if callable(value) and not isinstance(value, (torch.nn.Module, torch.Tensor)):
@@ -73,7 +73,7 @@ class SourcelessBuilder:
         if isinstance(value, (types.GenericAlias, types.UnionType)) or type(value).__module__ == "typing":
             return BuiltinVariable(value)
         if dataclasses.is_dataclass(value) or type(value) in (torch.finfo, torch.iinfo):
-            return self.tx.build(value, ConstSource.of_object(value, type(value).__name__))
+            return self.tx.build(value, ConstantSource.of_object(value, type(value).__name__))
         raise Unsupported("unknown-object", type=type(value).__qualname__, source="A value that the code computes")
 
 
@@ -94,23 +94,23 @@ _SOURCELESS: dict[type, Any] = {
     torch.Size: _each(SizeVariable),
     set: _set,
     frozenset: _set,
-    dict: lambda build, value: DictVariable([(build(k), build(v)) for k, v in value.items()]),
-    collections.OrderedDict: lambda build, value: DictVariable(
+    dict: lambda build, value: ConstDictVariable([(build(k), build(v)) for k, v in value.items()]),
+    collections.OrderedDict: lambda build, value: ConstDictVariable(
         [(build(k), build(v)) for k, v in value.items()], collections.OrderedDict
     ),
     slice: lambda build, value: SliceVariable([build(n) for n in (value.start, value.stop, value.step)]),
     range: lambda build, value: RangeVariable([build(n) for n in (value.start, value.stop, value.step)]),
     collections.deque: lambda build, value: DequeVariable([build(item) for item in value], value.maxlen),
-    collections.defaultdict: lambda build, value: DictVariable(
+    collections.defaultdict: lambda build, value: ConstDictVariable(
         [(build(k), build(v)) for k, v in value.items()],
         collections.defaultdict,
         None,
         None if value.default_factory is None else build(value.default_factory),
     ),
     types.MappingProxyType: lambda build, value: MappingProxyVariable(build(dict(value))),
-    functools.partial: lambda build, value: PartialVariable(
+    functools.partial: lambda build, value: FunctoolsPartialVariable(
         build(value.func), [build(item) for item in value.args], {k: build(v) for k, v in value.keywords.items()}
     ),
-    types.MethodType: lambda build, value: MethodVariable(build(value.__func__), build(value.__self__)),
+    types.MethodType: lambda build, value: UserMethodVariable(build(value.__func__), build(value.__self__)),
     types.CodeType: lambda build, value: BuiltinVariable(value),
 }

@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import ConstSource, DefaultsSource, KwDefaultsSource, LocalSource, Source, UpcomingSource
+from tracer_core.sources import ConstantSource, DefaultsSource, KwDefaultsSource, LocalSource, Source, UpcomingSource
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.core.base import VariableTracker
@@ -21,7 +21,7 @@ from tracer_core.variables.objects.classes import BuiltinVariable
 def _constant(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value is None:
         build.tx.guard(make.is_none(source))
-    elif not isinstance(source, ConstSource):
+    elif not isinstance(source, ConstantSource):
         build.tx.guard(make.constant(source, value))
     return ConstantVariable(value, source)
 

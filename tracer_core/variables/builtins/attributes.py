@@ -10,7 +10,7 @@ import torch
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
@@ -19,11 +19,15 @@ from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.functions.functions import FunctionVariable
-from tracer_core.variables.functions.methods import BuiltinMethodVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.classes import ClassVariable, SuperVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import (
+    UserDefinedObjectVariable,
+    class_attribute_source,
+    static_lookup,
+)
 from tracer_core.variables.operations.calling import callable_type
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.special_methods import call_special, has_special
@@ -72,7 +76,7 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
     if asked is not None:
         return obj.python_type() is wanted or tx.truth(asked())
     claimed = _claimed_class(tx, obj)
-    if claimed is None and isinstance(obj, UserObjectVariable) and obj.real is not None:
+    if claimed is None and isinstance(obj, UserDefinedObjectVariable) and obj.real is not None:
         answer = isinstance(obj.real, wanted)
         note_derives(tx, obj.cls, wanted, answer)
         return answer
@@ -95,7 +99,7 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
 
 def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:
     """Return the class that an object's own code reports in `__class__`; None if that is its type."""
-    if not isinstance(obj, UserObjectVariable):
+    if not isinstance(obj, UserDefinedObjectVariable):
         return None
     own = isinstance(static_lookup(obj.cls, "__getattribute__")[0], types.FunctionType)
     if not own and static_lookup(obj.cls, "__class__")[1] is object:
@@ -241,7 +245,7 @@ def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 
 @handles(dir, SequenceVariable)
-@handles(dir, DictVariable)
+@handles(dir, ConstDictVariable)
 @handles(dir, SetVariable)
 @handles(dir, ConstantVariable)
 def dir_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
@@ -277,7 +281,7 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     """Return the class whose MRO `super(after, obj)` searches."""
     known = obj.known if isinstance(obj, ClassVariable) else None
     # A stand-in for another type is of its own class all the same.
-    own = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
+    own = obj.cls if isinstance(obj, UserDefinedObjectVariable) else obj.python_type()
     for cls in (known, own):
         # (A class that its metaclass is still making has no order of lookup yet.)
         if isinstance(cls, type) and after in (cls.__mro__ or ()):
@@ -308,9 +312,11 @@ def hash_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
         if static_lookup(obj.python_type(), "__hash__")[1] is not object:
             returned = call_special(tx, obj, "__hash__", [], f"unhashable type: {obj.type_name_in_errors()!r}")
             return fold(tx, _hash_from, [returned], {})
-    if isinstance(obj, (InGraphVariable, UserObjectVariable, FunctionVariable, BuiltinMethodVariable)):
+    if isinstance(
+        obj, (InGraphVariable, UserDefinedObjectVariable, BaseUserFunctionVariable, BoundBuiltinMethodVariable)
+    ):
         raise Unsupported("object-id")
-    if isinstance(obj, (SequenceVariable, DictVariable, SetVariable)):
+    if isinstance(obj, (SequenceVariable, ConstDictVariable, SetVariable)):
         return _hash_of_parts(tx, obj)
     return fold(tx, hash, [obj], {})
 

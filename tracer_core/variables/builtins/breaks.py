@@ -9,7 +9,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def _breaks(reason: str) -> Any:
@@ -19,8 +19,8 @@ def _breaks(reason: str) -> Any:
     return handler
 
 
-@handles(builtins.id, UserObjectVariable)
-def id_of_object(tx: Tracing, obj: UserObjectVariable) -> VariableTracker:
+@handles(builtins.id, UserDefinedObjectVariable)
+def id_of_object(tx: Tracing, obj: UserDefinedObjectVariable) -> VariableTracker:
     """Return the address of an external object, under a guard that it is this very object."""
     if obj.real is None or obj.source is None:
         raise Unsupported("object-id")

@@ -10,7 +10,7 @@ import torch
 
 from tracer_core.variables.builtins.dict_methods import update
 from tracer_core.variables.builtins.set_methods import as_set
-from tracer_core.variables.containers.dicts import DictVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, MappingProxyVariable, SetVariable
 from tracer_core.variables.containers.sequences import (
     DequeVariable,
     ListVariable,
@@ -22,7 +22,7 @@ from tracer_core.variables.containers.sequences import (
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.operations.all_items import listed
 from tracer_core.variables.operations.calling import callable_type
 from tracer_core.variables.operations.indices import index_value
@@ -55,7 +55,7 @@ def frozenset_(tx: Tracing, iterable: VariableTracker | None = None, /) -> Varia
 
 @handles(dict)
 def dict_(tx: Tracing, iterable: VariableTracker | None = None, /, **named: VariableTracker) -> VariableTracker:
-    made = DictVariable()
+    made = ConstDictVariable()
     update(tx, made, iterable, **named)
     return made
 
@@ -64,7 +64,7 @@ def dict_(tx: Tracing, iterable: VariableTracker | None = None, /, **named: Vari
 def ordered_dict(
     tx: Tracing, iterable: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
-    made = DictVariable(cls=collections.OrderedDict)
+    made = ConstDictVariable(cls=collections.OrderedDict)
     update(tx, made, iterable, **named)
     return made
 
@@ -80,7 +80,7 @@ def default_dict(
     absent = constant_or(factory, 0) is None
     if not absent and not callable_type(factory):
         tx.raise_(TypeError, "first argument must be callable or None")
-    made = DictVariable(cls=collections.defaultdict, default_factory=None if absent else factory)
+    made = ConstDictVariable(cls=collections.defaultdict, default_factory=None if absent else factory)
     update(tx, made, iterable, **named)
     return made
 
@@ -119,15 +119,15 @@ def tuple_new(tx: Tracing, cls: VariableTracker, iterable: VariableTracker | Non
     return NamedTupleVariable(items, wanted) if NamedTupleVariable.is_named(wanted) else None
 
 
-@handles(types.MappingProxyType, DictVariable)
-def mapping_proxy(tx: Tracing, of: DictVariable) -> VariableTracker:
+@handles(types.MappingProxyType, ConstDictVariable)
+def mapping_proxy(tx: Tracing, of: ConstDictVariable) -> VariableTracker:
     return MappingProxyVariable(of)
 
 
 @handles(dict.fromkeys)
 def fromkeys(tx: Tracing, keys: VariableTracker, value: VariableTracker = NONE, /) -> VariableTracker:
-    made = DictVariable()
-    if isinstance(keys, SetVariable) or (isinstance(keys, DictVariable) and keys.cls is dict):
+    made = ConstDictVariable()
+    if isinstance(keys, SetVariable) or (isinstance(keys, ConstDictVariable) and keys.cls is dict):
         known = {id(item): hashed for hashed, item in as_set(tx, keys).by_key.items()}
         for key in tx.unpack(keys):
             made.set_hashed(tx, known[id(key)], key, value)
@@ -142,9 +142,9 @@ def _partial(
 ) -> VariableTracker:
     if not callable_type(function):
         tx.raise_(TypeError, "the first argument must be callable")
-    if isinstance(function, PartialVariable) and not function.has_dict(tx):
-        return PartialVariable(function.function, [*function.args, *args], {**function.keywords, **kwargs})
-    return PartialVariable(function, list(args), kwargs)
+    if isinstance(function, FunctoolsPartialVariable) and not function.has_dict(tx):
+        return FunctoolsPartialVariable(function.function, [*function.args, *args], {**function.keywords, **kwargs})
+    return FunctoolsPartialVariable(function, list(args), kwargs)
 
 
 handles(functools.partial, VariableTracker)(_partial)

@@ -10,7 +10,12 @@ from typing import Any
 from tracer_core.operator_table import BINARY
 from tracer_core.polyfills.copy import attributes_of
 from tracer_core.sources import AttrSource
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable, SetVariable
+from tracer_core.variables.containers.dicts import (
+    ConstDictVariable,
+    DictViewVariable,
+    MappingProxyVariable,
+    SetVariable,
+)
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable, tuple_of
 from tracer_core.variables.core.base import Tracing, VariableTracker
@@ -19,12 +24,12 @@ from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import getter, handles, method
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.functions.signatures_in_c import raise_signature
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.all_items import fast_sequence
 
 
-@handles(operator.getitem, DictVariable, VariableTracker)
-def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+@handles(operator.getitem, ConstDictVariable, VariableTracker)
+def getitem(tx: Tracing, self: ConstDictVariable, key: VariableTracker) -> VariableTracker:
     found = self.get(tx, key)
     if found is not None:
         return found
@@ -35,26 +40,26 @@ def getitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTr
     return raise_key(tx, key)
 
 
-@handles(operator.setitem, DictVariable, VariableTracker)
-def setitem(tx: Tracing, self: DictVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+@handles(operator.setitem, ConstDictVariable, VariableTracker)
+def setitem(tx: Tracing, self: ConstDictVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
     self.set(tx, key, value)
     return NONE
 
 
-@handles(operator.delitem, DictVariable, VariableTracker)
-def delitem(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+@handles(operator.delitem, ConstDictVariable, VariableTracker)
+def delitem(tx: Tracing, self: ConstDictVariable, key: VariableTracker) -> VariableTracker:
     if self.remove(tx, key) is None:
         raise_key(tx, key)
     return NONE
 
 
-@handles(operator.contains, DictVariable, VariableTracker)
-def dict_contains(tx: Tracing, self: DictVariable, key: VariableTracker) -> VariableTracker:
+@handles(operator.contains, ConstDictVariable, VariableTracker)
+def dict_contains(tx: Tracing, self: ConstDictVariable, key: VariableTracker) -> VariableTracker:
     return ConstantVariable(key_of(tx, key) in self._entries)
 
 
-@handles(operator.eq, DictVariable, DictVariable)
-def eq(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
+@handles(operator.eq, ConstDictVariable, ConstDictVariable)
+def eq(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTracker:
     if len(a) != len(b):
         return ConstantVariable(False)
     if a.cls is b.cls is collections.OrderedDict:
@@ -68,13 +73,13 @@ def eq(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
     return ConstantVariable(True)
 
 
-@handles(operator.ne, DictVariable, DictVariable)
-def ne(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker:
+@handles(operator.ne, ConstDictVariable, ConstDictVariable)
+def ne(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTracker:
     return ConstantVariable(not tx.truth(eq(tx, a, b)))
 
 
-@handles(operator.or_, DictVariable, DictVariable)
-def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | None:
+@handles(operator.or_, ConstDictVariable, ConstDictVariable)
+def merge(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTracker | None:
     made = a.copied()
     if a.cls is dict:
         # A plain dict lets the kind of the other decide the result.
@@ -83,8 +88,8 @@ def merge(tx: Tracing, a: DictVariable, b: DictVariable) -> VariableTracker | No
     return made
 
 
-@handles(operator.ior, DictVariable, VariableTracker)
-def merge_in_place(tx: Tracing, a: DictVariable, b: VariableTracker) -> VariableTracker | None:
+@handles(operator.ior, ConstDictVariable, VariableTracker)
+def merge_in_place(tx: Tracing, a: ConstDictVariable, b: VariableTracker) -> VariableTracker | None:
     update(tx, a, b)
     return a
 
@@ -92,15 +97,17 @@ def merge_in_place(tx: Tracing, a: DictVariable, b: VariableTracker) -> Variable
 # --- dict methods -------------------------------------------------------------------------------------------
 
 
-@method(DictVariable, "get")
-def get(tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker = NONE) -> VariableTracker:
+@method(ConstDictVariable, "get")
+def get(
+    tx: Tracing, self: ConstDictVariable, key: VariableTracker, default: VariableTracker = NONE
+) -> VariableTracker:
     found = self.get(tx, key)
     return default if found is None else found
 
 
-@method(DictVariable, "setdefault")
+@method(ConstDictVariable, "setdefault")
 def setdefault(
-    tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker = NONE
+    tx: Tracing, self: ConstDictVariable, key: VariableTracker, default: VariableTracker = NONE
 ) -> VariableTracker:
     hashed = key_of(tx, key)
     found = self.by_key.get(hashed)
@@ -119,9 +126,9 @@ def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
     return tx.raise_(KeyError, *(key.items if isinstance(key, TupleVariable) else [key]))
 
 
-@method(DictVariable, "pop")
+@method(ConstDictVariable, "pop")
 def pop(
-    tx: Tracing, self: DictVariable, key: VariableTracker, default: VariableTracker | None = None
+    tx: Tracing, self: ConstDictVariable, key: VariableTracker, default: VariableTracker | None = None
 ) -> VariableTracker:
     # An empty dict does not look at the key, not even whether it can be hashed.
     ordered = self.cls is collections.OrderedDict
@@ -133,8 +140,8 @@ def pop(
     return raise_ordered_key(tx, key) if ordered else raise_key(tx, key)  # type: ignore[no-any-return]
 
 
-@method(DictVariable, "popitem")
-def popitem(tx: Tracing, self: DictVariable, last: VariableTracker | None = None) -> VariableTracker:
+@method(ConstDictVariable, "popitem")
+def popitem(tx: Tracing, self: ConstDictVariable, last: VariableTracker | None = None) -> VariableTracker:
     if last is not None and self.cls is not collections.OrderedDict:
         raise_signature(tx, self, "popitem", [last], {})
     if not len(self):
@@ -147,9 +154,9 @@ def popitem(tx: Tracing, self: DictVariable, last: VariableTracker | None = None
     return tuple_of(key, value)
 
 
-@method(DictVariable, "update")
+@method(ConstDictVariable, "update")
 def update(
-    tx: Tracing, self: DictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
+    tx: Tracing, self: ConstDictVariable, other: VariableTracker | None = None, /, **named: VariableTracker
 ) -> VariableTracker:
     ordered = self.cls is collections.OrderedDict
     given = None if other is None else plain_dict(other.realize())
@@ -163,16 +170,16 @@ def update(
     return NONE
 
 
-def plain_dict(tracker: VariableTracker) -> DictVariable | None:
+def plain_dict(tracker: VariableTracker) -> ConstDictVariable | None:
     """Return the dict whose entries are taken as they are where `tracker` is to give its entries."""
-    if isinstance(tracker, DictVariable):
+    if isinstance(tracker, ConstDictVariable):
         return tracker
-    part = tracker.part if isinstance(tracker, UserObjectVariable) else None
-    taken = isinstance(part, DictVariable) and static_lookup(tracker.python_type(), "__iter__")[1] is dict
+    part = tracker.part if isinstance(tracker, UserDefinedObjectVariable) else None
+    taken = isinstance(part, ConstDictVariable) and static_lookup(tracker.python_type(), "__iter__")[1] is dict
     return part if taken else None  # type: ignore[return-value]
 
 
-def take_all(tx: Tracing, self: DictVariable, given: DictVariable) -> None:
+def take_all(tx: Tracing, self: ConstDictVariable, given: ConstDictVariable) -> None:
     """Set all entries of another dict; their keys are not hashed again."""
     for hashed, (key, value) in list(given.by_key.items()):
         self.set_hashed(tx, hashed, key, value)
@@ -238,38 +245,38 @@ def _pairs_of_sequence(
         number += 1
 
 
-@method(DictVariable, "clear")
-def clear(tx: Tracing, self: DictVariable) -> VariableTracker:
+@method(ConstDictVariable, "clear")
+def clear(tx: Tracing, self: ConstDictVariable) -> VariableTracker:
     self.replace(tx, {})
     return NONE
 
 
-@method(DictVariable, "copy")
-def copy(tx: Tracing, self: DictVariable) -> VariableTracker:
+@method(ConstDictVariable, "copy")
+def copy(tx: Tracing, self: ConstDictVariable) -> VariableTracker:
     return self.copied()
 
 
 def _view(which: str) -> Any:
-    def handler(tx: Tracing, self: DictVariable) -> VariableTracker:
+    def handler(tx: Tracing, self: ConstDictVariable) -> VariableTracker:
         return DictViewVariable(self, which)
 
     return handler
 
 
 for _which in ("keys", "values", "items"):
-    method(DictVariable, _which)(_view(_which))
+    method(ConstDictVariable, _which)(_view(_which))
 
 
-@handles(attributes_of, DictVariable)
-def attributes_of_ordered(tx: Tracing, self: DictVariable) -> VariableTracker:
+@handles(attributes_of, ConstDictVariable)
+def attributes_of_ordered(tx: Tracing, self: ConstDictVariable) -> VariableTracker:
     if self.source is None:
-        return DictVariable([(tx.constant(name), value) for name, value in (self.attributes or {}).items()])
+        return ConstDictVariable([(tx.constant(name), value) for name, value in (self.attributes or {}).items()])
     return tx.build(vars(tx.output.value_at(self.source)), AttrSource(self.source, "__dict__"))
 
 
-@method(DictVariable, "move_to_end")
+@method(ConstDictVariable, "move_to_end")
 def move_to_end(
-    tx: Tracing, self: DictVariable, key: VariableTracker, last: VariableTracker = ConstantVariable(True)
+    tx: Tracing, self: ConstDictVariable, key: VariableTracker, last: VariableTracker = ConstantVariable(True)
 ) -> VariableTracker:
     hashed = key_of(tx, key) if len(self) else None
     rest = dict(self.by_key)
@@ -280,8 +287,8 @@ def move_to_end(
     return NONE
 
 
-@getter(DictVariable, "default_factory")
-def default_factory(tx: Tracing, self: DictVariable) -> VariableTracker:
+@getter(ConstDictVariable, "default_factory")
+def default_factory(tx: Tracing, self: ConstDictVariable) -> VariableTracker:
     return self.default_factory or NONE
 
 
@@ -388,11 +395,13 @@ def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker)
     return ConstantVariable(not any(tx.contains(self, item) for item in tx.unpack(other)))
 
 
-@handles(collections._count_elements, UserObjectVariable, VariableTracker)  # type: ignore[attr-defined]
-def count_elements(tx: Tracing, mapping: UserObjectVariable, iterable: VariableTracker, /) -> VariableTracker | None:
+@handles(collections._count_elements, UserDefinedObjectVariable, VariableTracker)  # type: ignore[attr-defined]
+def count_elements(
+    tx: Tracing, mapping: UserDefinedObjectVariable, iterable: VariableTracker, /
+) -> VariableTracker | None:
     """Count as `Counter` does where its class overrides nothing: each element is hashed once."""
     part = mapping.part
-    if not isinstance(part, DictVariable) or any(
+    if not isinstance(part, ConstDictVariable) or any(
         static_lookup(mapping.python_type(), name)[1] is not dict for name in ("get", "__setitem__")
     ):
         return None

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.builtins.dict_methods import pairs
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import DELETED, NONE, ConstantVariable
@@ -22,8 +22,8 @@ def _key_text(tx: Tracing, key: VariableTracker) -> str:
     return name
 
 
-def _as_dict(tx: Tracing, self: InstanceDictVariable) -> DictVariable:
-    return DictVariable(self.entries(tx))
+def _as_dict(tx: Tracing, self: InstanceDictVariable) -> ConstDictVariable:
+    return ConstDictVariable(self.entries(tx))
 
 
 @handles(operator.getitem, InstanceDictVariable, VariableTracker)

@@ -12,9 +12,9 @@ from tracer_core.variables.core.base import Tracing, VariableTracker, constant_o
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.iterators.iterators import make_enumerate, make_filter, make_map, make_zip
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.all_items import listed
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.indices import index_value
@@ -29,11 +29,11 @@ def iter_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 
 @handles(next, VariableTracker)
 def next_(tx: Tracing, iterator: VariableTracker, default: VariableTracker | None = None) -> VariableTracker:
-    if default is None and isinstance(iterator, UserObjectVariable):
+    if default is None and isinstance(iterator, UserDefinedObjectVariable):
         return call_special(
             tx, iterator, "__next__", [], f"{iterator.type_name_in_errors()!r} object is not an iterator"
         )
-    if default is None and isinstance(iterator, GeneratorVariable):
+    if default is None and isinstance(iterator, LocalGeneratorObjectVariable):
         return tx.call_method(iterator, "__next__", [], {})
     item = tx.next_item(iterator)
     if item is not None:

@@ -15,7 +15,7 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.conversions import CONVERSIONS, convert_by
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.operators import by_methods, unsupported_operands
@@ -48,18 +48,18 @@ for _function_asking, _special in {
     operator.index: "__index__",
     round: "__round__",
 }.items():
-    for _kind in (UserObjectVariable, EnumMemberVariable):
+    for _kind in (UserDefinedObjectVariable, EnumMemberVariable):
         handles(_function_asking, _kind)(_asks(_special))
 
 
-@handles(divmod, UserObjectVariable, VariableTracker)
-@handles(divmod, VariableTracker, UserObjectVariable)
+@handles(divmod, UserDefinedObjectVariable, VariableTracker)
+@handles(divmod, VariableTracker, UserDefinedObjectVariable)
 def divmod_object(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker:
     return by_methods(tx, DIVMOD, a, b) or unsupported_operands(tx, divmod, a, b)
 
 
-@handles(pow, UserObjectVariable, VariableTracker)
-@handles(pow, VariableTracker, UserObjectVariable)
+@handles(pow, UserDefinedObjectVariable, VariableTracker)
+@handles(pow, VariableTracker, UserDefinedObjectVariable)
 def pow_object(
     tx: Tracing, a: VariableTracker, b: VariableTracker, mod: VariableTracker | None = None
 ) -> VariableTracker | None:

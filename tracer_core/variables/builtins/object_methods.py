@@ -8,7 +8,7 @@ from tracer_core.variables.core.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.objects.class_writes import write_plainly
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 @handles(object.__init__, VariableTracker)
@@ -33,25 +33,25 @@ def object_init_subclass(
 def object_new(
     tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
-    return UserObjectVariable(cls.known)
+    return UserDefinedObjectVariable(cls.known)
 
 
-@handles(object.__setattr__, UserObjectVariable, VariableTracker, VariableTracker)
+@handles(object.__setattr__, UserDefinedObjectVariable, VariableTracker, VariableTracker)
 def object_setattr(
-    tx: Tracing, self: UserObjectVariable, name: VariableTracker, value: VariableTracker
+    tx: Tracing, self: UserDefinedObjectVariable, name: VariableTracker, value: VariableTracker
 ) -> VariableTracker:
     self.plain_set_attribute(tx, attribute_name(tx, name), value)
     return NONE
 
 
-@handles(object.__delattr__, UserObjectVariable, VariableTracker)
-def object_delattr(tx: Tracing, self: UserObjectVariable, name: VariableTracker) -> VariableTracker:
+@handles(object.__delattr__, UserDefinedObjectVariable, VariableTracker)
+def object_delattr(tx: Tracing, self: UserDefinedObjectVariable, name: VariableTracker) -> VariableTracker:
     self.plain_set_attribute(tx, attribute_name(tx, name), DELETED)
     return NONE
 
 
-@handles(object.__getattribute__, UserObjectVariable, VariableTracker)
-def object_getattribute(tx: Tracing, self: UserObjectVariable, name: VariableTracker) -> VariableTracker:
+@handles(object.__getattribute__, UserDefinedObjectVariable, VariableTracker)
+def object_getattribute(tx: Tracing, self: UserDefinedObjectVariable, name: VariableTracker) -> VariableTracker:
     text = attribute_name(tx, name)
     found = self.plain_attribute(tx, text)
     if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import (
     DequeVariable,
     ListVariable,
@@ -204,7 +204,7 @@ def size_numel(tx: Tracing, self: SizeVariable) -> VariableTracker:
 
 @method(NamedTupleVariable, "_asdict")
 def as_dict(tx: Tracing, self: NamedTupleVariable) -> VariableTracker:
-    return DictVariable([(tx.constant(name), item) for name, item in zip(self.fields, self.items, strict=True)])
+    return ConstDictVariable([(tx.constant(name), item) for name, item in zip(self.fields, self.items, strict=True)])
 
 
 @method(NamedTupleVariable, "_replace")

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.operator_table import BINARY, IN_PLACE, ORDERINGS
-from tracer_core.variables.containers.dicts import DictVariable, SetVariable, plain_values
+from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable, plain_values
 from tracer_core.variables.containers.sequences import ListVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
@@ -99,7 +99,7 @@ def _given(tx: Tracing, other: VariableTracker) -> tuple[VariableTracker, Any]:
     other = part_of(other.realize())
     if isinstance(other, SetVariable):
         return other, other.real
-    if type(other) is DictVariable and other.cls is dict:
+    if type(other) is ConstDictVariable and other.cls is dict:
         values = plain_values(other.keys())
         return other, None if values is None else dict.fromkeys(values)
     items = tx.unpack(other)
@@ -112,7 +112,7 @@ def as_set(tx: Tracing, iterable: VariableTracker) -> SetVariable:
     items = part_of(iterable)
     if isinstance(items, SetVariable):
         return items.having(items.by_key, set, None if items.real is None else set(items.real))
-    if type(iterable) is DictVariable and iterable.cls is dict:
+    if type(iterable) is ConstDictVariable and iterable.cls is dict:
         values = plain_values(iterable.keys())
         real = None if values is None else set(dict.fromkeys(values))
         return SetVariable().having({hashed: key for hashed, (key, _) in iterable.by_key.items()}, real=real)

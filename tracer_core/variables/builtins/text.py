@@ -12,7 +12,7 @@ import torch
 
 from tracer_core.class_origins import HEAP_TYPE, class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, SizeVariable, TupleVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
@@ -20,7 +20,7 @@ from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, raise_real
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.special_methods import call_special, has_special
 
 
@@ -51,7 +51,7 @@ def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker 
         return ConstantVariable(str(obj.specialize(tx, obj.python_type())))
     if isinstance(obj, ExceptionVariable):
         return _exception_text(tx, obj, special)
-    if isinstance(obj, UserObjectVariable):
+    if isinstance(obj, UserDefinedObjectVariable):
         for name in (special, "__repr__"):
             found, owner = static_lookup(obj.cls, name)
             if owner is not object and owner is not None:
@@ -102,7 +102,7 @@ def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None
     if type(obj) is DequeVariable:
         most = "" if obj.maxlen is None else f", maxlen={obj.maxlen}"
         return ConstantVariable(f"deque([{', '.join(_texts(tx, obj.items))}]{most})")
-    if type(obj) is DictVariable:
+    if type(obj) is ConstDictVariable:
         return _dict_text(tx, obj)
     if isinstance(obj, DictViewVariable):
         items = ", ".join(_texts(tx, obj.items_or_none(tx)))
@@ -112,7 +112,7 @@ def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None
     return None
 
 
-def _dict_text(tx: Tracing, obj: DictVariable) -> VariableTracker | None:
+def _dict_text(tx: Tracing, obj: ConstDictVariable) -> VariableTracker | None:
     keys, values = _texts(tx, obj.keys()), _texts(tx, [value for _, value in obj.entries(tx)])
     entries = list(zip(keys, values, strict=True))
     plain = "{" + ", ".join(f"{key}: {value}" for key, value in entries) + "}"

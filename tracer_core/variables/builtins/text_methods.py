@@ -20,7 +20,7 @@ from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, settled
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.objects.user_objects import UserObjectVariable, own_method, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, own_method, static_lookup
 from tracer_core.variables.operations.all_items import fast_sequence
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.iteration import iterable_type
@@ -154,7 +154,7 @@ def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTra
         raise Unsupported("method", name="__mod__", type="bytes")
     if not isinstance(text, str):
         return None
-    if isinstance(b, UserObjectVariable) and issubclass(b.cls, str):
+    if isinstance(b, UserDefinedObjectVariable) and issubclass(b.cls, str):
         # (It is called first. A text is no mapping.)
         return None if own_method(b.cls, "__rmod__") is not None else _made(tx, lambda: text % Shown(tx, b))
     values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)

@@ -15,7 +15,7 @@ from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.keys import AskedKey, key_of
 
 
-class DictVariable(VariableTracker):
+class ConstDictVariable(VariableTracker):
     """A dict of any of the standard kinds: `cls` is dict, OrderedDict or defaultdict. `attributes` are those that the
     trace set on an OrderedDict of its own, None before the first."""
 
@@ -40,9 +40,9 @@ class DictVariable(VariableTracker):
             key_of(None, key): (key, value) for key, value in entries
         }
 
-    def copied(self) -> DictVariable:
+    def copied(self) -> ConstDictVariable:
         """Another dict of the same kind with the same entries; nothing is hashed again."""
-        made = DictVariable(cls=self.cls, default_factory=self.default_factory)
+        made = ConstDictVariable(cls=self.cls, default_factory=self.default_factory)
         made._entries = dict(self._entries)
         return made
 
@@ -143,7 +143,7 @@ class MappingProxyVariable(VariableTracker):
     __slots__ = ("of",)
     kind = "read-only dict"
 
-    def __init__(self, of: DictVariable, source: Source | None = None) -> None:
+    def __init__(self, of: ConstDictVariable, source: Source | None = None) -> None:
         super().__init__(source)
         self.of = of
 
@@ -165,7 +165,7 @@ class DictViewVariable(VariableTracker):
     __slots__ = ("of", "which")
     kind = "dict view"
 
-    def __init__(self, of: DictVariable, which: str, source: Source | None = None) -> None:
+    def __init__(self, of: ConstDictVariable, which: str, source: Source | None = None) -> None:
         super().__init__(source)
         self.of = of
         self.which = which

@@ -14,13 +14,13 @@ from tracer_core.sources import Source
 from tracer_core.variables.core.base import VariableTracker
 
 
-class LazyVariable(VariableTracker):
+class LazyVariableTracker(VariableTracker):
     """Stands for an external value until an operation needs it; only then is it tracked and guarded."""
 
     __slots__ = ("_look_at", "real", "realized")
     kind = "not looked at yet"
 
-    def __init__(self, real: Any, source: Source, look_at: Callable[[LazyVariable], VariableTracker]) -> None:
+    def __init__(self, real: Any, source: Source, look_at: Callable[[LazyVariableTracker], VariableTracker]) -> None:
         super().__init__(source)
         self.real = real
         self._look_at = look_at

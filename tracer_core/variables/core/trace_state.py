@@ -11,7 +11,7 @@ from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.output import OutputGraph, OutputMark
 from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import LibraryReads
-from tracer_core.sources import ConstSource, DrawnSource, FrameGlobalsSource, Source
+from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, Source
 from tracer_core.variables.core.journal import Journal, JournalMark
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tracer_core.names.where import Where
     from tracer_core.variables.core.base import VariableTracker
     from tracer_core.variables.core.draws import Draw
-    from tracer_core.variables.core.lazy import LazyVariable
+    from tracer_core.variables.core.lazy import LazyVariableTracker
     from tracer_core.variables.core.tensors import TensorVariable
 
 
@@ -50,7 +50,7 @@ class TraceState:
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
         # Values that were read, in this order.
-        self.looked_at: list[LazyVariable] = []
+        self.looked_at: list[LazyVariableTracker] = []
         # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
         # node is the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, TensorVariable] = {}
@@ -92,7 +92,7 @@ class TraceState:
         elif not module.startswith("tracer_core."):
             own = globals_ is self.output.frame.globals
             label = f"globals of {module}"
-            source = FrameGlobalsSource(module) if own else ConstSource.of_object(globals_, label)
+            source = FrameGlobalsSource(module) if own else ConstantSource.of_object(globals_, label)
             self.output.guard(make.lacks(source, name))
 
     def shows_other_data(self, call: ReplayedCall) -> bool:

@@ -16,7 +16,7 @@ from tracer_core.sources import (
     AttrSource,
     CellContentsSource,
     ClosureSource,
-    ConstSource,
+    ConstantSource,
     DefaultsSource,
     InstanceDictSource,
     KwDefaultsSource,
@@ -29,7 +29,7 @@ from tracer_core.variables.core.constant import DELETED, ConstantVariable
 from tracer_core.variables.core.plain_packages import is_unheeded
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.cells import CellVariable, cell_from_outside
-from tracer_core.variables.functions.methods import BuiltinMethodVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.functions.replayed import is_not_logged, replay_skipped
 
 
@@ -47,7 +47,7 @@ class InlineTarget:
     function: Any = field(default=None)
 
 
-class FunctionVariable(VariableTracker):
+class BaseUserFunctionVariable(VariableTracker):
     """Anything with Python code that can be inlined."""
 
     __slots__ = ()
@@ -62,7 +62,7 @@ class FunctionVariable(VariableTracker):
         raise NotImplementedError
 
 
-class UserFunctionVariable(FunctionVariable):
+class UserFunctionVariable(BaseUserFunctionVariable):
     """A function that was created before the trace."""
 
     __slots__ = ("attributes", "deleted", "function")
@@ -84,13 +84,13 @@ class UserFunctionVariable(FunctionVariable):
 
     def origin(self) -> Source:
         """The source of its defaults and cells."""
-        return self.source if self.source is not None else ConstSource.of_object(self.function)
+        return self.source if self.source is not None else ConstantSource.of_object(self.function)
 
     def target(self, tx: Tracing) -> InlineTarget:
         function, source = self.function, self.origin()
         stand_in = stand_in_for(function)
         if stand_in is not None:
-            function, source = stand_in, ConstSource.of_object(stand_in)
+            function, source = stand_in, ConstantSource.of_object(stand_in)
         elif (wrapped := wrapped_in_cell(function)) is not None:
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
@@ -128,7 +128,7 @@ class UserFunctionVariable(FunctionVariable):
         if name in ("__closure__", "__globals__", "__builtins__"):
             return None
         if name in ("__get__", "__call__"):
-            return BuiltinMethodVariable(self, name)
+            return BoundBuiltinMethodVariable(self, name)
         if name == "__dict__":
             return InstanceDictVariable(self, self)
         try:
@@ -209,10 +209,10 @@ class ConstantFunctionVariable(VariableTracker):
         except Exception as error:  # noqa: BLE001 - raised in the traced program
             raise_real(tx, error)
         # The result is kept as the object that it is.
-        return tx.build(result, ConstSource.of_object(result, f"{function.__qualname__}()"))
+        return tx.build(result, ConstantSource.of_object(result, f"{function.__qualname__}()"))
 
 
-class SkippedFunctionVariable(VariableTracker):
+class SkipFunctionVariable(VariableTracker):
     """A function that is not inlined: calling it breaks the graph, with the reason."""
 
     __slots__ = ("function", "why")
@@ -247,4 +247,4 @@ class SkippedFunctionVariable(VariableTracker):
             value = getattr(self.function, name)
         except AttributeError:
             return None
-        return tx.build(value, AttrSource(self.source or ConstSource.of_object(self.function), name))
+        return tx.build(value, AttrSource(self.source or ConstantSource.of_object(self.function), name))

@@ -13,7 +13,7 @@ from tracer_core.variables.core.keys import identity_key, key_of
 _OF_METHODS = frozenset(dir(types.MethodType)) - {"__doc__"}
 
 
-class MethodVariable(VariableTracker):
+class UserMethodVariable(VariableTracker):
     """A Python function bound to an object."""
 
     __slots__ = ("function", "self_")
@@ -47,7 +47,7 @@ class MethodVariable(VariableTracker):
         return tx.call(self.function, [self.self_, *args], kwargs)
 
 
-class BuiltinMethodVariable(VariableTracker):
+class BoundBuiltinMethodVariable(VariableTracker):
     """A method of a builtin type bound to a tracked value: `items.append`."""
 
     __slots__ = ("name", "self_")

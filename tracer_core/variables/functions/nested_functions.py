@@ -5,14 +5,14 @@ from __future__ import annotations
 from types import CodeType, FunctionType, NoneType
 from typing import Any
 
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.containers.kept_in_c import raise_not_there
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.functions.functions import FunctionVariable, InlineTarget
-from tracer_core.variables.functions.methods import BuiltinMethodVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable, InlineTarget
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 
 # Attributes that a function keeps beside its `__dict__`, and the types that they take.
 _FIXED_ATTRIBUTES = {
@@ -29,7 +29,7 @@ _WRITABLE: dict[str, Any] = {
 }
 
 
-class NestedFunctionVariable(FunctionVariable):
+class NestedUserFunctionVariable(BaseUserFunctionVariable):
     """A function created in the trace (`def` or `lambda` inside it)."""
 
     __slots__ = ("annotations", "attributes", "closure", "code", "defaults", "globals", "kwdefaults", "qualname")
@@ -68,7 +68,7 @@ class NestedFunctionVariable(FunctionVariable):
         kwdefaults: dict[str, VariableTracker] = {}
         if self.kwdefaults is not None:
             given = self.kwdefaults.realize()
-            if isinstance(given, DictVariable):
+            if isinstance(given, ConstDictVariable):
                 kwdefaults = {key.realize().value(): value for key, value in given.entries(tx)}
         return InlineTarget(self.code, self.globals, self.closure, defaults, kwdefaults, self.qualname)
 
@@ -92,13 +92,13 @@ class NestedFunctionVariable(FunctionVariable):
         if name in parts:
             return parts[name] or tx.constant(None)
         if name in ("__get__", "__call__"):
-            return BuiltinMethodVariable(self, name)
+            return BoundBuiltinMethodVariable(self, name)
         if name == "__dict__":
             return InstanceDictVariable(self, self)
         if name == "__annotations__":
             flat = items_of(tx, self.annotations)
             tx.trace.journal.save(self)
-            self.attributes[name] = DictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
+            self.attributes[name] = ConstDictVariable(list(zip(flat[::2], flat[1::2], strict=True)))
             self.annotations = None
             return self.attributes[name]
         return None

@@ -7,13 +7,13 @@ import gc
 from typing import Any
 
 from tracer_core.sources import Source
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import ByIdentity, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 
 
-class PartialVariable(VariableTracker):
+class FunctoolsPartialVariable(VariableTracker):
     """A `functools.partial`."""
 
     __slots__ = ("args", "attributes", "function", "keywords")
@@ -74,7 +74,7 @@ class PartialVariable(VariableTracker):
         if name == "args":
             return TupleVariable(list(self.args))
         if name == "keywords":
-            return DictVariable([(tx.constant(key), value) for key, value in self.keywords.items()])
+            return ConstDictVariable([(tx.constant(key), value) for key, value in self.keywords.items()])
         return self.attributes.get(name)
 
     def call(self, tx: Tracing, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:

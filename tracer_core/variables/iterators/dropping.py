@@ -11,7 +11,7 @@ import types
 from tracer_core.errors import Unsupported
 from tracer_core.sources import AttrSource, LocalSource, Source
 from tracer_core.variables.core.base import VariableTracker
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 
 BOX = "___box"
 """The prefix of a resume function's parameters that are boxes."""
@@ -41,7 +41,7 @@ def refuse_to_drop(tracker: VariableTracker) -> None:
     Raises:
         Unsupported: `tracker` is one.
     """
-    if isinstance(tracker, GeneratorVariable):
+    if isinstance(tracker, LocalGeneratorObjectVariable):
         shows = tracker.waits_in_a_block
     else:
         shows = tracker.source is not None and tracker.python_type() is types.GeneratorType and bool(box_of(tracker))
@@ -51,6 +51,6 @@ def refuse_to_drop(tracker: VariableTracker) -> None:
 
 def dropping_shows(tracker: VariableTracker) -> bool:
     """Return whether user code may run when it is dropped."""
-    if isinstance(tracker, GeneratorVariable):
+    if isinstance(tracker, LocalGeneratorObjectVariable):
         return not tracker.finished and tracker.has_blocks
     return box_of(tracker) is not None

@@ -17,7 +17,7 @@ from tracer_core.variables.iterators.iterators import IteratorVariable
 from tracer_core.variables.objects.classes import ClassVariable
 
 
-class GeneratorVariable(IteratorVariable):
+class LocalGeneratorObjectVariable(IteratorVariable):
     """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
 
     __slots__ = ("finished", "frame", "made_at", "name", "names", "root_step", "running", "started")
@@ -162,7 +162,7 @@ def _thrown_into(
     tx: Tracing, iterator: VariableTracker, exception: ExceptionVariable
 ) -> tuple[bool, VariableTracker]:
     """Hand an exception on to what a generator delegates to; one that is to end it closes that first."""
-    if not isinstance(iterator, GeneratorVariable):
+    if not isinstance(iterator, LocalGeneratorObjectVariable):
         if not isinstance(iterator, IteratorVariable) or iterator.source is not None:
             raise Unsupported("method", name="throw", type=iterator.python_type_name())
         raise ObservedException(exception)
@@ -204,27 +204,27 @@ def _sent(tx: Tracing, result: tuple[bool, VariableTracker]) -> VariableTracker:
     return tx.raise_(StopIteration, *([] if is_none else [value]))
 
 
-@method(GeneratorVariable, "send")
-def send(tx: Tracing, self: GeneratorVariable, value: VariableTracker) -> VariableTracker:
+@method(LocalGeneratorObjectVariable, "send")
+def send(tx: Tracing, self: LocalGeneratorObjectVariable, value: VariableTracker) -> VariableTracker:
     if not self.started and not (isinstance(value, ConstantVariable) and value.value() is None):
         tx.raise_(TypeError, "can't send non-None value to a just-started generator")
     return _sent(tx, self.resume(tx, value))
 
 
-@method(GeneratorVariable, "__next__")
-def next_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+@method(LocalGeneratorObjectVariable, "__next__")
+def next_(tx: Tracing, self: LocalGeneratorObjectVariable) -> VariableTracker:
     return _sent(tx, self.resume(tx, NONE))
 
 
-@method(GeneratorVariable, "__iter__")
-def iter_(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+@method(LocalGeneratorObjectVariable, "__iter__")
+def iter_(tx: Tracing, self: LocalGeneratorObjectVariable) -> VariableTracker:
     return self
 
 
-@method(GeneratorVariable, "throw")
+@method(LocalGeneratorObjectVariable, "throw")
 def throw(
     tx: Tracing,
-    self: GeneratorVariable,
+    self: LocalGeneratorObjectVariable,
     exception: VariableTracker,
     value: VariableTracker = NONE,
     traceback: VariableTracker = NONE,
@@ -254,8 +254,8 @@ def _thrown(tx: Tracing, exception: VariableTracker, value: VariableTracker) -> 
     return made
 
 
-@method(GeneratorVariable, "close")
-def close(tx: Tracing, self: GeneratorVariable) -> VariableTracker:
+@method(LocalGeneratorObjectVariable, "close")
+def close(tx: Tracing, self: LocalGeneratorObjectVariable) -> VariableTracker:
     self.check_idle(tx)
     if self.finished or not self.started:
         tx.trace.journal.save(self)

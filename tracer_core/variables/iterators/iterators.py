@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
@@ -165,7 +165,7 @@ class DictIterator(IteratorVariable):
 
     def __init__(
         self,
-        of: DictVariable | SetVariable,
+        of: ConstDictVariable | SetVariable,
         items: list[VariableTracker],
         which: str = "",
         backwards: bool = False,
@@ -190,7 +190,7 @@ class DictIterator(IteratorVariable):
         """Take in the writes to the dict or set since the iterator was created."""
         if self.stale():
             raise Unsupported("dict-reshaped", what=self.of.describe())
-        if isinstance(self.of, DictVariable) and self.of.written != self.written:
+        if isinstance(self.of, ConstDictVariable) and self.of.written != self.written:
             self.written = self.of.written
             items = DictViewVariable(self.of, self.which or "keys").items_or_none(tx)
             self.items = items[::-1] if self.backwards else items

@@ -12,18 +12,18 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.names.public import name_of
 from tracer_core.polyfills.operator import AttrGetter, ItemGetter
-from tracer_core.sources import ConstSource, Source
+from tracer_core.sources import ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.functions.functions import UserFunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
 
-class StandInVariable(UserObjectVariable):
+class StandInVariable(UserDefinedObjectVariable):
     """`cls` is our class, whose code runs; `stands_for` the type that the program sees."""
 
     __slots__ = ("stands_for",)
@@ -51,7 +51,7 @@ def call_stand_in(
     stands_for = original if isinstance(original, type) else original.__self__
     made = StandInVariable(stand_in, stands_for)
     init = static_lookup(stand_in, "__init__")[0]
-    tx.call(MethodVariable(UserFunctionVariable(init, None), made), args, kwargs)
+    tx.call(UserMethodVariable(UserFunctionVariable(init, None), made), args, kwargs)
     return made
 
 
@@ -78,7 +78,7 @@ def _getter(build: VariableBuilder, value: Any, source: Source) -> VariableTrack
     names = value.__reduce__()[1]
     if not all(ConstantVariable.holds(name) for name in names):
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.identity(source, value))
     cls, field = (ItemGetter, "items") if isinstance(value, operator.itemgetter) else (AttrGetter, "attrs")
     tracker = StandInVariable(cls, type(value), source)

@@ -17,7 +17,7 @@ from typing import Any
 from tracer_core.bytecode import decode, stack_labels
 from tracer_core.guards import make
 from tracer_core.names.code import Label
-from tracer_core.sources import AttrSource, ItemSource, Source
+from tracer_core.sources import AttrSource, GetItemSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NULL
@@ -26,7 +26,7 @@ from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import cell_from_outside
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.external import OpaqueIterator
-from tracer_core.variables.iterators.generators import GeneratorVariable
+from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 
 CELLS = "___cells"
 """The local of such a generator's code that holds its cells."""
@@ -55,7 +55,7 @@ def remember(code: types.CodeType, waits: Waits) -> None:
     _waits[key] = (weakref.ref(code, lambda _: _waits.pop(key, None)), waits)
 
 
-class WaitingGenerator(GeneratorVariable):
+class WaitingGenerator(LocalGeneratorObjectVariable):
     """Such a generator. It has not moved until the trace moves it."""
 
     __slots__ = ("moved",)
@@ -102,14 +102,14 @@ def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -
     held, places = frame.f_locals, AttrSource(at, "f_locals")
 
     def local(name: str, label: Label | None = None) -> VariableTracker:
-        return tx.lazy(held[name], ItemSource(places, name, label))
+        return tx.lazy(held[name], GetItemSource(places, name, label))
 
     program = decode(code)
     items = stack_labels(program, code.co_filename, program.instructions[waits.position])
     labels = [replace(item, given=f"{item.given} in {source.atom}") for item in items]
-    in_cells = ItemSource(places, CELLS, Label(f"the cells of {source.atom}"))
+    in_cells = GetItemSource(places, CELLS, Label(f"the cells of {source.atom}"))
     cells = {
-        name: cell_from_outside(tx, cell, ItemSource(in_cells, position, _cell_label(name, source)))
+        name: cell_from_outside(tx, cell, GetItemSource(in_cells, position, _cell_label(name, source)))
         for position, (name, cell) in enumerate(zip(waits.cells, held[CELLS], strict=True))
     }
     waiting = Frame(code, frame.f_globals, {name: local(name) for name in waits.variables}, cells, tx.frame)

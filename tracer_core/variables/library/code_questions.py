@@ -9,16 +9,16 @@ from tracer_core import rules
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.functions.functions import FunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
 
 
 def _has_flag(flag: int) -> Any:
     def handler(tx: Tracing, function: VariableTracker) -> VariableTracker:
         function = function.realize()
-        while isinstance(function, MethodVariable):
+        while isinstance(function, UserMethodVariable):
             function = function.function.realize()
-        assert isinstance(function, FunctionVariable)
+        assert isinstance(function, BaseUserFunctionVariable)
         return ConstantVariable(bool(function.target(tx).code.co_flags & flag))
 
     return handler
@@ -30,5 +30,5 @@ for _question, _flag in (
     (inspect.isasyncgenfunction, inspect.CO_ASYNC_GENERATOR),
 ):
     rules.fold(_question)  # of what has no Python code
-    for _kind in (FunctionVariable, MethodVariable):
+    for _kind in (BaseUserFunctionVariable, UserMethodVariable):
         handles(_question, _kind)(_has_flag(_flag))

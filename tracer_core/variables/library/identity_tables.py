@@ -14,7 +14,7 @@ from tracer_core.variables.containers.sequences import SequenceVariable, TupleVa
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 
 _UNCHANGING = (SequenceVariable, SetVariable)
@@ -90,7 +90,9 @@ class IdentityTableVariable(VariableTracker):
 
 def _is_told_by_source(obj: VariableTracker) -> bool:
     """Return whether two trackers of this kind stand for one object only where their sources lead to it."""
-    return isinstance(obj, _UNCHANGING) or (obj.mutable and not isinstance(obj, (KnownVariable, FunctionVariable)))
+    return isinstance(obj, _UNCHANGING) or (
+        obj.mutable and not isinstance(obj, (KnownVariable, BaseUserFunctionVariable))
+    )
 
 
 def _same_type(a: VariableTracker, b: VariableTracker) -> bool:

@@ -15,9 +15,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills.copy import slots_of
 from tracer_core.polyfills.protocols import ReversedByIndex
-from tracer_core.sources import ConstSource, Source
+from tracer_core.sources import ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, MappingProxyVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.containers.sequences import (
     DequeVariable,
     RangeVariable,
@@ -29,11 +29,11 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds, handles, method
 from tracer_core.variables.exceptions.exceptions import TracebackVariable
-from tracer_core.variables.functions.functions import FunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.iterators.iterators import BackwardsIterator, DequeIterator, DictIterator
 from tracer_core.variables.iterators.stand_ins import call_stand_in
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.calling import callable_type
 from tracer_core.variables.operations.special_methods import call_special, class_has, has_special, written_in_python
 
@@ -42,31 +42,31 @@ from tracer_core.variables.operations.special_methods import call_special, class
 
 @builds(types.SimpleNamespace)
 def _namespace(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.type_is(source, types.SimpleNamespace))
-    return UserObjectVariable(types.SimpleNamespace, value, source)
+    return UserDefinedObjectVariable(types.SimpleNamespace, value, source)
 
 
 @handles(types.SimpleNamespace)
 def namespace(tx: Tracing, /, **named: VariableTracker) -> VariableTracker:
-    made = UserObjectVariable(types.SimpleNamespace)
+    made = UserDefinedObjectVariable(types.SimpleNamespace)
     made.attributes.update(named)
     return made
 
 
-@handles(types.SimpleNamespace.__eq__, UserObjectVariable, VariableTracker)
-def namespace_eq(tx: Tracing, self: UserObjectVariable, other: VariableTracker) -> VariableTracker:
-    if not isinstance(other, UserObjectVariable) or not issubclass(other.cls, types.SimpleNamespace):
+@handles(types.SimpleNamespace.__eq__, UserDefinedObjectVariable, VariableTracker)
+def namespace_eq(tx: Tracing, self: UserDefinedObjectVariable, other: VariableTracker) -> VariableTracker:
+    if not isinstance(other, UserDefinedObjectVariable) or not issubclass(other.cls, types.SimpleNamespace):
         return ConstantVariable(NotImplemented)
     return tx.compare("==", _fields(tx, self), _fields(tx, other))
 
 
-def _fields(tx: Tracing, self: UserObjectVariable) -> DictVariable:
-    return DictVariable([(tx.constant(name), value) for name, value in self.dict_entries(tx).items()])
+def _fields(tx: Tracing, self: UserDefinedObjectVariable) -> ConstDictVariable:
+    return ConstDictVariable([(tx.constant(name), value) for name, value in self.dict_entries(tx).items()])
 
 
-@handles(types.SimpleNamespace.__repr__, UserObjectVariable)
-def namespace_repr(tx: Tracing, self: UserObjectVariable) -> VariableTracker | None:
+@handles(types.SimpleNamespace.__repr__, UserDefinedObjectVariable)
+def namespace_repr(tx: Tracing, self: UserDefinedObjectVariable) -> VariableTracker | None:
     texts = []
     for name, value in self.dict_entries(tx).items():
         text = tx.text_of(value, "__repr__")
@@ -84,15 +84,15 @@ def namespace_repr(tx: Tracing, self: UserObjectVariable) -> VariableTracker | N
 def method_type(tx: Tracing, function: VariableTracker, obj: VariableTracker) -> VariableTracker:
     if not callable_type(function):
         tx.raise_(TypeError, "first argument must be callable")
-    return MethodVariable(function, obj)
+    return UserMethodVariable(function, obj)
 
 
-@method(FunctionVariable, "__get__")
+@method(BaseUserFunctionVariable, "__get__")
 def function_get(
-    tx: Tracing, self: FunctionVariable, obj: VariableTracker, owner: VariableTracker | None = None
+    tx: Tracing, self: BaseUserFunctionVariable, obj: VariableTracker, owner: VariableTracker | None = None
 ) -> VariableTracker:
     nothing = isinstance(obj, ConstantVariable) and obj.value() is None
-    return self if nothing else MethodVariable(self, obj)
+    return self if nothing else UserMethodVariable(self, obj)
 
 
 # --- regular expressions --------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def function_get(
 
 @builds(re.Pattern)
 def _pattern(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.identity(source, value))
     return ConstantVariable(value, source)
 
@@ -123,7 +123,7 @@ def reversed_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
         return tx.iterate(tx.constant(obj.range(tx)[::-1]))
     if isinstance(obj, DequeVariable):
         return DequeIterator(obj, backwards=True)
-    if isinstance(obj, (DictVariable, DictViewVariable)):
+    if isinstance(obj, (ConstDictVariable, DictViewVariable)):
         of, which = (obj.of, obj.which) if isinstance(obj, DictViewVariable) else (obj, "")
         return DictIterator(of, (obj.items_or_none(tx) or [])[::-1], which, backwards=True)
     if isinstance(obj, ConstantVariable):
@@ -188,4 +188,4 @@ def idfunc(tx: Tracing, value: VariableTracker, /) -> VariableTracker:
 @handles(type.__prepare__)
 def prepare(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     """Return the namespace for a class body: an empty one."""
-    return DictVariable()
+    return ConstDictVariable()

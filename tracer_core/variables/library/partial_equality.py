@@ -7,7 +7,7 @@ import operator
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.operations.special_methods import has_special
 
 
@@ -16,15 +16,15 @@ def _is_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool | None
     return None if has_special(a, "__eq__") or has_special(b, "__eq__") else tx.same(a, b)
 
 
-@handles(operator.eq, PartialVariable, VariableTracker)
-@handles(operator.eq, VariableTracker, PartialVariable)
+@handles(operator.eq, FunctoolsPartialVariable, VariableTracker)
+@handles(operator.eq, VariableTracker, FunctoolsPartialVariable)
 def equal(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
     answer = _is_same(tx, a, b)
     return None if answer is None else ConstantVariable(answer)
 
 
-@handles(operator.ne, PartialVariable, VariableTracker)
-@handles(operator.ne, VariableTracker, PartialVariable)
+@handles(operator.ne, FunctoolsPartialVariable, VariableTracker)
+@handles(operator.ne, VariableTracker, FunctoolsPartialVariable)
 def not_equal(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
     answer = _is_same(tx, a, b)
     return None if answer is None else ConstantVariable(not answer)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import is_constant, make
-from tracer_core.sources import AttrSource, ConstSource, DefaultsSource, InstanceDictSource, ItemSource, Source
+from tracer_core.sources import AttrSource, ConstantSource, DefaultsSource, GetItemSource, InstanceDictSource, Source
 from tracer_core.variables.core.base import Tracing
 
 _SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmethod__")
@@ -34,7 +34,7 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
 def _guard_asked(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
     """Guard the attributes that override the signature; return the function that it wraps, None if that is not
     read."""
-    own = InstanceDictSource(ConstSource.of_object(function))
+    own = InstanceDictSource(ConstantSource.of_object(function))
     for name in _SAYS_ANOTHER:
         if name == "__wrapped__" and not follows:
             continue
@@ -43,7 +43,7 @@ def _guard_asked(tx: Tracing, function: types.FunctionType, follows: bool) -> An
             continue
         value = function.__dict__[name]
         tx.guard(make.contains(own, name))
-        tx.guard(make.identity(ItemSource(own, name), value))
+        tx.guard(make.identity(GetItemSource(own, name), value))
         return value if name == "__wrapped__" else None
     return None
 
@@ -57,7 +57,7 @@ def guard_defaulted(tx: Tracing, function: types.FunctionType, source: Source) -
 
 
 def _guard_parts(tx: Tracing, function: types.FunctionType) -> None:
-    source = ConstSource.of_object(function)
+    source = ConstantSource.of_object(function)
     tx.guard(make.function_code(source, function))
     guard_defaulted(tx, function, source)
     _guard_names(tx, AttrSource(source, "__annotations__"), function.__annotations__)
@@ -65,7 +65,7 @@ def _guard_parts(tx: Tracing, function: types.FunctionType) -> None:
         _guard_value(tx, DefaultsSource(source, index), value)
     for carrier in ("__kwdefaults__", "__annotations__"):
         for name, value in (getattr(function, carrier) or {}).items():
-            _guard_value(tx, ItemSource(AttrSource(source, carrier), name), value)
+            _guard_value(tx, GetItemSource(AttrSource(source, carrier), name), value)
 
 
 def _guard_names(tx: Tracing, source: Source, held: dict[str, Any] | None) -> None:

@@ -7,12 +7,12 @@ import types
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import ConstSource
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.functions.functions import UserFunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
-from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.library.signature_guards import guard_signature
 from tracer_core.variables.objects.classes import BuiltinVariable
 
@@ -45,7 +45,7 @@ def signature_from_callable(
 def _signature(tx: Tracing, function: VariableTracker, *, follows: bool, whole: bool) -> VariableTracker | None:
     """Return the signature of a function or a bound method, of that with its first parameter if `whole`."""
     function = function.realize()
-    of = function.function.realize() if isinstance(function, MethodVariable) else function
+    of = function.function.realize() if isinstance(function, UserMethodVariable) else function
     found = _signature_of(tx, of, follows)
     if found is None:
         return None
@@ -53,13 +53,13 @@ def _signature(tx: Tracing, function: VariableTracker, *, follows: bool, whole: 
 
 
 def _signature_of(tx: Tracing, function: VariableTracker, follows: bool) -> inspect.Signature | None:
-    if isinstance(function, NestedFunctionVariable):
+    if isinstance(function, NestedUserFunctionVariable):
         return _signature_of_nested(tx, function)
     if not isinstance(function, UserFunctionVariable):
         return None
     if function.attributes:
         raise Unsupported("skipped-function", what="inspect.signature", why="the function's attributes were changed")
-    if function.source is not None and not isinstance(function.source.root, ConstSource):
+    if function.source is not None and not isinstance(function.source.root, ConstantSource):
         tx.guard(make.identity(function.source, function.function))
     guard_signature(tx, function.function, follows)
     return inspect._signature_from_callable(  # type: ignore[attr-defined, no-any-return]
@@ -67,7 +67,7 @@ def _signature_of(tx: Tracing, function: VariableTracker, follows: bool) -> insp
     )
 
 
-def _signature_of_nested(tx: Tracing, function: NestedFunctionVariable) -> inspect.Signature | None:
+def _signature_of_nested(tx: Tracing, function: NestedUserFunctionVariable) -> inspect.Signature | None:
     """That of a real function of the same code, if all it shows is known."""
     annotations = function.attribute(tx, "__annotations__")
     given = (function.defaults, function.kwdefaults, annotations)

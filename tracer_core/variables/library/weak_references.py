@@ -19,7 +19,7 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.keys import key_of
 from tracer_core.variables.core.registry import builds, handles
 from tracer_core.variables.functions.functions import UserFunctionVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _CONTAINERS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
 
@@ -47,7 +47,7 @@ def _is_part_of_a_container(tx: Tracing, tracker: VariableTracker) -> bool:
     return isinstance(tx.output.value_at(source.of), _CONTAINERS)
 
 
-class WeakReferenceVariable(VariableTracker):
+class WeakRefVariable(VariableTracker):
     """A `weakref.ref` to an object that lives as long as the trace; `callback` is the one it was created with."""
 
     __slots__ = ("callback", "cls", "to")
@@ -91,14 +91,14 @@ class WeakReferenceVariable(VariableTracker):
 
 @handles(weakref.ref, VariableTracker)
 def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker | None = None) -> VariableTracker:
-    if to.source is None or not isinstance(to, (UserObjectVariable, UserFunctionVariable)):
+    if to.source is None or not isinstance(to, (UserDefinedObjectVariable, UserFunctionVariable)):
         raise Unsupported("weak-reference", what=to.describe())
     if callback is None or constant_or(callback, callback) is None:
-        return WeakReferenceVariable(to)
+        return WeakRefVariable(to)
     if tx.frame.globals is not vars(weakref):
         # (In the library's containers they are keys: of objects that whoever looks one up holds.)
         raise Unsupported("weak-reference", what=to.describe())
-    return WeakReferenceVariable(to, callback=callback)
+    return WeakRefVariable(to, callback=callback)
 
 
 @builds(weakref.ReferenceType, weakref.KeyedRef)
@@ -106,11 +106,11 @@ def _weak_reference(build: VariableBuilder, value: Any, source: Source) -> Varia
     if value() is None:
         build.tx.guard(make.is_none(ReferentSource(source)))
         build.tx.guard(make.type_is(source, type(value)))
-        return WeakReferenceVariable(ConstantVariable(None), source, type(value))
+        return WeakRefVariable(ConstantVariable(None), source, type(value))
     build.tx.guard(make.type_is(source, type(value)))
-    return WeakReferenceVariable(build(value(), ReferentSource(source)), source, type(value))
+    return WeakRefVariable(build(value(), ReferentSource(source)), source, type(value))
 
 
-@handles(operator.eq, WeakReferenceVariable, WeakReferenceVariable)
-def weak_reference_eq(tx: Tracing, a: WeakReferenceVariable, b: WeakReferenceVariable) -> VariableTracker:
+@handles(operator.eq, WeakRefVariable, WeakRefVariable)
+def weak_reference_eq(tx: Tracing, a: WeakRefVariable, b: WeakRefVariable) -> VariableTracker:
     return tx.compare("==", a.to, b.to)

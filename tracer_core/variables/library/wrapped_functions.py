@@ -12,7 +12,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.guards.kinds.containers import is_filled
 from tracer_core.names.public import name_of
-from tracer_core.sources import AttrSource, ConstSource, Source
+from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import function_tracker, pin
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
@@ -95,7 +95,7 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
         except Exception:  # noqa: BLE001 - it did not raise when it was inlined
             raise Unsupported("cached-after-change", name=name_of(self.wrapper)) from None
         tx.guard(make.filled(self.source, self.wrapper.cache_info().currsize))
-        return tx.build(result, ConstSource.of_object(result))
+        return tx.build(result, ConstantSource.of_object(result))
 
 
 def _reads_what_changed(tx: Tracing, function: Any) -> bool:

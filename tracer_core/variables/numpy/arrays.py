@@ -24,7 +24,7 @@ from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.guards import make
 from tracer_core.names.sentences import a
 from tracer_core.runtime.arrays import scalar_tensor, start_of, tensor_of_reversed
-from tracer_core.sources import AttrSource, ById, ConstSource, ConvertedSource, Source
+from tracer_core.sources import AttrSource, ById, ConstantSource, ConvertedSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_tensor
 from tracer_core.variables.builders.values import graph_name
@@ -63,7 +63,7 @@ class NumpyVariable(VariableTracker):
         raise Unsupported("numpy-data", what=self.describe(), name="items")
 
 
-class ArrayVariable(NumpyVariable):
+class NumpyNdarrayVariable(NumpyVariable):
     """An array. Where it has negative strides, `tensor` is its memory, forwards.
 
     `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or where that is no
@@ -75,7 +75,11 @@ class ArrayVariable(NumpyVariable):
     mutable = True
 
     def __init__(
-        self, tensor: TensorVariable, shadow: Any, source: Source | None = None, owner: ArrayVariable | None = None
+        self,
+        tensor: TensorVariable,
+        shadow: Any,
+        source: Source | None = None,
+        owner: NumpyNdarrayVariable | None = None,
     ) -> None:
         super().__init__(tensor, shadow, source)
         self.owner = owner
@@ -127,7 +131,7 @@ def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
     node, fake = tx.output.add_tensor(at, graph_name(source), real)
     guard_order(tx, fake)
     tensor = wrap_tensor(tx, node, fake, at)
-    tracker = ArrayVariable(tensor, shadow_like(value), source)
+    tracker = NumpyNdarrayVariable(tensor, shadow_like(value), source)
     tx.trace.trackers_by_object[id(value)] = tracker
     return tracker
 
@@ -159,7 +163,7 @@ def _why_no_tensor(value: Any) -> str:
 
 @builds(np.dtype, subclasses=True)
 def _dtype(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    if not isinstance(source, ConstSource):
+    if not isinstance(source, ConstantSource):
         build.tx.guard(make.type_is(source, type(value)))
         build.tx.guard(make.constant(ConvertedSource(source, ById(str), "str"), str(value)))
     return ConstantVariable(value, source)
@@ -257,7 +261,7 @@ def _adopt(
         assert isinstance(copied, TensorVariable)
         return NumpyScalarVariable(copied, shadow)
     _check_memory(name, fake, shadow, given)
-    return ArrayVariable(result, shadow, owner=_owner_among(given, shadow))
+    return NumpyNdarrayVariable(result, shadow, owner=_owner_among(given, shadow))
 
 
 def _shares(fake: torch.Tensor, given: Sequence[NumpyVariable]) -> bool:
@@ -271,9 +275,11 @@ def owner_of(array: Any) -> int:
     return id(array)
 
 
-def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> ArrayVariable | None:
+def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> NumpyNdarrayVariable | None:
     """Return the array that one laid out as `shadow` is a view of."""
-    arrays = (each for each in given if isinstance(each, ArrayVariable) and owner_of(each.shadow) == owner_of(shadow))
+    arrays = (
+        each for each in given if isinstance(each, NumpyNdarrayVariable) and owner_of(each.shadow) == owner_of(shadow)
+    )
     return next((each.owner or each for each in arrays), None)
 
 
@@ -292,7 +298,7 @@ def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | N
 
 def _check_memory(name: str, fake: torch.Tensor, shadow: Any, given: Sequence[NumpyVariable]) -> None:
     for each in given:
-        as_numpy = isinstance(each, ArrayVariable) and owner_of(each.shadow) == owner_of(shadow)
+        as_numpy = isinstance(each, NumpyNdarrayVariable) and owner_of(each.shadow) == owner_of(shadow)
         if as_numpy != (storage_of(fake) == storage_of(each.tensor.fake)):
             raise Unsupported("numpy-differs", name=name, what="a view" if as_numpy else "a copy")
         if as_numpy and (reversed_dims(each.shadow) or reversed_dims(shadow)):

@@ -17,7 +17,7 @@ from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTrack
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.numpy.arrays import (
-    ArrayVariable,
+    NumpyNdarrayVariable,
     NumpyVariable,
     in_graph,
     on_shadows,
@@ -67,7 +67,7 @@ def _operation(
     kwargs = {key: _ready(tx, name, value) for key, value in kwargs.items()}
     if isinstance(function, np.ufunc) and len(args) == function.nin + 1 and "out" not in kwargs:
         kwargs["out"] = args.pop()
-    if isinstance(kwargs.get("out"), ArrayVariable):
+    if isinstance(kwargs.get("out"), NumpyNdarrayVariable):
         return _into(tx, kind, name, function, args, kwargs)
     given = [found for arg in (*args, *kwargs.values()) for found in _inside(arg)]
     shadows = [_shadow(arg) for arg in args]
@@ -104,7 +104,7 @@ def _operation(
 def _runs_backwards(name: str, shadows: list[Any], given: list[NumpyVariable], shadow: Any) -> bool:
     """Return whether the result is a view of an array and one of the two has negative strides."""
     view = shadow[0] if isinstance(shadow, list) and shadow else shadow
-    arrays = [each.shadow for each in given if isinstance(each, ArrayVariable)]
+    arrays = [each.shadow for each in given if isinstance(each, NumpyNdarrayVariable)]
     if not isinstance(view, np.ndarray) or any(view is array for array in arrays):
         return False
     seen = [array for array in arrays if owner_of(array) == owner_of(view)]
@@ -117,7 +117,7 @@ def _view_in_memory(tx: Tracing, kind: str, name: str, args: Args, kwargs: Kwarg
     """Return a view of an array, one of the two with negative strides: the same view of its memory, which the graph
     has."""
     array, rest = args[0], args[1:]
-    if not isinstance(array, ArrayVariable) or not array.shadow.size or getattr(shadow, "size", 1) == 0:
+    if not isinstance(array, NumpyNdarrayVariable) or not array.shadow.size or getattr(shadow, "size", 1) == 0:
         raise Unsupported("numpy-differs", name=name, what="a view")
     if name == "getitem":
         index = forwards(_shadow(rest[0]), array.tensor.fake.shape, reversed_dims(array.shadow))
@@ -165,7 +165,7 @@ def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: A
     if array.shadow.dtype == np.float16:
         return None
     of_floats = array.shadow.dtype.kind == "f"
-    if not of_floats and not (isinstance(array, ArrayVariable) and array.shadow.dtype == np.int64):
+    if not of_floats and not (isinstance(array, NumpyNdarrayVariable) and array.shadow.dtype == np.int64):
         return None
     shadows = [arg.shadow if arg is array else _STAND_INS[number.python_type()] for arg in args]
     watched = guard_error_handling(tx)
@@ -200,7 +200,7 @@ def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
         ConstantVariable(DTYPES[result.dtype]),
     ]
     made = in_graph(tx, name, numpy_call("values", name), parts, {}, result.copy(), [])
-    assert isinstance(made, ArrayVariable)
+    assert isinstance(made, NumpyNdarrayVariable)
     made.known = result
     return made
 
@@ -257,7 +257,7 @@ def _graph_form(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         return ConstantVariable(np.dtype(value).name)
     if isinstance(value, np.generic):
         made = known_result(tx, type(value).__name__, np.array(value))
-        assert isinstance(made, ArrayVariable)
+        assert isinstance(made, NumpyNdarrayVariable)
         return made.tensor
     return tracker
 
@@ -266,8 +266,13 @@ def _graph_form(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
 
 
 def changed(
-    tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args, kind: str = "operator"
-) -> ArrayVariable:
+    tx: Tracing,
+    name: str,
+    function: Callable[..., Any],
+    array: NumpyNdarrayVariable,
+    rest: Args,
+    kind: str = "operator",
+) -> NumpyNdarrayVariable:
     """A node that changes `array` in place (see `numpy_call` for kind and name)."""
     try:
         return _changed(tx, name, function, array, rest, kind)
@@ -276,8 +281,8 @@ def changed(
 
 
 def _changed(
-    tx: Tracing, name: str, function: Callable[..., Any], array: ArrayVariable, rest: Args, kind: str
-) -> ArrayVariable:
+    tx: Tracing, name: str, function: Callable[..., Any], array: NumpyNdarrayVariable, rest: Args, kind: str
+) -> NumpyNdarrayVariable:
     args = [array, *(_ready(tx, name, arg) for arg in rest)]
     shadows = [_shadow(arg) for arg in args]
     if name == "setitem" and _is_there_already(*shadows):
@@ -299,7 +304,7 @@ _NARROW = (np.float16, np.complex64, np.complex128)
 """Into these, torch rounds twice what is of another type, or adds it otherwise."""
 
 
-def _check_cast(name: str, array: ArrayVariable, shadows: list[Any]) -> None:
+def _check_cast(name: str, array: NumpyNdarrayVariable, shadows: list[Any]) -> None:
     """Floats written into integers are rounded or overflow by rules of their own."""
     for value in shadows[1:]:
         kind, other = array.shadow.dtype.kind, value
@@ -317,7 +322,7 @@ def _is_there_already(array: Any, index: Any, value: Any) -> bool:
     return owner_of(place) == owner_of(value) and interfaces[0] == interfaces[1]
 
 
-def _apart(tx: Tracing, name: str, array: ArrayVariable, args: Args) -> list[VariableTracker]:
+def _apart(tx: Tracing, name: str, array: NumpyNdarrayVariable, args: Args) -> list[VariableTracker]:
     """Return the arguments as the graph takes them, copied where they may share memory with the array that they are
     written
     into: NumPy gives what separate arrays give."""
@@ -338,7 +343,7 @@ def _into(
 ) -> VariableTracker:
     """Add a node that writes a call's result into the array `out` among its keyword arguments."""
     out = kwargs.pop("out")
-    assert isinstance(out, ArrayVariable)
+    assert isinstance(out, NumpyNdarrayVariable)
     shadows = [_shadow(arg) for arg in args]
     named = {key: _shadow(value) for key, value in kwargs.items()}
     check_values(name, shadows, named, tx.output.frame.config.is_on("numpy_rounding"))

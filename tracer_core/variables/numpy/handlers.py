@@ -25,7 +25,7 @@ from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, getter, handles, method
 from tracer_core.variables.core.tensors import TensorVariable, settled, wrap_number
 from tracer_core.variables.numpy.arrays import (
-    ArrayVariable,
+    NumpyNdarrayVariable,
     NumpyScalarVariable,
     NumpyVariable,
     guard_order,
@@ -94,8 +94,8 @@ for _dtype in DTYPES:
 
 
 def _flipping(name: str, dims: tuple[int, ...]) -> None:
-    @handles(getattr(np, name), ArrayVariable)
-    def handler(tx: Tracing, m: ArrayVariable) -> VariableTracker:
+    @handles(getattr(np, name), NumpyNdarrayVariable)
+    def handler(tx: Tracing, m: NumpyNdarrayVariable) -> VariableTracker:
         return _flipped(tx, name, m, dims)
 
 
@@ -103,8 +103,8 @@ _flipping("flipud", (0,))
 _flipping("fliplr", (1,))
 
 
-@handles(np.flip, ArrayVariable)
-def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> VariableTracker:
+@handles(np.flip, NumpyNdarrayVariable)
+def flip(tx: Tracing, m: NumpyNdarrayVariable, axis: VariableTracker = NONE) -> VariableTracker:
     if not all_constant([axis.realize()]):
         raise Unsupported("numpy-function", name="numpy.flip")
     axes = axis.realize().value()
@@ -112,7 +112,7 @@ def flip(tx: Tracing, m: ArrayVariable, axis: VariableTracker = NONE) -> Variabl
     return _flipped(tx, "flip", m, dims)
 
 
-def _flipped(tx: Tracing, name: str, array: ArrayVariable, dims: tuple[int, ...]) -> VariableTracker:
+def _flipped(tx: Tracing, name: str, array: NumpyNdarrayVariable, dims: tuple[int, ...]) -> VariableTracker:
     """Return a view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
     ndim = array.shadow.ndim
     if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
@@ -138,13 +138,13 @@ for _name in METHODS:
     method(NumpyVariable, _name)(_method(_name))
 
 
-@getter(ArrayVariable, "shape")
-def shape(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+@getter(NumpyNdarrayVariable, "shape")
+def shape(tx: Tracing, self: NumpyNdarrayVariable) -> VariableTracker:
     return TupleVariable([wrap_number(tx, n) for n in self.tensor.fake.shape])
 
 
-@getter(ArrayVariable, "size")
-def size(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+@getter(NumpyNdarrayVariable, "size")
+def size(tx: Tracing, self: NumpyNdarrayVariable) -> VariableTracker:
     return wrap_number(tx, self.tensor.fake.numel())
 
 
@@ -186,7 +186,7 @@ for _applied in (*OPERATORS, operator.abs):
 
 
 def _in_place(function: Any) -> Callable[..., VariableTracker]:
-    def handler(tx: Tracing, array: ArrayVariable, other: VariableTracker) -> VariableTracker:
+    def handler(tx: Tracing, array: NumpyNdarrayVariable, other: VariableTracker) -> VariableTracker:
         return changed(tx, function.__name__, function, array, [other])
 
     return handler
@@ -196,7 +196,7 @@ handles(abs, NumpyVariable)(_operator(operator.abs))
 
 
 for _applied in OPERATORS_IN_PLACE:
-    handles(_applied, ArrayVariable, VariableTracker)(_in_place(_applied))
+    handles(_applied, NumpyNdarrayVariable, VariableTracker)(_in_place(_applied))
 
 
 @handles(operator.getitem, NumpyVariable)
@@ -215,14 +215,16 @@ def _raise_where_not_there(tx: Tracing, array: NumpyVariable, index: int) -> Non
         tx.raise_(IndexError, message)
 
 
-@handles(operator.setitem, ArrayVariable)
-def set_item(tx: Tracing, self: ArrayVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
+@handles(operator.setitem, NumpyNdarrayVariable)
+def set_item(
+    tx: Tracing, self: NumpyNdarrayVariable, key: VariableTracker, value: VariableTracker
+) -> VariableTracker:
     changed(tx, "setitem", operator.setitem, self, [key, value])
     return NONE
 
 
 def _writer(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., VariableTracker]:
-    def handler(tx: Tracing, array: ArrayVariable, *args: VariableTracker) -> VariableTracker:
+    def handler(tx: Tracing, array: NumpyNdarrayVariable, *args: VariableTracker) -> VariableTracker:
         changed(tx, name, function, array, list(args), kind)
         return NONE
 
@@ -230,18 +232,18 @@ def _writer(kind: str, name: str, function: Callable[..., Any]) -> Callable[...,
 
 
 for _name in ("fill", "put"):
-    method(ArrayVariable, _name)(_writer("method", _name, getattr(np.ndarray, _name)))
+    method(NumpyNdarrayVariable, _name)(_writer("method", _name, getattr(np.ndarray, _name)))
 for _name in ("copyto", "put", "fill_diagonal"):
-    handles(getattr(np, _name), ArrayVariable)(_writer("function", _name, getattr(np, _name)))
+    handles(getattr(np, _name), NumpyNdarrayVariable)(_writer("function", _name, getattr(np, _name)))
 
 
 def _put_along(array: Any, indices: Any, axis: int, value: Any) -> None:
     np.put_along_axis(array, indices, value, axis)
 
 
-@handles(np.put_along_axis, ArrayVariable)
+@handles(np.put_along_axis, NumpyNdarrayVariable)
 def put_along_axis(
-    tx: Tracing, arr: ArrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
+    tx: Tracing, arr: NumpyNdarrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
 ) -> VariableTracker:
     if not isinstance(values.realize(), ConstantVariable) or constant_or(axis, None) is None:
         # (Which of several values counts depends on order.)
@@ -250,8 +252,8 @@ def put_along_axis(
     return NONE
 
 
-@method(ArrayVariable, "sort")
-def sort(tx: Tracing, self: ArrayVariable, axis: VariableTracker = ConstantVariable(-1)) -> VariableTracker:
+@method(NumpyNdarrayVariable, "sort")
+def sort(tx: Tracing, self: NumpyNdarrayVariable, axis: VariableTracker = ConstantVariable(-1)) -> VariableTracker:
     ordered = numpy_operation(tx, "function", "sort", np.sort, [self, axis], {})
     return set_item(tx, self, ConstantVariable(...), ordered)
 
@@ -265,7 +267,7 @@ def _refused(name: str) -> Callable[..., VariableTracker]:
 
 for _refusing in (*(each.function for each in operator_table.IN_PLACE.values()), operator.delitem):
     if _refusing not in OPERATORS_IN_PLACE:
-        handles(_refusing, ArrayVariable)(_refused(WRITTEN[_refusing]))
+        handles(_refusing, NumpyNdarrayVariable)(_refused(WRITTEN[_refusing]))
 for _name in ("lshift", "rshift", "contains"):
     _applied = getattr(operator, _name)
     handles(_applied, NumpyVariable)(_refused(WRITTEN[_applied]))
@@ -275,8 +277,8 @@ for _builtin in (divmod, round, pow, str, repr, hash, format, sum, min, max, sor
 method(NumpyVariable, "__iter__")(_refused("iter()"))
 
 
-@handles(len, ArrayVariable)
-def length(tx: Tracing, self: ArrayVariable) -> VariableTracker:
+@handles(len, NumpyNdarrayVariable)
+def length(tx: Tracing, self: NumpyNdarrayVariable) -> VariableTracker:
     if self.shadow.ndim == 0:
         raise Unsupported("numpy-function", name="len()")
     return wrap_number(tx, self.tensor.fake.shape[0])
@@ -321,13 +323,13 @@ def to_numpy(tx: Tracing, self: TensorVariable) -> VariableTracker:
     same = call_in_graph(tx, "call_method", "view_as", [self, self], {})
     assert isinstance(same, TensorVariable)
     guard_order(tx, same.fake)
-    return ArrayVariable(same, shadow_of_fake(same.fake))
+    return NumpyNdarrayVariable(same, shadow_of_fake(same.fake))
 
 
 def _shared(name: str) -> Callable[..., VariableTracker | None]:
     def handler(tx: Tracing, array: NumpyVariable, **kwargs: VariableTracker) -> VariableTracker | None:
         shadow = array.shadow
-        if not isinstance(array, ArrayVariable) or not shadow.flags.writeable or reversed_dims(shadow):
+        if not isinstance(array, NumpyNdarrayVariable) or not shadow.flags.writeable or reversed_dims(shadow):
             raise Unsupported("numpy-function", name=f"torch.{name}")
         owner = array.owner or array
         tx.trace.journal.save(owner)
@@ -351,7 +353,7 @@ def copied(
     requires_grad: VariableTracker = NONE,
 ) -> VariableTracker:
     if (
-        not isinstance(array, ArrayVariable)
+        not isinstance(array, NumpyNdarrayVariable)
         or reversed_dims(array.shadow)
         or constant_or(requires_grad.realize(), True)
     ):

@@ -10,7 +10,7 @@ import numpy as np
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_warnings import Check, cast, elementwise, gathering, of_integers
 from tracer_core.guards import make
-from tracer_core.sources import ById, ConstSource, ConvertedSource
+from tracer_core.sources import ById, ConstantSource, ConvertedSource
 from tracer_core.variables.core.base import Tracing
 from tracer_core.variables.numpy.rules import ROUNDED, WRITES
 
@@ -52,7 +52,7 @@ def guard_error_handling(tx: Tracing) -> bool:
     now = error_handling(np)
     if now == REFUSED:
         raise Unsupported("numpy-function", name="operations that tell of underflows (numpy.errstate)")
-    source = ConvertedSource(ConstSource.of_object(np, "numpy"), ById(error_handling), "error_handling")
+    source = ConvertedSource(ConstantSource.of_object(np, "numpy"), ById(error_handling), "error_handling")
     tx.guard(make.constant(source, now))
     return now == WATCHED
 

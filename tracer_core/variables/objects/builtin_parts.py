@@ -1,7 +1,7 @@
 """The builtin part of instances of classes that inherit from a builtin type: the items of a `class Stack(list)`.
 
-`UserObjectVariable.part` is a tracker of the builtin type. Methods that the class inherits from it work on the part;
-everything else about the object is as for any other.
+`UserDefinedObjectVariable.part` is a tracker of the builtin type. Methods that the class inherits from it work on the
+part; everything else about the object is as for any other.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
 
 class ListPart(ListVariable):
     """The items of `whole`, which inherits from list."""
 
     __slots__ = ("whole",)
-    whole: UserObjectVariable
+    whole: UserDefinedObjectVariable
 
 
 class DequePart(DequeVariable):
     __slots__ = ("whole",)
-    whole: UserObjectVariable
+    whole: UserDefinedObjectVariable
 
 
-class DictPart(DictVariable):
+class DictPart(ConstDictVariable):
     __slots__ = ("whole",)
-    whole: UserObjectVariable
+    whole: UserDefinedObjectVariable
 
 
 class SetPart(SetVariable):
     __slots__ = ("whole",)
-    whole: UserObjectVariable
+    whole: UserDefinedObjectVariable
 
 
 PARTS = (ListPart, DequePart, DictPart, SetPart)
@@ -62,8 +62,8 @@ def base_of(cls: type) -> type | None:
     return next((base for base in cls.__mro__ if base in BASES), None)
 
 
-def with_part(cls: type, part: VariableTracker) -> UserObjectVariable:
-    made = UserObjectVariable(cls)
+def with_part(cls: type, part: VariableTracker) -> UserDefinedObjectVariable:
+    made = UserDefinedObjectVariable(cls)
     made.part = part
     if isinstance(part, PARTS):
         part.whole = made
@@ -89,7 +89,7 @@ def init_part(
     tx: Tracing, part: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
     """`list.__init__(self, ...)` and the like, on the part."""
-    if isinstance(part, DictVariable):
+    if isinstance(part, ConstDictVariable):
         _init_dict(tx, part, args, kwargs)
     elif part.python_type() in _EMPTY:
         if args and args[0].realize() is part:
@@ -114,18 +114,18 @@ def init_part(
 @method(ListVariable, "__init__")
 @method(DequeVariable, "__init__")
 @method(SetVariable, "__init__")
-@method(DictVariable, "__init__")
+@method(ConstDictVariable, "__init__")
 def init_again(
     tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
     """`items.__init__(...)` called by name on what is there already."""
-    if isinstance(self, DictVariable) and self.cls is collections.defaultdict:
+    if isinstance(self, ConstDictVariable) and self.cls is collections.defaultdict:
         raise Unsupported("method", name="__init__", type="defaultdict")
     return init_part(tx, self, list(args), kwargs)
 
 
 def _init_dict(
-    tx: Tracing, part: DictVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Tracing, part: ConstDictVariable, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> None:
     args = list(args)
     if part.cls is collections.defaultdict and args:
@@ -137,9 +137,9 @@ def _init_dict(
     tx.call_method(part, "update", args, kwargs)
 
 
-def asks_the_class(obj: UserObjectVariable, name: str) -> bool:
+def asks_the_class(obj: UserDefinedObjectVariable, name: str) -> bool:
     """Return whether the builtin base's method calls methods that the class overrides."""
-    if not isinstance(obj.part, DictVariable) or obj.part.cls is not collections.OrderedDict:
+    if not isinstance(obj.part, ConstDictVariable) or obj.part.cls is not collections.OrderedDict:
         return False
     used = {"update": "__setitem__", "setdefault": "__setitem__", "pop": "__getitem__", "copy": "__class__"}.get(name)
     return used is not None and static_lookup(obj.cls, used)[1] is not obj.part.cls
@@ -177,8 +177,8 @@ def dict_copy(tx: Tracing, self: DictPart) -> VariableTracker:
     return tx.call(tx.constant(self.whole.cls), [self.default_factory or NONE, self.whole])
 
 
-@handles(operator.or_, DictPart, DictVariable)
-def merge(tx: Tracing, a: DictPart, b: DictVariable) -> VariableTracker | None:
+@handles(operator.or_, DictPart, ConstDictVariable)
+def merge(tx: Tracing, a: DictPart, b: ConstDictVariable) -> VariableTracker | None:
     if a.cls is dict:
         return None
     made = dict_copy(tx, a) if a.cls is collections.defaultdict else tx.call(tx.constant(a.whole.cls), [a.whole])
@@ -187,7 +187,7 @@ def merge(tx: Tracing, a: DictPart, b: DictVariable) -> VariableTracker | None:
 
 def part_of(tracker: VariableTracker) -> VariableTracker:
     """Return the part where there is one, else the tracker itself."""
-    return tracker.part if isinstance(tracker, UserObjectVariable) and tracker.part is not None else tracker
+    return tracker.part if isinstance(tracker, UserDefinedObjectVariable) and tracker.part is not None else tracker
 
 
 def _new_handler(base: type) -> Any:

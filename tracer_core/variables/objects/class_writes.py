@@ -6,16 +6,20 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.sources import ConstSource
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.functions.functions import FunctionVariable, UserFunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
-from tracer_core.variables.functions.nested_functions import NestedFunctionVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable, UserFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.classes import KnownVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import (
+    UserDefinedObjectVariable,
+    class_attribute_source,
+    static_lookup,
+)
 
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
@@ -28,7 +32,7 @@ class ClassWrites(VariableTracker):
     mutable = True
 
     def __init__(self, cls: type) -> None:
-        super().__init__(ConstSource.of_object(cls))
+        super().__init__(ConstantSource.of_object(cls))
         self.cls = cls
         self.attributes: dict[str, VariableTracker] = {}
 
@@ -94,7 +98,9 @@ def _is_special(name: str, value: VariableTracker) -> bool:
     """Return whether the class itself makes something of the attribute; special methods are looked up when they are
     used."""
     value = value.realize()
-    return name in _FIXED or (name in _SPECIAL and not isinstance(value, FunctionVariable) and not _is_init(value))
+    return name in _FIXED or (
+        name in _SPECIAL and not isinstance(value, BaseUserFunctionVariable) and not _is_init(value)
+    )
 
 
 def _is_init(value: VariableTracker) -> bool:
@@ -144,7 +150,7 @@ def placeholder(tx: Tracing, value: VariableTracker) -> Any:
 
 
 def _stands_for(tx: Tracing, value: VariableTracker) -> Any:
-    if isinstance(value, NestedFunctionVariable):
+    if isinstance(value, NestedUserFunctionVariable):
         function = _function_like(value.code)
         if "__isabstractmethod__" in value.attributes:
             function.__isabstractmethod__ = True  # type: ignore[attr-defined]
@@ -154,10 +160,12 @@ def _stands_for(tx: Tracing, value: VariableTracker) -> Any:
     if isinstance(value, DescriptorVariable):
         return value.of(lambda part: placeholder(tx, part))
     cls = value.python_type()
-    if isinstance(value, MethodVariable) or not hasattr(cls, "__get__"):
-        if not isinstance(value, UserObjectVariable) or not any(hasattr(cls, n) for n in ("__set__", "__delete__")):
+    if isinstance(value, UserMethodVariable) or not hasattr(cls, "__get__"):
+        if not isinstance(value, UserDefinedObjectVariable) or not any(
+            hasattr(cls, n) for n in ("__set__", "__delete__")
+        ):
             return overlay.Written()
-    if isinstance(value, UserObjectVariable) and cls.__new__ is object.__new__:
+    if isinstance(value, UserDefinedObjectVariable) and cls.__new__ is object.__new__:
         return object.__new__(cls)
     raise Unsupported("set-class-attribute", what=f"a {value.describe()}")
 

@@ -11,15 +11,19 @@ from tracer_core.guards.describe import module_name
 from tracer_core.guards.kinds.libraries import note_special_methods
 from tracer_core.names.code import code_name
 from tracer_core.names.public import name_of
-from tracer_core.sources import AttrSource, ConstSource, Source
-from tracer_core.variables.containers.dicts import DictVariable, MappingProxyVariable
+from tracer_core.sources import AttrSource, ConstantSource, Source
+from tracer_core.variables.containers.dicts import ConstDictVariable, MappingProxyVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
-from tracer_core.variables.objects.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import (
+    UserDefinedObjectVariable,
+    class_attribute_source,
+    static_lookup,
+)
 
 
 class KnownVariable(VariableTracker):
@@ -41,16 +45,16 @@ class KnownVariable(VariableTracker):
         return self.known
 
     def origin(self) -> Source:
-        return self.source if self.source is not None else ConstSource.of_object(self.known)
+        return self.source if self.source is not None else ConstantSource.of_object(self.known)
 
     def held(self, tx: Tracing, name: str) -> VariableTracker | None:
         """Return the attribute as the object itself gives it; None if it has none."""
         try:
             value = getattr(self.known, name)
         except AttributeError:
-            tx.guard(make.lacks_attr(ConstSource.of_object(self.known), name))
+            tx.guard(make.lacks_attr(ConstantSource.of_object(self.known), name))
             return None
-        return tx.build(value, AttrSource(ConstSource.of_object(self.known), name))
+        return tx.build(value, AttrSource(ConstantSource.of_object(self.known), name))
 
 
 def _runs_code(cls: type, name: str) -> bool:
@@ -59,7 +63,7 @@ def _runs_code(cls: type, name: str) -> bool:
     return isinstance(held, property) or isinstance(getattr(type(held), "__get__", None), types.FunctionType)
 
 
-class ModuleVariable(KnownVariable):
+class PythonModuleVariable(KnownVariable):
     """A Python module."""
 
     __slots__ = ()
@@ -69,7 +73,7 @@ class ModuleVariable(KnownVariable):
         return f"module {module_name(self.known)}"
 
     def _place(self) -> Source:
-        return ConstSource.of_object(self.known, vars(self.known).get("__name__", "module"))
+        return ConstantSource.of_object(self.known, vars(self.known).get("__name__", "module"))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if name == "__dict__":
@@ -153,9 +157,9 @@ class ClassVariable(KnownVariable):
             return tx.build(found.__func__, class_attribute_source(owner, name))
         if isinstance(found, classmethod):
             function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
-            return MethodVariable(function, self)
+            return UserMethodVariable(function, self)
         if isinstance(found, types.ClassMethodDescriptorType):
-            return BuiltinMethodVariable(self, name)
+            return BoundBuiltinMethodVariable(self, name)
         if owner in overlay.current or owner in overlay.made:
             return self._found(tx, name, found, owner)
         getter, getter_owner = static_lookup(type(found), "__get__")
@@ -172,7 +176,7 @@ class ClassVariable(KnownVariable):
         getter, getter_owner = static_lookup(type(found), "__get__")
         assert getter_owner is not None
         function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
-        descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+        descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
         return tx.call(function, [descriptor, obj, cls])
 
     def _from_hook(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -193,11 +197,11 @@ class ClassVariable(KnownVariable):
 
     def _from_metaclass(self, tx: Tracing, name: str, meta: Any, owner: type) -> VariableTracker | None:
         if isinstance(meta, types.FunctionType):
-            return MethodVariable(tx.build(meta, class_attribute_source(owner, name)), self)
+            return UserMethodVariable(tx.build(meta, class_attribute_source(owner, name)), self)
         if isinstance(meta, property) and meta.fget is not None:
-            return tx.call(tx.build(meta.fget, ConstSource.of_object(meta.fget)), [self])
+            return tx.call(tx.build(meta.fget, ConstantSource.of_object(meta.fget)), [self])
         if isinstance(meta, (types.MethodDescriptorType, types.WrapperDescriptorType)):
-            return BuiltinMethodVariable(self, name)
+            return BoundBuiltinMethodVariable(self, name)
         if isinstance(static_lookup(type(meta), "__get__")[0], types.FunctionType):
             return self._bound_in_python(tx, name, meta, owner, self, tx.constant(type(self.known)))
         return self.held(tx, name)
@@ -217,16 +221,16 @@ class ClassDictVariable(MappingProxyVariable):
         self.known = known
 
     @property
-    def of(self) -> DictVariable:  # type: ignore[override]
+    def of(self) -> ConstDictVariable:  # type: ignore[override]
         names = dict.fromkeys([*self.known.__dict__, *overlay.current.get(self.known, ())])
         held = {name: overlay.own(self.known, name) for name in names}
         entries = {name: found for name, found in held.items() if found is not overlay.ABSENT}
-        return DictVariable([(self.tx.constant(n), self._tracker(n, found)) for n, found in entries.items()])
+        return ConstDictVariable([(self.tx.constant(n), self._tracker(n, found)) for n, found in entries.items()])
 
     def _tracker(self, name: str, found: Any) -> VariableTracker:
         if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
             return BuiltinVariable(found)
-        return self.tx.lazy(found, ConstSource.of_object(found, f"{self.known.__qualname__}.{name}"))
+        return self.tx.lazy(found, ConstantSource.of_object(found, f"{self.known.__qualname__}.{name}"))
 
 
 def _sets_and_gets(found: Any) -> bool:
@@ -247,7 +251,7 @@ class BuiltinVariable(KnownVariable):
         return f"code {code_name(self.known)}" if type(self.known) is types.CodeType else super().describe()
 
 
-class TorchFunctionVariable(KnownVariable):
+class TorchInGraphFunctionVariable(KnownVariable):
     """A torch function whose calls are nodes."""
 
     __slots__ = ()
@@ -285,16 +289,16 @@ class SuperVariable(VariableTracker):
             return None
         if name == "__new__" and isinstance(found, types.BuiltinFunctionType):
             return BuiltinVariable(found)
-        if isinstance(self.of, UserObjectVariable):
+        if isinstance(self.of, UserDefinedObjectVariable):
             if _is_slot_wrapper(found):
                 return SuperMethodVariable(self.of, owner, name)
             return self.of.bind_descriptor(tx, name, found, owner)
         if is_class and isinstance(found, classmethod):
             function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
-            return MethodVariable(function, self.of)
+            return UserMethodVariable(function, self.of)
         if isinstance(found, types.FunctionType):
             function = tx.build(found, class_attribute_source(owner, name))
-            return function if is_class else MethodVariable(function, self.of)
+            return function if is_class else UserMethodVariable(function, self.of)
         if isinstance(found, staticmethod):
             held = found.__func__
             if isinstance(held, types.BuiltinFunctionType):

@@ -9,7 +9,7 @@ from typing import Any
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles, method
-from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects.user_objects import refuse_property
 
 _PROPERTY_PARTS = ("fget", "fset", "fdel", "__doc__")
@@ -43,9 +43,9 @@ class DescriptorVariable(VariableTracker):
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         if self.cls is property and name in ("getter", "setter", "deleter"):
-            return BuiltinMethodVariable(self, name)
+            return BoundBuiltinMethodVariable(self, name)
         if name == "__get__" or (name == "__call__" and self.cls is staticmethod):
-            return BuiltinMethodVariable(self, name)
+            return BoundBuiltinMethodVariable(self, name)
         if name == "__wrapped__":
             name = "__func__"
         found = dict(self.parts()).get(name)
@@ -108,7 +108,9 @@ def _get(
     if self.cls is staticmethod:
         return function
     if self.cls is classmethod:
-        return MethodVariable(function, tx.constant(obj.python_type()) if constant_or(owner, 0) is None else owner)
+        return UserMethodVariable(
+            function, tx.constant(obj.python_type()) if constant_or(owner, 0) is None else owner
+        )
     if none:
         return self
     if constant_or(function.realize(), 0) is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from tracer_core.class_origins import may_change
 from tracer_core.guards import is_constant, make
 from tracer_core.guards.kinds.libraries import note_special_methods
-from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
+from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
@@ -78,4 +78,4 @@ def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:
 
 def member_source(member: enum.Enum) -> Source:
     """Return a source for a member that is independent of its path: there is only one of it."""
-    return ConstSource.of_object(member, str(enum.Enum.__str__(member)))
+    return ConstantSource.of_object(member, str(enum.Enum.__str__(member)))

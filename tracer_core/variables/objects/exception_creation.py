@@ -11,7 +11,7 @@ from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTrack
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
@@ -32,7 +32,7 @@ def make_exception(tx: Tracing, cls_tracker: ClassVariable, args: Args, kwargs: 
     made.made_of = None
     if issubclass(cls, OSError):
         made.args = []
-    tx.call(MethodVariable(tx.build(init, class_attribute_source(owner, "__init__")), made), args, kwargs)
+    tx.call(UserMethodVariable(tx.build(init, class_attribute_source(owner, "__init__")), made), args, kwargs)
     return made
 
 

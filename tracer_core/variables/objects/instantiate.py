@@ -16,13 +16,17 @@ from tracer_core.variables.containers.sequences import NamedTupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.builtin_parts import BASES, base_of, init_part, new_with_part
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.exception_creation import make_exception
 from tracer_core.variables.objects.nn_module import NNModuleVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import (
+    UserDefinedObjectVariable,
+    class_attribute_source,
+    static_lookup,
+)
 
 
 def instantiate(
@@ -77,7 +81,7 @@ def _fold_class(
     if cls is object:
         if args or kwargs:
             tx.raise_(TypeError, "object() takes no arguments")
-        return UserObjectVariable(object)
+        return UserDefinedObjectVariable(object)
     value: Any
     try:
         value = cls(*(arg.value() for arg in args), **{name: value.value() for name, value in kwargs.items()})
@@ -120,7 +124,7 @@ def _new(
     if owner is object:
         if (args or kwargs) and static_lookup(cls, "__init__")[1] is object:
             tx.raise_(TypeError, f"{cls.__name__}() takes no arguments")
-        return NNModuleVariable(cls) if issubclass(cls, torch.nn.Module) else UserObjectVariable(cls)
+        return NNModuleVariable(cls) if issubclass(cls, torch.nn.Module) else UserDefinedObjectVariable(cls)
     base = base_of(cls)
     if base is not None:
         return new_with_part(tx, cls, base, args, kwargs)
@@ -134,10 +138,10 @@ def _init(
     if owner is None or owner is object:
         return
     if not isinstance(found, types.FunctionType):
-        if isinstance(made, UserObjectVariable) and made.part is not None and owner in BASES:
+        if isinstance(made, UserDefinedObjectVariable) and made.part is not None and owner in BASES:
             init_part(tx, made.part, args, kwargs)
         return
-    method = MethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)
+    method = UserMethodVariable(tx.build(found, class_attribute_source(owner, "__init__")), made)
     result = tx.call(method, args, kwargs)
     if result.python_type() is not type(None):
         tx.raise_(TypeError, f"__init__() should return None, not '{result.type_name_in_errors()}'")

@@ -9,15 +9,15 @@ import torch
 from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
 
-class NNModuleVariable(UserObjectVariable):
+class NNModuleVariable(UserDefinedObjectVariable):
     """A module. Its Python code is traced like any other; only `__getattr__` and `__setattr__` of `nn.Module`
     itself, which every access of a parameter would run, are done here at once."""
 
@@ -52,16 +52,18 @@ class NNModuleVariable(UserObjectVariable):
                 tx.guard(make.lacks(ObjectAttrSource(self.source, table), name))
         return None
 
-    def _changed(self, tx: Tracing, members: Any) -> DictVariable | None:
+    def _changed(self, tx: Tracing, members: Any) -> ConstDictVariable | None:
         """Return the tracker of one of the three dicts, if the trace has changed it."""
         tracker = tx.trace.trackers_by_object.get(id(members))
-        return tracker if isinstance(tracker, DictVariable) and tracker in tx.trace.side_effects.changed else None
+        return (
+            tracker if isinstance(tracker, ConstDictVariable) and tracker in tx.trace.side_effects.changed else None
+        )
 
     def _own_member(self, tx: Tracing, name: str) -> VariableTracker | None:
         """Return a member of a module that was created in the trace."""
         for table in TABLES:
             members = self.attributes.get(table)
-            if isinstance(members, DictVariable):
+            if isinstance(members, ConstDictVariable):
                 found = members.get(tx, tx.constant(name))
                 if found is not None:
                     return found

@@ -11,16 +11,16 @@ from tracer_core.class_origins import HEAP_TYPE
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import note_lookup
-from tracer_core.sources import AttrSource, ConstSource, InstanceDictSource, ObjectAttrSource, Source
+from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.containers.kept_in_c import is_kept_in_c, is_slot, raise_not_there
 from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.keys import AskedKey, key_of
 from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
 
 
@@ -55,7 +55,7 @@ def own_method(cls: type, name: str) -> Any:
 def class_attribute_source(owner: type, name: str) -> Source:
     """Return the source of `name` in a class: found through the class itself, which a type guard on the object
     pins."""
-    return AttrSource(ConstSource.of_object(owner), name)
+    return AttrSource(ConstantSource.of_object(owner), name)
 
 
 def _stands_before_another(cls: type) -> bool:
@@ -65,7 +65,7 @@ def _stands_before_another(cls: type) -> bool:
     return isinstance(lookup, types.FunctionType) and said is not object
 
 
-class UserObjectVariable(VariableTracker):
+class UserDefinedObjectVariable(VariableTracker):
     """An object with attributes. `real` is the object itself if it is external, else None.
 
     `attributes` holds what the trace set, `deleted` the names of what it deleted, before it may have set them again;
@@ -97,7 +97,7 @@ class UserObjectVariable(VariableTracker):
         # For classes that inherit from a builtin type: that part of it (see `parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
-        self.given_dict: DictVariable | None = None
+        self.given_dict: ConstDictVariable | None = None
         self.dict_shown = False
         # The trace's earlier writes to the real one.
         self.left_behind: dict[str, VariableTracker] = {}
@@ -203,9 +203,9 @@ class UserObjectVariable(VariableTracker):
     def bind_descriptor(self, tx: Tracing, name: str, found: Any, owner: type) -> VariableTracker | None:
         """Bind the attribute found in the class to this object as its type requires."""
         if isinstance(found, types.FunctionType):
-            return MethodVariable(self._class_function(tx, name, found, owner), self)
+            return UserMethodVariable(self._class_function(tx, name, found, owner), self)
         if isinstance(found, functools._lru_cache_wrapper):
-            return MethodVariable(tx.build(found, class_attribute_source(owner, name)), self)
+            return UserMethodVariable(tx.build(found, class_attribute_source(owner, name)), self)
         if isinstance(found, property):
             if found.fget is None:
                 refuse_property(tx, found, self.cls, "getter")
@@ -215,7 +215,7 @@ class UserObjectVariable(VariableTracker):
             return tx.build(found.__func__, class_attribute_source(owner, name))
         if isinstance(found, classmethod):
             function = tx.build(found.__func__, AttrSource(class_attribute_source(owner, name), "__func__"))
-            return MethodVariable(function, tx.build(self.cls, ConstSource.of_object(self.cls)))
+            return UserMethodVariable(function, tx.build(self.cls, ConstantSource.of_object(self.cls)))
         in_part = self.part is not None and not owner.__flags__ & HEAP_TYPE
         if isinstance(found, types.MemberDescriptorType) and name != "__dict__" and not in_part:
             return self._slot(tx, name)
@@ -225,17 +225,17 @@ class UserObjectVariable(VariableTracker):
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
             if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
-                return MethodVariable(self._class_function(tx, name, found, owner), self)
-            return BuiltinMethodVariable(self, name)
+                return UserMethodVariable(self._class_function(tx, name, found, owner), self)
+            return BoundBuiltinMethodVariable(self, name)
         if type(found).__name__ == "_tuplegetter" and self.part is not None:
             return (self.part.items_or_none(tx) or [])[int(found.__reduce__()[1][0])]
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             assert getter_owner is not None
             # The descriptor itself sits in the class's __dict__, where reading it runs nothing.
-            descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+            descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
             function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
-            return tx.call(function, [descriptor, self, tx.build(self.cls, ConstSource.of_object(self.cls))])
+            return tx.call(function, [descriptor, self, tx.build(self.cls, ConstantSource.of_object(self.cls))])
         if getter_owner is not None and not isinstance(found, type):
             raise Unsupported("descriptor", what=f"{owner.__qualname__}.{name}")
         return tx.build(found, class_attribute_source(owner, name))
@@ -265,7 +265,7 @@ class UserObjectVariable(VariableTracker):
             self.dict_shown = self.given_dict is None
             return self.given_dict or InstanceDictVariable(self, self)
         if name == "__class__":
-            return tx.build(self.python_type(), ConstSource.of_object(self.python_type()))
+            return tx.build(self.python_type(), ConstantSource.of_object(self.python_type()))
         if self.part is not None:
             return tx.find_attr(self.part, name)
         forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
@@ -300,7 +300,7 @@ class UserObjectVariable(VariableTracker):
         setter, setter_owner = static_lookup(type(found), setter_name) if owner is not None else (None, None)
         if isinstance(setter, types.FunctionType):
             assert owner is not None and setter_owner is not None
-            descriptor = tx.build(found, ConstSource.of_object(found, f"{owner.__qualname__}.{name}"))
+            descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
             function = tx.build(setter, class_attribute_source(setter_owner, setter_name))
             tx.call(function, [descriptor, self] if value is DELETED else [descriptor, self, value])
             return True
@@ -331,7 +331,7 @@ class UserObjectVariable(VariableTracker):
             kind = value.type_name_in_errors()
             tx.raise_(TypeError, f"__dict__ must be set to a dictionary, not a '{kind}'")
         written = [name for name in self.attributes if not self._is_beside_dict(name)]
-        if type(value) is not DictVariable or value.cls is not dict or self.dict_shown:
+        if type(value) is not ConstDictVariable or value.cls is not dict or self.dict_shown:
             return False
         tx.trace.side_effects.changes(self, "attributes", "its __dict__ is replaced")
         before = {name: self.attributes.pop(name) for name in written}

@@ -7,13 +7,13 @@ import types
 from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
 
 def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
     """Return the items, in a program that can observe the call of its `__len__`."""
     iterable = iterable.realize()
-    if not isinstance(iterable, UserObjectVariable):
+    if not isinstance(iterable, UserDefinedObjectVariable):
         return tx.unpack(iterable)
     iterator = tx.iterate(iterable)
     if not _has_length(tx, iterable) and static_lookup(iterable.cls, "__length_hint__")[1] is not None:
@@ -21,7 +21,7 @@ def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
     return tx.remaining_items(iterator)
 
 
-def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
+def _has_length(tx: Tracing, iterable: UserDefinedObjectVariable) -> bool:
     """Return whether `__len__` gives a length; what it raises is raised, but for a TypeError."""
     found, owner = static_lookup(iterable.cls, "__len__")
     if owner is None or found is None:
@@ -40,4 +40,4 @@ def _has_length(tx: Tracing, iterable: UserObjectVariable) -> bool:
 def fast_sequence(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
     """Return the items as taken where any sequence will do: its iterator's `__length_hint__` is called."""
     iterable = iterable.realize()
-    return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserObjectVariable) else iterable)
+    return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserDefinedObjectVariable) else iterable)

@@ -9,17 +9,21 @@ import torch
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.sources import AttrSource, ConstSource, Source
+from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.registry import getter_for, setter_for
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.methods import BuiltinMethodVariable, MethodVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects.class_writes import write
-from tracer_core.variables.objects.classes import ClassVariable, ModuleVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.objects.classes import ClassVariable, PythonModuleVariable
+from tracer_core.variables.objects.user_objects import (
+    UserDefinedObjectVariable,
+    class_attribute_source,
+    static_lookup,
+)
 
 
 def get_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker:
@@ -48,7 +52,7 @@ def find_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker |
     found = obj.attribute(tx, name)
     if found is None and isinstance(obj, TensorVariable) and obj.source is not None:
         found = _attribute_of_a_given_tensor(tx, obj, name)
-    if found is not None or isinstance(obj, (UserObjectVariable, ModuleVariable)):
+    if found is not None or isinstance(obj, (UserDefinedObjectVariable, PythonModuleVariable)):
         return found
     return _attribute_of_type(tx, obj, name)
 
@@ -72,7 +76,7 @@ def _from_hook(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker 
     if isinstance(obj, ClassVariable) or owner is None or not may_change(owner):
         return None
     return tx.call(
-        MethodVariable(tx.build(hook, class_attribute_source(owner, "__getattr__")), obj), [tx.constant(name)]
+        UserMethodVariable(tx.build(hook, class_attribute_source(owner, "__getattr__")), obj), [tx.constant(name)]
     )
 
 
@@ -87,7 +91,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     if handler is not None:
         return handler(tx, obj)
     if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-        getter: Source = ConstSource.of_object(found.fget)
+        getter: Source = ConstantSource.of_object(found.fget)
         if may_change(owner):
             getter = AttrSource(class_attribute_source(owner, name), "fget")
         return tx.call(tx.build(found.fget, getter), [obj])
@@ -102,8 +106,8 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
             raise Unsupported("attribute", name=name, type=obj.python_type_name()) from None
     if isinstance(found, types.FunctionType):
         if isinstance(obj, TensorVariable) and _is_of_torch(found):
-            return BuiltinMethodVariable(obj, name)
-        return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
+            return BoundBuiltinMethodVariable(obj, name)
+        return UserMethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
     if isinstance(found, (classmethod, staticmethod)) and isinstance(found.__func__, types.FunctionType):
         return find_attr(tx, tx.constant(cls), name)
     if isinstance(found, types.ClassMethodDescriptorType) and not isinstance(obj, ClassVariable):
@@ -111,7 +115,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
     if isinstance(found, types.MethodType):
         return tx.build(found, class_attribute_source(owner, name))
     if callable(found) or isinstance(found, (classmethod, staticmethod, types.ClassMethodDescriptorType)):
-        return BuiltinMethodVariable(obj, name)
+        return BoundBuiltinMethodVariable(obj, name)
     return tx.build(found, class_attribute_source(owner, name)) if may_change(owner) else tx.constant(found)
 
 
@@ -121,7 +125,7 @@ def _is_of_torch(function: types.FunctionType) -> bool:
 
 
 def _no_attribute(obj: VariableTracker, name: str) -> str:
-    if isinstance(obj, ModuleVariable):
+    if isinstance(obj, PythonModuleVariable):
         return f"module {obj.known.__name__!r} has no attribute {name!r}"
     if isinstance(obj, ClassVariable):
         return f"type object {obj.known.__name__!r} has no attribute {name!r}"

@@ -18,7 +18,7 @@ from tracer_core.higher_order_table import higher_order, written
 from tracer_core.names.public import name_of
 from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
@@ -26,8 +26,8 @@ from tracer_core.variables.core.registry import handlers_for, looks_at_arguments
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, settled
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.functions import FunctionVariable
-from tracer_core.variables.functions.methods import BuiltinMethodVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
+from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.functions.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.iterators.stand_ins import call_stand_in
 from tracer_core.variables.objects import overlay
@@ -35,7 +35,7 @@ from tracer_core.variables.objects.builtin_parts import asks_the_class, init_par
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.objects.exception_creation import init_in_c
 from tracer_core.variables.objects.instantiate import instantiate
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.dunder_methods import NOT_IMPLEMENTED, call_dunder, same_family
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
@@ -52,19 +52,19 @@ def call(tx: Tracing, function: VariableTracker, args: Args, kwargs: Kwargs) -> 
     done = function.call(tx, args, kwargs)
     if done is not None:
         return done.realize()
-    if isinstance(function, BuiltinMethodVariable):
+    if isinstance(function, BoundBuiltinMethodVariable):
         obj = function.self_.realize()
         if not looks_at_arguments(type(obj), function.name):
             return call_method(tx, obj, function.name, args, kwargs)
     args = [arg.realize() for arg in args]
     kwargs = {name: value.realize() for name, value in kwargs.items()}
-    if isinstance(function, BuiltinMethodVariable):
+    if isinstance(function, BoundBuiltinMethodVariable):
         return call_method(tx, function.self_.realize(), function.name, args, kwargs)
     if isinstance(function, SuperMethodVariable):
         return _call_super_method(tx, function, args, kwargs)
     if isinstance(function, KnownVariable):
         return call_known(tx, function, args, kwargs)
-    if isinstance(function, UserObjectVariable):
+    if isinstance(function, UserDefinedObjectVariable):
         found, owner = static_lookup(function.cls, "__call__")
         if owner is not None:
             bound = function.bind_descriptor(tx, "__call__", found, owner)
@@ -153,7 +153,7 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
         return _fold_symbolic(tx, function, args, kwargs)
     if _looks_at_what_changed(tx, known):
         raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
-    if any(isinstance(arg, FunctionVariable) for arg in (*args, *kwargs.values())):
+    if any(isinstance(arg, BaseUserFunctionVariable) for arg in (*args, *kwargs.values())):
         return None
     return fold(tx, known, [_with_numbers(tx, arg) for arg in args], kwargs)
 
@@ -176,7 +176,7 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
     if not isinstance(origin, type) or not getattr(alias.known, "_inst", True):
         raise Unsupported("call", what=repr(alias.known))
     made = tx.call(tx.constant(origin), args, kwargs).realize()
-    if isinstance(made, UserObjectVariable):
+    if isinstance(made, UserDefinedObjectVariable):
         try:
             tx.set_attr(made, "__orig_class__", alias)
         except ObservedException as raised:
@@ -293,7 +293,7 @@ def _method_of_known(
 def _method_of_object(
     tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
-    return _call_inherited(tx, obj, name, args, kwargs) if isinstance(obj, UserObjectVariable) else None
+    return _call_inherited(tx, obj, name, args, kwargs) if isinstance(obj, UserDefinedObjectVariable) else None
 
 
 def _method_as_operator(
@@ -322,7 +322,7 @@ def _method_by_folding(
 ) -> VariableTracker | None:
     if obj.mutable or not obj.is_constant() or not all_constant([*args, *kwargs.values()]):
         return None
-    if any(isinstance(arg, FunctionVariable) for arg in (*args, *kwargs.values())):
+    if any(isinstance(arg, BaseUserFunctionVariable) for arg in (*args, *kwargs.values())):
         return None  # It would run here, and again when Python calls the method.
     method = getattr(obj.value(), name)
     if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
@@ -336,7 +336,9 @@ _WAYS_OF_METHODS = (
 )  # fmt: skip
 
 
-def _call_inherited(tx: Tracing, obj: UserObjectVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+def _call_inherited(
+    tx: Tracing, obj: UserDefinedObjectVariable, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker:
     """Call a method in C that an object's class inherits: of `object`, or of the builtin type it has a part of."""
     for owner in obj.cls.__mro__:
         found = owner.__dict__.get(name)
@@ -353,17 +355,17 @@ def _call_found(
     """Call the method `found` of the C class `owner` on `obj`."""
     if handlers_for(found) or stand_in_for(found) is not None:
         return call_known(tx, BuiltinVariable(found), [obj, *args], kwargs)
-    part = obj.part if isinstance(obj, UserObjectVariable) else obj
+    part = obj.part if isinstance(obj, UserDefinedObjectVariable) else obj
     if part is None or owner is object:
         return None
-    if isinstance(obj, UserObjectVariable) and asks_the_class(obj, name):
+    if isinstance(obj, UserDefinedObjectVariable) and asks_the_class(obj, name):
         raise Unsupported("method", name=name, type=obj.python_type_name())
     if name == "__init__" and isinstance(obj, ExceptionVariable):
         init_in_c(tx, obj, args, kwargs)
         return NONE
     if name == "__init__":
         return init_part(tx, part, args, kwargs)
-    if name == "__getitem__" and isinstance(part, DictVariable) and part.get(tx, args[0]) is None:
+    if name == "__getitem__" and isinstance(part, ConstDictVariable) and part.get(tx, args[0]) is None:
         if isinstance(static_lookup(obj.python_type(), "__missing__")[0], types.FunctionType):
             return call_special(tx, obj, "__missing__", args, "")
     result = call_method(tx, part, name, args, kwargs)

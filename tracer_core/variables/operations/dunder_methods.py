@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
-from tracer_core.variables.containers.dicts import DictVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
@@ -66,7 +66,7 @@ def _compare(symbol: str) -> Any:
 
 
 def _comparable(a: VariableTracker, b: VariableTracker) -> bool:
-    for kind in (SetVariable, DictVariable):
+    for kind in (SetVariable, ConstDictVariable):
         if isinstance(a, kind):
             return isinstance(b, kind)
     if isinstance(a, SequenceVariable):

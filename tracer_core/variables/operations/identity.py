@@ -15,7 +15,7 @@ from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable
-from tracer_core.variables.functions.functions import FunctionVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 
 
@@ -30,7 +30,7 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
         return _given_as_one(tx, a.source, b.source)
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
         return _same_in_graph(tx, a, b)
-    if isinstance(a, FunctionVariable) and isinstance(b, FunctionVariable):
+    if isinstance(a, BaseUserFunctionVariable) and isinstance(b, BaseUserFunctionVariable):
         return _same_function(tx, a, b)
     if isinstance(a, KnownVariable) and isinstance(b, KnownVariable):
         return a.known is b.known
@@ -84,7 +84,7 @@ def _given_as_one(tx: Tracing, a: Source, b: Source) -> bool:
     return one
 
 
-def _same_function(tx: Tracing, a: FunctionVariable, b: FunctionVariable) -> bool:
+def _same_function(tx: Tracing, a: BaseUserFunctionVariable, b: BaseUserFunctionVariable) -> bool:
     if not (a.is_constant() and b.is_constant()):
         return False
     for function in (a, b):
@@ -146,6 +146,6 @@ def _both_given(a: VariableTracker, b: VariableTracker) -> bool:
     """Return whether both are external, of one type, and of a kind that may have several trackers for one object."""
     if a.source is None or b.source is None or a.mutable or b.mutable:
         return False
-    if isinstance(a, (ConstantVariable, KnownVariable, FunctionVariable, InGraphVariable)):
+    if isinstance(a, (ConstantVariable, KnownVariable, BaseUserFunctionVariable, InGraphVariable)):
         return False
     return a.python_type() is b.python_type()

@@ -18,12 +18,12 @@ from tracer_core.graph.number_errors import may_be_huge
 from tracer_core.graph.numpy_calls import NAMES_OF_NUMPY
 from tracer_core.operator_table import WRITTEN
 from tracer_core.variables.builders.results import wrap_fx_proxy
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.plain_packages import runs_as_plain
 from tracer_core.variables.core.tensors import InGraphVariable, settled, unbacked
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_place import refuse_writes
 
@@ -43,10 +43,10 @@ def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
     if isinstance(tracker, SequenceVariable) and not isinstance(tracker, RangeVariable):
         pairs = [as_argument(item) for item in tracker.items]
         return tracker.graph_value([p[0] for p in pairs]), tracker.make([p[1] for p in pairs])
-    if isinstance(tracker, DictVariable):
+    if isinstance(tracker, ConstDictVariable):
         entries = {key.value(): as_argument(item) for key, item in tracker.entries(None)}
         return {k: v[0] for k, v in entries.items()}, {k: v[1] for k, v in entries.items()}
-    if isinstance(tracker, UserObjectVariable) and tracker.part is not None:
+    if isinstance(tracker, UserDefinedObjectVariable) and tracker.part is not None:
         return as_argument(tracker.part)
     value = tracker.value()
     if isinstance(value, (np.generic, np.dtype, type)) or (isinstance(value, torch.dtype) and value in _QUANTIZED):

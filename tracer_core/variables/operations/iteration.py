@@ -9,7 +9,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.polyfills import IteratesByIndex, iterator_by_index
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.containers.sequences import (
     MAX_ITEMS,
     DequeVariable,
@@ -31,7 +31,7 @@ from tracer_core.variables.iterators.iterators import (
 )
 from tracer_core.variables.iterators.stand_ins import call_stand_in
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special, has_special, written_in_python
 
@@ -52,13 +52,13 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         return DequeIterator(tracker, backwards=False)
     elif isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return over_sequence(tracker)
-    elif isinstance(tracker, (DictVariable, SetVariable)):
+    elif isinstance(tracker, (ConstDictVariable, SetVariable)):
         return DictIterator(tracker, tracker.items_or_none(tx) or [])
     elif isinstance(tracker, DictViewVariable):
         return DictIterator(tracker.of, tracker.items_or_none(tx), tracker.which)
     elif isinstance(tracker, TensorVariable):
         return _iterate_tensor(tx, tracker)
-    elif isinstance(tracker, UserObjectVariable):
+    elif isinstance(tracker, UserDefinedObjectVariable):
         return _iterate_object(tx, tracker)
     elif isinstance(tracker, ClassVariable) and isinstance(tracker.known, type) and _is_enum(tracker.known):
         return over_sequence(SequenceVariable([tx.constant(member) for member in tracker.known]))  # type: ignore[attr-defined]
@@ -94,7 +94,7 @@ def _iterate_tensor(tx: Tracing, tracker: TensorVariable) -> VariableTracker:
     return over_sequence(SequenceVariable(items))
 
 
-def _iterate_object(tx: Tracing, tracker: UserObjectVariable) -> VariableTracker:
+def _iterate_object(tx: Tracing, tracker: UserDefinedObjectVariable) -> VariableTracker:
     found, owner = static_lookup(tracker.cls, "__iter__")
     if owner is not None and found is not None:
         return call_special(tx, tracker, "__iter__", [], "")
@@ -125,7 +125,7 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
 def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
     """All items of an iterable."""
     tracker = tracker.realize()
-    if not isinstance(tracker, (IteratorVariable, UserObjectVariable, TensorVariable)):
+    if not isinstance(tracker, (IteratorVariable, UserDefinedObjectVariable, TensorVariable)):
         items = tracker.items_or_none(tx)
         if items is not None and (not isinstance(tracker, SliceVariable)):
             return list(items)

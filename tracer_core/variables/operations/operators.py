@@ -15,7 +15,7 @@ from tracer_core.variables.core.base import Tracing, VariableTracker, all_consta
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, settled
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special, class_has, has_special
@@ -110,7 +110,7 @@ def by_table(
         return done
     if (isinstance(a, InGraphVariable) and numeric(b)) or (isinstance(b, InGraphVariable) and numeric(a)):
         return call_in_graph(tx, "call_function", function, [a, b], {})
-    if isinstance(a, UserObjectVariable) or isinstance(b, UserObjectVariable):
+    if isinstance(a, UserDefinedObjectVariable) or isinstance(b, UserDefinedObjectVariable):
         return None
     if has_special(a, operation.method) or (reflected and has_special(b, reflected)):
         return None
@@ -142,16 +142,16 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
             result = call_special(tx, receiver, method, [other], "")
             if not _is_not_implemented(result):
                 return result
-        elif isinstance(other, UserObjectVariable) and other.part is not None and receiver is a:
+        elif isinstance(other, UserDefinedObjectVariable) and other.part is not None and receiver is a:
             done = by_table(tx, operation, a, other.part)
             if done is not None:
                 return done
-        elif isinstance(other, UserObjectVariable) and other.part is not None:
+        elif isinstance(other, UserDefinedObjectVariable) and other.part is not None:
             # The class's own method did not know; its builtin base may.
             done = by_table(tx, operation, other.part, receiver)
             if done is not None:
                 return done
-        elif isinstance(receiver, TensorVariable) and isinstance(other, UserObjectVariable):
+        elif isinstance(receiver, TensorVariable) and isinstance(other, UserDefinedObjectVariable):
             raise Unsupported("graph-argument", what=method, argument=other.describe())
     return None
 
@@ -287,9 +287,9 @@ def _compare_inside(
     tx: Tracing, method: str, receiver: VariableTracker, other: VariableTracker
 ) -> VariableTracker | None:
     """Return the result of a builtin type's own method for an object that has a part of such a type."""
-    if not isinstance(other, UserObjectVariable) or other.part is None:
+    if not isinstance(other, UserDefinedObjectVariable) or other.part is None:
         return None
-    inside = receiver.part if isinstance(receiver, UserObjectVariable) else receiver
+    inside = receiver.part if isinstance(receiver, UserDefinedObjectVariable) else receiver
     return None if inside is None else answered(tx, getattr(operator, method), inside, other.part)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.core.base import Args, Tracing, VariableTracker
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.methods import MethodVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable, program_method
 from tracer_core.variables.objects.user_objects import (
-    UserObjectVariable,
+    UserDefinedObjectVariable,
     class_attribute_source,
     own_method,
     static_lookup,
@@ -21,7 +21,7 @@ from tracer_core.variables.objects.user_objects import (
 
 def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
     """Call a special method, looked up in the class as Python does; TypeError with `missing` if there is none."""
-    cls = obj.cls if isinstance(obj, UserObjectVariable) else obj.python_type()
+    cls = obj.cls if isinstance(obj, UserDefinedObjectVariable) else obj.python_type()
     found, owner = static_lookup(cls, name)
     bound = None if owner is None or found is None else _bind_special(tx, obj, name, found, owner)
     if bound is None:
@@ -30,9 +30,9 @@ def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missi
 
 
 def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owner: type) -> VariableTracker | None:
-    if isinstance(obj, UserObjectVariable):
+    if isinstance(obj, UserDefinedObjectVariable):
         return obj.bind_descriptor(tx, name, found, owner)
-    return MethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
+    return UserMethodVariable(tx.build(found, class_attribute_source(owner, name)), obj)
 
 
 def class_has(tracker: VariableTracker, name: str) -> bool:
@@ -42,7 +42,7 @@ def class_has(tracker: VariableTracker, name: str) -> bool:
 
 def has_special(tracker: VariableTracker, name: str) -> bool:
     """Return whether operators on it go by a method of its class, rather than by a handler for builtin types."""
-    if isinstance(tracker, UserObjectVariable):
+    if isinstance(tracker, UserDefinedObjectVariable):
         return static_lookup(tracker.cls, name)[1] is not None
     if isinstance(tracker, (EnumMemberVariable, ClassVariable)):
         return program_method(tracker.python_type(), name) is not None
@@ -55,4 +55,4 @@ def written_in_python(tracker: VariableTracker, name: str) -> bool:
 
 
 # Trackers of builtin kinds whose class may be one written in Python all the same.
-_HAVE_METHODS = (DictVariable, SequenceVariable, ExceptionVariable)
+_HAVE_METHODS = (ConstDictVariable, SequenceVariable, ExceptionVariable)

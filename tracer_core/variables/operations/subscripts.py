@@ -15,7 +15,11 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable, class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import (
+    UserDefinedObjectVariable,
+    class_attribute_source,
+    static_lookup,
+)
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special
@@ -32,7 +36,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
             # Indexing would fix the number; this does the same and leaves it open.
             return call_in_graph(tx, "call_function", torch.select, [container, ConstantVariable(0), key], {})
         return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
-    if isinstance(container, UserObjectVariable):
+    if isinstance(container, UserDefinedObjectVariable):
         return call_special(
             tx, container, "__getitem__", [key], f"{container.type_name_in_errors()!r} object is not subscriptable"
         )
@@ -69,7 +73,7 @@ def set_item(tx: Tracing, container: VariableTracker, key: VariableTracker, valu
     if isinstance(container, TensorVariable):
         call_in_graph(tx, "call_function", operator.setitem, [container, key, value], {})
         return
-    if isinstance(container, UserObjectVariable):
+    if isinstance(container, UserDefinedObjectVariable):
         missing = f"{container.type_name_in_errors()!r} object does not support item assignment"
         call_special(tx, container, "__setitem__", [key, value], missing)
         return
@@ -83,7 +87,7 @@ def del_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> N
     container, key = container.realize(), key.realize()
     if answered(tx, operator.delitem, container, key) is not None:
         return
-    if isinstance(container, UserObjectVariable):
+    if isinstance(container, UserDefinedObjectVariable):
         missing = f"{container.type_name_in_errors()!r} object doesn't support item deletion"
         call_special(tx, container, "__delitem__", [key], missing)
         return

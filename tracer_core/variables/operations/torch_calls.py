@@ -7,7 +7,7 @@ from typing import Any
 
 from tracer_core import rules
 from tracer_core.errors import Unsupported
-from tracer_core.sources import ConstSource
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.functions.functions import UserFunctionVariable
@@ -29,4 +29,4 @@ def call_torch_function(tx: Tracing, known: Any, args: Args, kwargs: Kwargs) -> 
         written = any(operations.last_write(fake) > before for fake in fakes)
         if not own or unsupported.reason_id not in _WALKED_INSTEAD or written:
             raise
-    return tx.call(UserFunctionVariable(known, ConstSource.of_object(known)), args, kwargs)
+    return tx.call(UserFunctionVariable(known, ConstantSource.of_object(known)), args, kwargs)

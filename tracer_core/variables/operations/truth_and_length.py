@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.containers.dicts import DictVariable, DictViewVariable, SetVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.containers.sequences import RangeVariable, SequenceVariable, SliceVariable, numbers_in
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, wrap_number
-from tracer_core.variables.objects.user_objects import UserObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.indices import index_value
 from tracer_core.variables.operations.special_methods import call_special, has_special
@@ -47,7 +47,7 @@ def _as_length(tx: Tracing, result: VariableTracker) -> VariableTracker:
 def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     """`len(tracker)`."""
     tracker = tracker.realize()
-    if isinstance(tracker, (DictVariable, SetVariable)):
+    if isinstance(tracker, (ConstDictVariable, SetVariable)):
         return ConstantVariable(len(tracker))
     if isinstance(tracker, DictViewVariable):
         return ConstantVariable(len(tracker.of))
@@ -62,7 +62,7 @@ def length(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         return ConstantVariable(count)
     if isinstance(tracker, SequenceVariable) and not isinstance(tracker, SliceVariable):
         return ConstantVariable(len(tracker.items))
-    if isinstance(tracker, UserObjectVariable) or has_special(tracker, "__len__"):
+    if isinstance(tracker, UserDefinedObjectVariable) or has_special(tracker, "__len__"):
         missing = f"object of type {tracker.type_name_in_errors()!r} has no len()"
         return _as_length(tx, call_special(tx, tracker, "__len__", [], missing))
     if tracker.is_constant():

@@ -15,7 +15,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES
 from tracer_core.runtime.arrays import known_array, scalar_tensor, tensor_of
-from tracer_core.sources import ById, ConvertedSource, DrawnSource, ItemSource, Source
+from tracer_core.sources import ById, ConvertedSource, DrawnSource, GetItemSource, Source
 from tracer_core.variables.builders.results import wrap_tensor
 from tracer_core.variables.containers.sequences import ListVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
@@ -23,7 +23,7 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable, settled
 from tracer_core.variables.numpy.arrays import (
-    ArrayVariable,
+    NumpyNdarrayVariable,
     NumpyScalarVariable,
     NumpyVariable,
     flat_parts,
@@ -49,7 +49,7 @@ def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | 
         fake = torch.empty(example.shape, dtype=DTYPES[example.dtype], device="cpu")
     tensor = wrap_tensor(tx, tx.output.root.add_input(at, f"drawn_{len(tx.trace.draws)}", fake), fake, at)
     if is_array:
-        return ArrayVariable(tensor, np.zeros(example.shape, example.dtype))
+        return NumpyNdarrayVariable(tensor, np.zeros(example.shape, example.dtype))
     return NumpyScalarVariable(tensor, example.dtype.type(0), source)
 
 
@@ -62,7 +62,7 @@ def before_the_graph(tx: Tracing, tracker: VariableTracker) -> tuple[VariableTra
     tracker = settled(tx, tracker)
     if tracker.is_constant():
         return tracker, tracker.value()
-    if not isinstance(tracker, ArrayVariable) or tx.output.fakes.written_since(tracker.tensor.fake, 0):
+    if not isinstance(tracker, NumpyNdarrayVariable) or tx.output.fakes.written_since(tracker.tensor.fake, 0):
         return None
     source = _drawn_source(tracker)
     if tracker.known is not None:
@@ -78,7 +78,7 @@ def before_the_graph(tx: Tracing, tracker: VariableTracker) -> tuple[VariableTra
     return tracker, tracker.shadow
 
 
-def _drawn_source(array: ArrayVariable) -> Source | None:
+def _drawn_source(array: NumpyNdarrayVariable) -> Source | None:
     """Return the source of an array that the generated code drew."""
     at = array.tensor.source
     return at.of if isinstance(at, ConvertedSource) and isinstance(at.of, DrawnSource) else None
@@ -88,7 +88,7 @@ def _drawn_source(array: ArrayVariable) -> Source | None:
 
 
 def _read(
-    tx: Tracing, array: ArrayVariable, name: str, function: Callable[..., Any], args: list[VariableTracker]
+    tx: Tracing, array: NumpyNdarrayVariable, name: str, function: Callable[..., Any], args: list[VariableTracker]
 ) -> tuple[Source, Any] | None:
     """`function(array, *args)`, called where the array is drawn: its source and an example. None where the array is
     not drawn, or has been changed."""
@@ -105,16 +105,16 @@ def _is_drawn(tracker: VariableTracker) -> bool:
     return isinstance(tracker, SymNodeVariable) and isinstance(tracker.source, DrawnSource)
 
 
-@handles(operator.getitem, ArrayVariable, ConstantVariable)
-def one_of(tx: Tracing, self: ArrayVariable, index: ConstantVariable) -> VariableTracker | None:
+@handles(operator.getitem, NumpyNdarrayVariable, ConstantVariable)
+def one_of(tx: Tracing, self: NumpyNdarrayVariable, index: ConstantVariable) -> VariableTracker | None:
     if type(index.value()) is not int or self.shadow.ndim != 1:
         return None
     found = _read(tx, self, "getitem", operator.getitem, [index])
     return None if found is None else drawn_value(tx, *found)
 
 
-@method(ArrayVariable, "item")
-def item(tx: Tracing, self: ArrayVariable, *index: VariableTracker) -> VariableTracker:
+@method(NumpyNdarrayVariable, "item")
+def item(tx: Tracing, self: NumpyNdarrayVariable, *index: VariableTracker) -> VariableTracker:
     found = _read(tx, self, "item", np.ndarray.item, list(index))
     number = None if found is None else drawn_value(tx, *found)
     if number is None:
@@ -124,9 +124,9 @@ def item(tx: Tracing, self: ArrayVariable, *index: VariableTracker) -> VariableT
 
 @method(NumpyVariable, "tolist")
 def to_list(tx: Tracing, self: NumpyVariable) -> VariableTracker:
-    small = isinstance(self, ArrayVariable) and self.shadow.ndim == 1 and self.shadow.size <= _MAX_NUMBERS
+    small = isinstance(self, NumpyNdarrayVariable) and self.shadow.ndim == 1 and self.shadow.size <= _MAX_NUMBERS
     found = _read(tx, self, "tolist", np.ndarray.tolist, []) if small else None  # type: ignore[arg-type]
     if found is None or self.shadow.dtype.kind not in "if":
         raise Unsupported("numpy-data", what=self.describe(), name="items")
     source, example = found
-    return ListVariable([drawn_number(tx, ItemSource(source, i), type(n)) for i, n in enumerate(example)])
+    return ListVariable([drawn_number(tx, GetItemSource(source, i), type(n)) for i, n in enumerate(example)])

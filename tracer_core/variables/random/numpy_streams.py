@@ -16,13 +16,13 @@ import numpy as np
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.runtime.streams import seed_legacy, shuffled_array
-from tracer_core.sources import ConstSource, Source
+from tracer_core.sources import ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import pin
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles, method
-from tracer_core.variables.numpy.arrays import ArrayVariable
+from tracer_core.variables.numpy.arrays import NumpyNdarrayVariable
 from tracer_core.variables.numpy.calls import changed
 from tracer_core.variables.objects.classes import BuiltinVariable
 from tracer_core.variables.random.drawn_arrays import before_the_graph, drawn_value
@@ -45,7 +45,7 @@ class NumpyStreamVariable(RandomStreamVariable):
 @builds(np.random.RandomState, np.random.Generator)
 def _stream(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     if value is LEGACY:
-        source = ConstSource.of_object(value, "numpy.random")
+        source = ConstantSource.of_object(value, "numpy.random")
     else:
         build.tx.guard(make.type_is(source, type(value)))
     return NumpyStreamVariable(type(value), source)
@@ -140,7 +140,7 @@ for _name in _DRAWS:
 
 def shuffle(tx: Tracing, self: NumpyStreamVariable, x: VariableTracker) -> VariableTracker:
     x = x.realize()
-    if not isinstance(x, ArrayVariable) or not x.shadow.flags.writeable:
+    if not isinstance(x, NumpyNdarrayVariable) or not x.shadow.flags.writeable:
         raise Unsupported("random-state", name="numpy.random.shuffle")
     array, _ = _given(tx, "shuffle", x)
     value = drawn_value(
@@ -164,7 +164,7 @@ def seed(tx: Tracing, value: VariableTracker = NONE) -> VariableTracker:
     number = constant_or(value.realize(), None)
     if type(number) is not int or not 0 <= number < 2**32:
         raise Unsupported("random-state", name="numpy.random.seed")
-    stream = tx.build(LEGACY, ConstSource.of_object(LEGACY, "numpy.random"))
+    stream = tx.build(LEGACY, ConstantSource.of_object(LEGACY, "numpy.random"))
     assert isinstance(stream, NumpyStreamVariable)
     drawn(tx, stream, "seed", [value.realize()], {}, seed_legacy)
     return NONE

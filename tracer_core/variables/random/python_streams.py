@@ -14,7 +14,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.runtime.streams import shuffled
-from tracer_core.sources import ConstSource, DrawnSource, ItemSource, Source
+from tracer_core.sources import ConstantSource, DrawnSource, GetItemSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
@@ -88,7 +88,7 @@ class DrawnObjectVariable(VariableTracker):
 @builds(random.Random)
 def _stream(build: VariableBuilder, value: random.Random, source: Source) -> VariableTracker:
     if value is random._inst:
-        source = ConstSource.of_object(value, "random")
+        source = ConstantSource.of_object(value, "random")
     else:
         build.tx.guard(make.type_is(source, random.Random))
     return RandomStreamVariable(random.Random, source)
@@ -307,7 +307,7 @@ def _list_of(items: Sequence[VariableTracker]) -> VariableTracker:
 
 
 def _drawn_list(tx: Tracing, source: Source, cls: type, count: int) -> VariableTracker:
-    return ListVariable([drawn_number(tx, ItemSource(source, i), cls) for i in range(count)])
+    return ListVariable([drawn_number(tx, GetItemSource(source, i), cls) for i in range(count)])
 
 
 @handles(random.Random.sample, RandomStreamVariable)
@@ -360,5 +360,5 @@ def shuffle(tx: Tracing, self: RandomStreamVariable, x: ListVariable) -> Variabl
     cls = _common_type(x.items) if x.items else int
     source = drawn(tx, self, "shuffle", [_list_of(x.items)], {}, shuffled)
     tx.trace.side_effects.changes(x, "list", "a list is shuffled")
-    x.items[:] = [drawn_number(tx, ItemSource(source, i), cls) for i in range(len(x.items))]
+    x.items[:] = [drawn_number(tx, GetItemSource(source, i), cls) for i in range(len(x.items))]
     return NONE

@@ -12,7 +12,7 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.nn_module import NNModuleVariable
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 @handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
@@ -33,16 +33,16 @@ def registered(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -
     raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
 
 
-@handles(saved_tensors_hooks.__enter__, UserObjectVariable)
-def enter(tx: Tracing, manager: UserObjectVariable) -> VariableTracker:
+@handles(saved_tensors_hooks.__enter__, UserDefinedObjectVariable)
+def enter(tx: Tracing, manager: UserDefinedObjectVariable) -> VariableTracker:
     raise Unsupported("saved-tensors-hooks", does="enters", name=_manager(manager))
 
 
-@handles(saved_tensors_hooks.__exit__, UserObjectVariable)
-def leave(tx: Tracing, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
+@handles(saved_tensors_hooks.__exit__, UserDefinedObjectVariable)
+def leave(tx: Tracing, manager: UserDefinedObjectVariable, *exc: VariableTracker) -> VariableTracker:
     raise Unsupported("saved-tensors-hooks", does="leaves", name=_manager(manager))
 
 
-def _manager(manager: UserObjectVariable) -> str:
+def _manager(manager: UserDefinedObjectVariable) -> str:
     ours = manager.cls.__module__ != saved_tensors_hooks.__module__
     return manager.cls.__qualname__ if ours else f"torch.autograd.graph.{manager.cls.__qualname__}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.distributions import utils
 
-from tracer_core.sources import ConstSource
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
@@ -22,4 +22,4 @@ def is_all_true(tx: Tracing, tensor: TensorVariable) -> VariableTracker | None:
 def lazy_property_of_a_class(tx: Tracing, wrapped: VariableTracker) -> VariableTracker | None:
     """Call the wrapper of a lazily computed property that is read from the class: only its type matters."""
     made = utils._lazy_property_and_property(wrapped.realize().value())
-    return tx.build(made, ConstSource.of_object(made))
+    return tx.build(made, ConstantSource.of_object(made))

@@ -23,7 +23,7 @@ from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles
-from tracer_core.variables.objects.user_objects import UserObjectVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,13 @@ GRAPH_MANAGERS: dict[Any, GraphManager] = {
 
 
 def _register(cls: Any, known: GraphManager) -> None:
-    @handles(cls.__enter__, UserObjectVariable)
-    def enter(tx: Tracing, manager: UserObjectVariable) -> VariableTracker:
+    @handles(cls.__enter__, UserDefinedObjectVariable)
+    def enter(tx: Tracing, manager: UserDefinedObjectVariable) -> VariableTracker:
         _enter(tx, manager, known)
         return manager if known.gives_itself else NONE
 
-    @handles(cls.__exit__, UserObjectVariable)
-    def leave(tx: Tracing, manager: UserObjectVariable, *exc: VariableTracker) -> VariableTracker:
+    @handles(cls.__exit__, UserDefinedObjectVariable)
+    def leave(tx: Tracing, manager: UserDefinedObjectVariable, *exc: VariableTracker) -> VariableTracker:
         _leave(tx, manager, known)
         return ConstantVariable(known.left)
 
@@ -112,7 +112,7 @@ def _register(cls: Any, known: GraphManager) -> None:
     leave.__qualname__ = f"{cls.__qualname__}.leave"
 
 
-def _enter(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
+def _enter(tx: Tracing, manager: UserDefinedObjectVariable, known: GraphManager) -> None:
     values = [_constant_attribute(tx, manager, name) for name in known.attributes]
     kept = {name: tx.constant(read(*values)) for name, read in known.keeps.items()}
     state = tx.output.settings
@@ -128,7 +128,7 @@ def _enter(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> Non
         manager.set_attribute(tx, name, value)
 
 
-def _leave(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> None:
+def _leave(tx: Tracing, manager: UserDefinedObjectVariable, known: GraphManager) -> None:
     entered = tx.output.settings.innermost(manager)
     if entered is None:
         raise Unsupported("left-elsewhere", type=manager.python_type_name())
@@ -137,7 +137,7 @@ def _leave(tx: Tracing, manager: UserObjectVariable, known: GraphManager) -> Non
     tx.output.settings.leave(entered)
 
 
-def _constant_attribute(tx: Tracing, manager: UserObjectVariable, name: str) -> Any:
+def _constant_attribute(tx: Tracing, manager: UserDefinedObjectVariable, name: str) -> Any:
     found = tx.find_attr(manager, name)
     if found is None:
         raise Unsupported("context-manager", type=manager.python_type_name())
@@ -156,19 +156,19 @@ for _cls, _known in GRAPH_MANAGERS.items():
 def from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """There is nothing to it but its class, until it is entered."""
     build.tx.guard(make.type_is(source, type(value)))
-    return build.register(value, UserObjectVariable(type(value), value, source))
+    return build.register(value, UserDefinedObjectVariable(type(value), value, source))
 
 
 for _made_in_c in _MADE_IN_C:
 
     @handles(_made_in_c)
     def bare(tx: Tracing, cls: Any = _made_in_c) -> VariableTracker:
-        return UserObjectVariable(cls)
+        return UserDefinedObjectVariable(cls)
 
 
-@handles(record_function.__init__, UserObjectVariable, VariableTracker)
+@handles(record_function.__init__, UserDefinedObjectVariable, VariableTracker)
 def label(
-    tx: Tracing, self: UserObjectVariable, name: VariableTracker, args: VariableTracker = NONE
+    tx: Tracing, self: UserDefinedObjectVariable, name: VariableTracker, args: VariableTracker = NONE
 ) -> VariableTracker:
     attributes = {
         "name": name,

@@ -10,7 +10,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.builders.results import wrap_fx_proxy
-from tracer_core.variables.containers.dicts import DictVariable
+from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
@@ -44,4 +44,4 @@ def group_tensors(
         shown = [tx.constant(i) for i in indices] if with_indices.realize().value() else []
         key = TupleVariable([tx.constant(device), tx.constant(dtype)])
         groups.append((key, TupleVariable([ListVariable(parts), ListVariable(shown)])))
-    return DictVariable(groups)
+    return ConstDictVariable(groups)

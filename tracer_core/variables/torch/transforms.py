@@ -12,9 +12,9 @@ from tracer_core.higher_order_table import higher_order, written
 from tracer_core.names.public import name_of
 from tracer_core.variables.core.base import Args, ByIdentity, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.functions.functions import FunctionVariable
-from tracer_core.variables.functions.methods import MethodVariable
-from tracer_core.variables.functions.partials import PartialVariable
+from tracer_core.variables.functions.functions import BaseUserFunctionVariable
+from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.objects.classes import ClassVariable, KnownVariable
 from tracer_core.variables.objects.nn_module import NNModuleVariable
 
@@ -61,7 +61,8 @@ class TransformedFunctionVariable(VariableTracker):
 
 
 _TRANSFORMED = (
-    FunctionVariable, MethodVariable, PartialVariable, KnownVariable, NNModuleVariable, TransformedFunctionVariable,
+    BaseUserFunctionVariable, UserMethodVariable, FunctoolsPartialVariable, KnownVariable, NNModuleVariable,
+    TransformedFunctionVariable,
 )  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def _short(function: VariableTracker) -> str:
     function = function.realize()
     if isinstance(function, TransformedFunctionVariable):
         return function.describe()
-    if isinstance(function, MethodVariable) and isinstance(function.self_.realize(), ClassVariable):
+    if isinstance(function, UserMethodVariable) and isinstance(function.self_.realize(), ClassVariable):
         return f"{function.self_.realize().value().__qualname__}.{_short(function.function)}"
     if function.is_constant():
         return written(function.value())
