@@ -30,7 +30,14 @@ class Unsupported(TracewalkError):
         # Where it was found: the innermost symbolic frame, and the lines that were running.
         self.frame: Any = None
         self.where: Where | None = None
+        # Where it is about the body of a higher-order operator: what cannot be traced in there.
+        self.inner: Unsupported | None = None
         super().__init__(self.message)
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """What to try."""
+        return self.reason.hints if self.inner is None else (*self.inner.hints, *self.reason.hints)
 
     def say(self, message: str) -> None:
         """Set the message."""
@@ -39,7 +46,7 @@ class Unsupported(TracewalkError):
     def placed(self) -> Unsupported:
         """Return the error as the user sees it: with the line that causes it and something to try."""
         place = "" if self.where is None else f"\n{self.where.text}"
-        hints = "".join(f"\n  Try: {hint}" for hint in self.reason.hints)
+        hints = "".join(f"\n  Try: {hint}" for hint in self.hints)
         self.args = (f"{self.message}{place}{hints}",)
         return self.with_traceback(None)
 

@@ -93,6 +93,17 @@ class Observer:
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
         """`node` was added to the graph; `fake` is its example value."""
 
+    def on_body_enter(self, tracer: Any) -> None:
+        """Nodes now go into the graph of a body: the `function` that a higher-order `operator` runs. (Names of both,
+        as attributes of `tracer`, whose `parent` builds the graph around it, and whose `arguments` and `lifted` are
+        the inputs.)"""
+
+    def on_body_exit(self, tracer: Any) -> None:
+        """Nodes go into the graph around again; the body may have failed."""
+
+    def on_lift(self, tracer: Any, outer: torch.fx.Node, inner: torch.fx.Node) -> None:
+        """The body of `tracer` uses the value of `outer`, of the graph around: it gets the input `inner`."""
+
     def on_guard(self, guard: Guard) -> None: ...
 
     def on_symbol(self, name: str, hint: int | float, source: str) -> None:
@@ -145,6 +156,9 @@ EVENTS = {
     "on_dispatch": "the choice of a handler",
     "on_change": "the change of a value",
     "on_node": "a node",
+    "on_body_enter": "the start of a body",
+    "on_body_exit": "the end of a body",
+    "on_lift": "a lifted value",
     "on_guard": "a guard",
     "on_symbol": "a symbol",
     "on_side_effect": "a side effect",

@@ -361,6 +361,50 @@ _reason(
     "Use a Python loop, where the number of rounds is known while tracing: its rounds become part of the graph.",
 )
 _reason(
+    "body-breaks",
+    "{operator} needs {function} as one graph, which it cannot be: {why}.",
+    "The operator decides, when the graph runs, whether and how often the function is called. So the function is "
+    "traced into a graph of its own, which cannot break. The call runs as plain Python, between two graphs.",
+    "Move what cannot be traced out of the function.",
+)
+_reason(
+    "branches-differ",
+    "The branches of torch.cond return different structures: {one} and {other}.",
+    "The result is that of one branch or the other, as the data says, and the code after it must fit both.",
+    "Return the same containers from both branches.",
+)
+_reason(
+    "body-changes",
+    "The function {what}.",
+    "An operator may call the function several times, or not at all, when the graph runs. While tracing it is called "
+    "once, so its side effects cannot be those of plain Python.",
+    "Return what the function computes, and change things with the result of the operator.",
+)
+_reason(
+    "body-returns-alias",
+    "The function returns a tensor that shares memory with {what}.",
+    "The results of the operator are tensors of their own.",
+    "Return a copy: x.clone().",
+)
+_reason(
+    "body-result",
+    "{operator} cannot return an object of type {type}, as {function} does.",
+    "The results of the operator are computed by the graph, which holds tensors and numbers.",
+    "Return tensors, or lists, tuples and dicts of them.",
+)
+_reason(
+    "body-argument",
+    "A value of type {type} is passed to the function.",
+    "The operator passes on tensors and numbers alone.",
+    "Use the value in the function without passing it: functions may use variables of the code around them.",
+)
+_reason(
+    "leaves-its-body",
+    "A tensor that was computed inside a function given to an operator ({name}) is used outside of it.",
+    "The operator returns only what the function returns.",
+    "Return the tensor from the function.",
+)
+_reason(
     "flex-attention",
     "The code calls {name}, which is not traced yet.",
     "It calls functions that it is given, to mask or change scores. The call runs as plain Python, between two "

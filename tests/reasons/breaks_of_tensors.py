@@ -215,8 +215,8 @@ def functionalizes(x):
 
 
 @given_by("control-flow-operator")
-def branches_in_the_graph(x):
-    return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+def loops_in_the_graph(x):
+    return torch.while_loop(lambda a: a.sum() < 9, lambda a: (a + 1,), (x,))
 
 
 @given_by("flex-attention", lambda: [(torch.ones(1, 1, 16, 16),)])
@@ -226,7 +226,7 @@ def attends(x):
 
 @given_by("higher-order-operator")
 def calls_a_higher_order_operator(x):
-    return torch.ops.higher_order.wrap(torch.sin, x)
+    return torch.ops.higher_order.strict_mode(torch.sin, (x,))
 
 
 @given_by("torch-check")

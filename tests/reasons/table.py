@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 import torch
+from torch._dynamo.exc import TorchDynamoException
 
 import tracer_core
 from tracer_core.observer import Observer, observing
@@ -63,6 +64,8 @@ class _Listener(Observer):
 
     def on_break(self, unsupported: Any, frame: Any, instruction: Any) -> None:
         self.told.append((unsupported.reason_id, unsupported.message))
+        if unsupported.inner is not None:
+            self.told.append((unsupported.inner.reason_id, unsupported.inner.message))
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         self.told.append((reason_id, message))
@@ -83,6 +86,6 @@ def reasons_given(case: Case) -> list[tuple[str, str]]:
         warnings.simplefilter("always")
         run = case.run if case.calls is None else tracer_core.compile(case.run, **case.options)
         for call in [()] if case.calls is None else case.calls():
-            with contextlib.suppress(ValueError, TypeError, RuntimeError, ImportError):
+            with contextlib.suppress(ValueError, TypeError, RuntimeError, ImportError, TorchDynamoException):
                 run(*call)
     return listener.told

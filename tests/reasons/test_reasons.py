@@ -12,16 +12,17 @@ import pytest
 
 import tracer_core
 from tests.clean_engine import nothing_compiled
-from tests.reasons import breaks_of_calls, breaks_of_objects, breaks_of_tensors, frames_left
+from tests.reasons import breaks_in_bodies, breaks_of_calls, breaks_of_objects, breaks_of_tensors, frames_left
 from tests.reasons.table import CASES, reasons_given
 from tracer_core.reasons import REASONS
 
 __all__ = ["nothing_compiled"]
-PROGRAMS = (breaks_of_tensors, breaks_of_objects, breaks_of_calls, frames_left)
+PROGRAMS = (breaks_of_tensors, breaks_of_objects, breaks_of_calls, breaks_in_bodies, frames_left)
 
 
-# Given only in a body that may have to be rolled back: see tests/variables/test_rolled_back.py.
-INSIDE_BODIES = {"set-kept"}
+# Given only in a body that may have to be rolled back: see tests/variables/test_rolled_back.py; and by rules that
+# operators choose for the arguments and results of bodies: see tests/higher_order and tests/graph.
+INSIDE_BODIES = {"set-kept", "body-argument", "leaves-its-body"}
 
 
 def test_each_reason_has_a_program() -> None:

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves
 
@@ -191,6 +192,8 @@ def share_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
 class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     """A fake mode that has what its operations do noted in `operations`."""
 
+    supports_higher_order_operators = True
+
     def __init__(self, operations: Operations, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.operations = operations
@@ -200,8 +203,19 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     ) -> object:
         if waiting:
             call_waiting()
+        if isinstance(func, HigherOrderOperator):
+            return self._run_higher_order(func, args, kwargs or {})
         result = super().__torch_dispatch__(func, types, args, kwargs or {})
         facts = facts_of(func)
         if facts is not None:
             self.operations.note(func, facts, args, kwargs or {})
         return result
+
+    def _run_higher_order(
+        self, operator: HigherOrderOperator, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> object:
+        """Run torch's rule for the operator on fakes."""
+        rule = operator.python_key_table.get(FakeTensorMode)
+        if rule is None:
+            raise NotImplementedError(f"{operator} has no rule for fake tensors")
+        return rule(self, *args, **kwargs)

@@ -67,10 +67,11 @@ class OutputGraph:
 
     # --- the stack of graphs ------------------------------------------------------------------------------
 
-    def subtracer(self) -> contextlib.AbstractContextManager[SubgraphTracer]:
-        """Inside the block, nodes go into a new graph inside the one that is being built."""
+    def subtracer(self, operator: str = "", function: str = "") -> contextlib.AbstractContextManager[SubgraphTracer]:
+        """Inside the block, nodes go into a new graph inside the one that is being built, for a function that an
+        operator runs."""
         self._context.nested = True
-        return self.inside(SubgraphTracer(self._context, self.current))
+        return self.inside(SubgraphTracer(self._context, self.current, operator, function))
 
     @contextlib.contextmanager
     def inside(self, inner: SubgraphTracer) -> Iterator[SubgraphTracer]:
@@ -78,10 +79,14 @@ class OutputGraph:
         outer = self.current
         assert inner.parent is outer
         self.current = inner
+        if self.observer is not None:
+            self.observer.on_body_enter(inner)
         try:
             yield inner
         finally:
             self.current = outer
+            if self.observer is not None:
+                self.observer.on_body_exit(inner)
 
     def stack(self) -> Iterator[SubgraphTracer]:
         """Return the tracers of the graphs that are being built, the innermost first."""
@@ -90,10 +95,14 @@ class OutputGraph:
             yield tracer
             tracer = tracer.parent
 
+    def leads_to(self, inner: Node, outer: Node) -> None:
+        """Note that the node `outer` gives what `inner` gives in a graph that is closed."""
+        self._context.exits[inner] = outer
+
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
-        return self.guards, self.shapes.asked_by
+        return self.guards, self.shapes.asked_by, self._context.exits
 
     def mark(self) -> OutputMark:
         return OutputMark(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import operator
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -44,13 +44,15 @@ Calls = tuple[tuple[CodeType, int], ...]
 class GraphContext:
     """State that the graphs of one attempt share. `calls` tells which calls of the program are running; `noted` is
     how many of the operations that may draw, and that may raise for what is in their arguments, belong to nodes
-    already; `nested` whether there was ever an inner graph."""
+    already; `nested` whether there was ever an inner graph; `exits` has, for results of inner graphs that are closed,
+    the node that gives them in the graph around."""
 
     fakes: Fakes
     observer: Observer | None
     calls: Callable[[], Calls]
     noted: tuple[int, int] = (0, 0)
     nested: bool = False
+    exits: dict[Node, Node] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,17 @@ class SubgraphTracer:
 
     Args:
         parent: builds the graph around it, if there is one.
+        operator: the operator that runs the graph, as people write it; empty for a frame's own graph.
+        function: the function that is traced into the graph, as people know it.
     """
 
-    def __init__(self, context: GraphContext, parent: SubgraphTracer | None = None) -> None:
+    def __init__(
+        self, context: GraphContext, parent: SubgraphTracer | None = None, operator: str = "", function: str = ""
+    ) -> None:
         self.context = context
         self.parent = parent
+        self.operator = operator
+        self.function = function
         self.graph = torch.fx.Graph()
         self.grad_mode_at_start = torch.is_grad_enabled()
         self.arguments: list[Node] = []
@@ -97,15 +105,19 @@ class SubgraphTracer:
         return node
 
     def lift(self, node: Node) -> Node:
-        """Return the node of this graph that stands for `node`, which is of this graph or one around it.
+        """Return the node of this graph that stands for `node`, which is of this graph, of one around it, or a result
+        of one inside it that is closed.
 
         Raises:
-            ValueError: `node` is of another graph.
+            Unsupported: `node` is of a graph that is closed, and not among its results.
         """
         if node.graph is self.graph:
             return node
+        outside = self.context.exits.get(node)
+        if outside is not None:
+            return self.lift(outside)
         if self.parent is None:
-            raise ValueError(f"the node {node} belongs to none of the graphs that are being built")
+            raise Unsupported("leaves-its-body", name=node.name)
         outer = self.parent.lift(node)
         known = self.lifted.get(outer)
         return self._lift(outer) if known is None else known
@@ -123,7 +135,26 @@ class SubgraphTracer:
         node = self._placeholder(outer.name, fake, self._last_placeholder(), outer.meta.get("source"))
         self.lifted[outer] = node
         self._bind(node, fake)
+        if self.context.observer is not None:
+            self.context.observer.on_lift(self, outer, node)
         return node
+
+    def set_inputs(self, order: Sequence[tuple[Node, str]]) -> None:
+        """Have these nodes of the parent's graph as lifted inputs, in this order, used or not. Each comes with the
+        ending of its placeholder's name."""
+        before = self.lifted
+        self.lifted = {}
+        for outer, ending in order:
+            last, node = self._last_placeholder(), before.pop(outer, None)
+            if node is None:
+                node = self._placeholder(outer.name + ending, outer.meta["example_value"], last)
+            else:
+                if ending:
+                    node._rename(outer.name + ending)
+                    node.target = node.name
+                _move_after(node, last, self.graph)
+            self.lifted[outer] = node
+        assert not before, "an input that is used has no place"
 
     @property
     def operands(self) -> list[Node]:
@@ -281,6 +312,14 @@ class SubgraphTracer:
             names._obj_to_name.pop(node, None)
         names._base_count = dict(mark.name_counts)
         cut_back(self._tables(), mark.lengths)
+
+
+def _move_after(node: Node, last: Node | None, graph: torch.fx.Graph) -> None:
+    """Move a node behind another one of its graph, or to the beginning."""
+    if last is not None:
+        last.append(node)
+    elif (first := next(iter(graph.nodes))) is not node:
+        first.prepend(node)
 
 
 def _plain_symbol(fake: Any) -> str | None:

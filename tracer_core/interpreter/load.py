@@ -5,7 +5,12 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
-PACKAGES = ("tracer_core.polyfills", "tracer_core.variables", "tracer_core.interpreter")
+PACKAGES = (
+    "tracer_core.polyfills",
+    "tracer_core.variables",
+    "tracer_core.higher_order",
+    "tracer_core.interpreter",
+)
 
 
 def load_handlers() -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tracer_core.variables.core.base import VariableTracker, next_uid
+from tracer_core.variables.core.base import VariableTracker, constant_or, next_uid
 
 _UNSET = object()
 
@@ -54,6 +54,16 @@ class Journal:
     def is_kept(self, uid: int) -> bool:
         """Whether what has this uid was there at an open mark, and must be as it was should the trace go back."""
         return bool(self._open) and uid < self._open[-1].born
+
+    def changed_since(self, mark: JournalMark) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Yield what was there at the innermost mark and is not as it was then, with the fields that differ, as they
+        were."""
+        assert self._open[-1] is mark
+        for holder, before in mark.saved.values():
+            now = _fields(holder)
+            differing = {name: value for name, value in before.items() if not _same(value, now[name])}
+            if differing:
+                yield holder, differing
 
     def mark(self) -> JournalMark:
         mark = JournalMark()
@@ -125,3 +135,22 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
     random.Random: _same_stream,
 }
 """(A set that has its items in Python's own order is not here: a copy may order them otherwise.)"""
+
+
+def _same(before: Any, now: Any) -> bool:
+    """Return whether a field holds what it held: the same trackers, or equal plain values."""
+    if before is now:
+        return True
+    if type(before) is not type(now):
+        return False
+    if isinstance(before, (list, tuple)):
+        return len(before) == len(now) and all(map(_same, before, now))
+    if isinstance(before, dict):
+        return list(before) == list(now) and all(_same(before[key], now[key]) for key in before)
+    if isinstance(before, VariableTracker):
+        a, b = constant_or(before, _UNSET), constant_or(now, _UNSET)
+        return a is not _UNSET and type(a) is type(b) and bool(a == b)
+    return isinstance(before, _PLAIN) and bool(before == now)
+
+
+_PLAIN = (bool, int, float, str, bytes, frozenset)

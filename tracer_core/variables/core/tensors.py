@@ -51,6 +51,10 @@ class InGraphVariable(VariableTracker):
     def fake(self) -> Any:
         return self._fake
 
+    def move_to(self, node: torch.fx.Node) -> None:
+        """From now on, `node` gives the value: the graph around the one that computed it has it now."""
+        self._node = node
+
 
 class TensorVariable(InGraphVariable):
     """A tensor: its node and its fake. `new_grad` is the gradient that the trace set, if it did."""

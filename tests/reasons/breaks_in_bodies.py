@@ -1,0 +1,44 @@
+"""Breaks at higher-order operators, and in the functions that they are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tests.reasons.table import given_by
+
+
+@given_by("body-breaks")
+def prints_in_a_branch(x: Any) -> Any:
+    def branch(a: Any) -> Any:
+        print(end="")
+        return a + 1
+
+    return torch.cond(x.sum() > 0, branch, torch.cos, (x,))
+
+
+@given_by("body-changes")
+def appends_in_a_branch(x: Any) -> Any:
+    kept = []
+
+    def branch(a: Any) -> Any:
+        kept.append(a)
+        return a + 1
+
+    return torch.cond(x.sum() > 0, branch, torch.cos, (x,))
+
+
+@given_by("body-returns-alias")
+def returns_its_input(x: Any) -> Any:
+    return torch.cond(x.sum() > 0, lambda a: a, torch.cos, (x,))
+
+
+@given_by("body-result")
+def returns_a_text(x: Any) -> Any:
+    return torch.cond(x.sum() > 0, lambda a: object(), lambda a: object(), (x,))
+
+
+@given_by("branches-differ")
+def returns_a_list_or_a_tensor(x: Any) -> Any:
+    return torch.cond(x.sum() > 0, lambda a: [a + 1], torch.cos, (x,))

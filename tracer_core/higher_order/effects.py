@@ -1,0 +1,100 @@
+"""What a body must not do: change objects that were there before it, write to its inputs, or return them.
+
+An operator may run its body several times, later, or not at all, and then not what Python did with it while tracing.
+So a body whose effects would outlive it breaks the graph. A body may change what it created itself, and may put back
+what it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.memory import storage_of
+from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.host.global_state import PROPERTIES
+from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.side_effects import SideEffects
+from tracer_core.variables.core.trace_state import TraceMark
+
+
+def refuse_effects(tx: Tracing, mark: TraceMark, keeps: Collection[VariableTracker] = ()) -> None:
+    """Check that all but `keeps` is as it was at the mark, as far as the program can tell.
+
+    Raises:
+        Unsupported: something else was changed, drawn or called.
+    """
+    trace = tx.trace
+    for holder, before in trace.journal.changed_since(mark.journal):
+        if isinstance(holder, SideEffects):
+            _refuse_calls(holder, mark, before, keeps)
+        elif isinstance(holder, VariableTracker) and holder not in keeps:
+            raise _changes(trace.side_effects, holder)
+    if len(trace.draws) > _length(trace, mark, trace.draws):
+        raise Unsupported("body-changes", what="draws a random number outside torch")
+    changed = _changed_setting(tx, mark)
+    if changed is not None:
+        raise Unsupported("body-changes", what=f"leaves the setting {changed} changed")
+
+
+def _refuse_calls(
+    effects: SideEffects, mark: TraceMark, before: dict[str, Any], keeps: Collection[VariableTracker]
+) -> None:
+    """Check that no call waits for the end of the graph, no global was written, and nothing was changed that the
+    trace first met in the body."""
+    if "calls" in before:
+        name = getattr(effects.calls[-1].function, "__name__", "a function")
+        raise Unsupported("body-changes", what=f"calls {name}()")
+    if "globals_" in before:
+        (_, name), _ = next(reversed(effects.globals_.items()))
+        raise Unsupported("body-changes", what=f"writes the global {name}")
+    for tracker in effects.changed:
+        if tracker not in before.get("changed", effects.changed) and mark.journal.is_new(tracker):
+            if tracker not in keeps:
+                raise _changes(effects, tracker)
+
+
+def _changes(effects: SideEffects, tracker: VariableTracker) -> Unsupported:
+    name = tracker.source.name if tracker.source is not None else f"a {tracker.python_type_name()} from outside"
+    found = Unsupported("body-changes", what=f"changes {name}")
+    found.where = effects.changed_at.get(tracker)
+    return found
+
+
+def _length(trace: Any, mark: TraceMark, table: Any) -> int:
+    return next(length for each, length in zip(trace._tables(), mark.lengths, strict=True) if each is table)
+
+
+def _changed_setting(tx: Tracing, mark: TraceMark) -> str | None:
+    """Return the name of a setting of torch's that is not as it was at the mark."""
+    before = tx.output.settings.start | mark.output.settings.values
+    return next((name for name, value in before.items() if PROPERTIES[name].read() != value), None)
+
+
+def refuse_writes(tx: Tracing, tracer: SubgraphTracer, before: int) -> None:
+    """Check that no input of a body was written to; `before` is the clock of the trace's operations at its start."""
+    for node in (*tracer.arguments, *tracer.lifted.values()):
+        fake = node.meta["example_value"]
+        if isinstance(fake, torch.Tensor) and tx.output.fakes.operations.last_write(fake) > before:
+            raise Unsupported("body-changes", what=f"writes to the tensor {node.name}, which it is given")
+
+
+def refuse_aliases(tracer: SubgraphTracer, outputs: Collection[VariableTracker]) -> None:
+    """Check that no output of a body shares memory with an input, or with another output."""
+    inputs = {
+        storage_of(fake): node.name
+        for node in (*tracer.arguments, *tracer.lifted.values())
+        if isinstance(fake := node.meta["example_value"], torch.Tensor)
+    }
+    seen: set[int] = set()
+    for output in outputs:
+        if isinstance(output.fake, torch.Tensor):
+            storage = storage_of(output.fake)
+            if storage in inputs:
+                raise Unsupported("body-returns-alias", what=f"its input {inputs[storage]}")
+            if storage in seen:
+                raise Unsupported("body-returns-alias", what="another of its results")
+            seen.add(storage)

@@ -1,0 +1,66 @@
+"""The node of a higher-order operator's call, and the trackers of what it returns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Node, map_arg
+
+from tracer_core.errors import Unsupported
+from tracer_core.higher_order.speculate import Body
+from tracer_core.higher_order.structure import Structure, unflatten
+from tracer_core.variables.builders.results import wrap_fx_proxy
+from tracer_core.variables.core.base import Tracing, VariableTracker
+
+
+def add_module(tx: Tracing, name: str, module: torch.fx.GraphModule) -> Node:
+    """Add a node for a body's module, called `name` with a number."""
+    return tx.output.current.add_attribute(f"{name}_0", module, module)
+
+
+def new_results(
+    tx: Tracing, target: Any, args: Sequence[Any], kwargs: dict[str, Any], structure: Structure
+) -> VariableTracker:
+    """Call an operator that computes something else than its bodies did while they were traced (it chooses one, or
+    calls one again and again). Return its results, which are new values, in containers of this structure.
+
+    Raises:
+        Unsupported: the operator refuses these bodies or arguments.
+    """
+    values = map_arg(tuple(args), _fake), map_arg(kwargs, _fake)
+    fake = run_operator(tx, target, *values)
+    node = tx.output.add_node("call_function", target, tuple(args), kwargs, fake)
+    results = tx.unpack(wrap_fx_proxy(tx, node, fake))
+    return unflatten(tx, iter(results), structure)
+
+
+def run_operator(tx: Tracing, target: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator on fakes and modules."""
+    try:
+        return tx.output.run_fake(target, args, kwargs)
+    except Unsupported:
+        raise
+    except Exception as error:
+        text = next(iter(str(error).splitlines()), type(error).__name__)
+        raise Unsupported("operation-fails", what=target.name(), error=f"{type(error).__name__}: {text}") from error
+
+
+def _fake(node: Node) -> Any:
+    return node.meta["example_value"]
+
+
+def same_results(tx: Tracing, body: Body, call: Callable[[tuple[Any, ...]], Node]) -> VariableTracker:
+    """Call an operator that computes what its body did while it was traced. Return what the body returned: what its
+    graph computed is from now on what the operator gives. `call` adds the operator's node, whose fake results it is
+    passed."""
+    leaves = body.computed
+    node = call(tuple(leaf.fake for leaf in leaves))
+    for place, leaf in enumerate(leaves):
+        outer = tx.output.add_node("call_function", operator.getitem, (node, place), {}, leaf.fake)
+        tx.output.leads_to(leaf.node, outer)
+        tx.trace.journal.save(leaf)
+        leaf.move_to(outer)
+    return body.result

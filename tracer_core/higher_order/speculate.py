@@ -1,0 +1,146 @@
+"""`speculate_subgraph`: trace the body of a higher-order operator into a graph of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, refuse_writes
+from tracer_core.higher_order.inputs import Inputs, automatic
+from tracer_core.higher_order.structure import Structure, flatten
+from tracer_core.variables.core.base import Kwargs, NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.tracing import ObservedException
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is asked of a body: how its arguments are made; whether it may write to its inputs, and return what shares
+    memory with them; the objects that it may change; and the grad mode it runs in, None for the one at its call."""
+
+    inputs: Inputs = automatic
+    writes: bool = True
+    aliases: bool = True
+    keeps: Collection[VariableTracker] = ()
+    grad_mode: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A function that was traced into a graph of its own: the graph, what the function returned, its leaves, and how
+    they are put together. The graph is open until `close` is called, and may take further results until then."""
+
+    tracer: SubgraphTracer
+    name: str
+    result: VariableTracker
+    leaves: list[VariableTracker]
+    structure: Structure
+
+    @property
+    def computed(self) -> list[InGraphVariable]:
+        """The leaves that the body's own graph computes, each once."""
+        own = [leaf for leaf in self.leaves if isinstance(leaf, InGraphVariable) and self._is_inside(leaf.node)]
+        return list(dict.fromkeys(own))
+
+    def _is_inside(self, node: torch.fx.Node) -> bool:
+        return node.graph is self.tracer.graph
+
+    def nodes(self) -> list[Any]:
+        """Return a node of the body's graph, or a constant, for each leaf; those of graphs around it are lifted.
+
+        Raises:
+            Unsupported: a leaf cannot be in a graph.
+        """
+        return [self._node(leaf) for leaf in self.leaves]
+
+    def _node(self, leaf: VariableTracker) -> Any:
+        if isinstance(leaf, InGraphVariable):
+            return self.tracer.lift(leaf.node)
+        value = constant_or(leaf, leaf)
+        if not isinstance(value, (int, float, complex, NoneType)):
+            operator = self.tracer.operator
+            raise Unsupported("body-result", operator=operator, function=self.name, type=leaf.python_type_name())
+        return value
+
+    def close(self, results: Sequence[Any]) -> torch.fx.GraphModule:
+        """Give the graph its results, and return it as a module."""
+        self.tracer.close(results)
+        module = self.tracer.module()
+        module.graph.lint()
+        return module
+
+
+def speculate_subgraph(
+    tx: Tracing,
+    operator: str,
+    function: VariableTracker,
+    args: Sequence[VariableTracker],
+    kwargs: Kwargs | None = None,
+    rules: Rules = Rules(),
+    tracer: SubgraphTracer | None = None,
+) -> Body:
+    """Trace `function(*args, **kwargs)` into a graph of its own.
+
+    Should that fail, the trace is as it was before: graphs, guards, effects, symbols and names.
+
+    Args:
+        operator: the name of the operator that calls the function, as people write it.
+        rules: what is asked of the body.
+        tracer: builds the graph, where it is not a new one: its parent must be the tracer at work.
+
+    Raises:
+        Unsupported: the function cannot be traced whole, or does what the rules forbid. It names operator and
+            function.
+    """
+    mark = tx.trace.mark()
+    before = tx.output.fakes.operations.clock
+    name = _name(function)
+    enter = tx.output.subtracer(operator, name) if tracer is None else tx.output.inside(tracer)
+    try:
+        with enter as inner, _grad_mode(rules.grad_mode):
+            result = tx.call(function, rules.inputs(tx, inner, args), kwargs).realize()
+            leaves, structure = flatten(tx, result)
+            refuse_effects(tx, mark, rules.keeps)
+            if not rules.writes:
+                refuse_writes(tx, inner, before)
+            if not rules.aliases:
+                refuse_aliases(inner, leaves)
+    except (Unsupported, NotConstant, ObservedException) as error:
+        tx.trace.roll_back(mark)
+        raise _of_body(error, operator, name) from error
+    except BaseException:
+        tx.trace.roll_back(mark)
+        raise
+    tx.trace.keep(mark)
+    return Body(inner, name, result, leaves, structure)
+
+
+def _grad_mode(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
+    return contextlib.nullcontext() if enabled is None else torch.set_grad_enabled(enabled)
+
+
+def _name(function: VariableTracker) -> str:
+    """Return a body's function as people know it."""
+    return function.realize().describe().removeprefix("function ")
+
+
+def _of_body(error: Exception, operator: str, name: str) -> Unsupported:
+    """Say of what breaks inside a body that it is there."""
+    if isinstance(error, ObservedException):
+        why = f"it raises {error.tracker.describe()}"
+    elif isinstance(error, NotConstant):
+        why = f"a value must be known while tracing ({error})"
+    else:
+        assert isinstance(error, Unsupported)
+        why = error.message[:1].lower() + error.message[1:].removesuffix(".")
+    found = Unsupported("body-breaks", operator=operator, function=name, why=why)
+    if isinstance(error, Unsupported):
+        found.frame, found.where, found.inner = error.frame, error.where, error
+    return found
