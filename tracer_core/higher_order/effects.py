@@ -18,6 +18,7 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.host.global_state import PROPERTIES
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
+from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.trace_state import TraceMark
 
 
@@ -91,10 +92,13 @@ def refuse_aliases(tracer: SubgraphTracer, outputs: Collection[VariableTracker])
     }
     seen: set[int] = set()
     for output in outputs:
-        if isinstance(output.fake, torch.Tensor):
-            storage = storage_of(output.fake)
-            if storage in inputs:
-                raise Unsupported("body-returns-alias", what=f"its input {inputs[storage]}")
-            if storage in seen:
-                raise Unsupported("body-returns-alias", what="another of its results")
-            seen.add(storage)
+        if not isinstance(output, TensorVariable):
+            continue
+        storage = storage_of(output.fake)
+        if output.node.graph is not tracer.graph:
+            raise Unsupported("body-returns-alias", what=f"{output.node.name}, which it is given")
+        if storage in inputs:
+            raise Unsupported("body-returns-alias", what=f"its input {inputs[storage]}")
+        if storage in seen:
+            raise Unsupported("body-returns-alias", what="another of its results")
+        seen.add(storage)
