@@ -77,7 +77,7 @@ _add_returned(f"{_EAGER}.linearize.<locals>.jvp_fn", "the function returned by t
 _add("autograd-call", "torch.autograd", "grad backward")
 _add("autograd-call", "torch.autograd.gradcheck", "gradcheck gradgradcheck", "torch.autograd")
 _add("autograd-call", "torch.autograd.graph", "register_multi_grad_hook get_gradient_edge")
-_add("checkpoint", "torch.utils.checkpoint", "checkpoint checkpoint_sequential")
+_add("higher-order-operator", "torch.utils.checkpoint", "checkpoint")
 _add("flex-attention", "torch.nn.attention.flex_attention", "flex_attention create_block_mask create_mask")
 
 _OPERATORS = "torch._higher_order_ops"

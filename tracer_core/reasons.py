@@ -290,10 +290,18 @@ _reason(
     "Register hooks before the compiled function runs.",
 )
 _reason(
-    "checkpoint",
-    "The code calls {name}, which is not traced yet.",
-    "Checkpointing runs a function again in the backward pass. The call runs as plain Python, between two graphs.",
-    "Compile the function that is checkpointed, and call torch.utils.checkpoint outside compiled code.",
+    "checkpoint-without-gradient",
+    "The code calls torch.utils.checkpoint.checkpoint with use_reentrant=True, and passes no tensor that requires a "
+    "gradient.",
+    "This kind of checkpoint then returns results that require none, even where the function uses parameters. The "
+    "call runs as plain Python, between two graphs.",
+    "Pass use_reentrant=False.",
+)
+_reason(
+    "option-not-constant",
+    "{operator} needs a value while tracing that is known only when the graph runs: {what}.",
+    "The value is an option, which becomes part of the graph.",
+    "Compute it before the compiled function runs, from plain Python values.",
 )
 _TRANSFORM = (
     "A transform runs the function it is given on tensors that it has wrapped. The call runs as plain Python, with "

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any
 
 import torch
+from torch._higher_order_ops.utils import registered_hop_fake_fns
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves
@@ -203,7 +204,7 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     ) -> object:
         if waiting:
             call_waiting()
-        if isinstance(func, HigherOrderOperator):
+        if isinstance(func, HigherOrderOperator) and func not in registered_hop_fake_fns:
             return self._run_higher_order(func, args, kwargs or {})
         result = super().__torch_dispatch__(func, types, args, kwargs or {})
         facts = facts_of(func)
@@ -214,7 +215,8 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     def _run_higher_order(
         self, operator: HigherOrderOperator, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> object:
-        """Run torch's rule for the operator on fakes."""
+        """Run torch's rule for the operator on fakes. (Those of the operators in `registered_hop_fake_fns` are found
+        by the mode that this one is.)"""
         rule = operator.python_key_table.get(FakeTensorMode)
         if rule is None:
             raise NotImplementedError(f"{operator} has no rule for fake tensors")

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
+from torch.utils.checkpoint import checkpoint
 
 from tracer_core.errors import BackendError
 from tracer_core.host.global_state import PROPERTIES
@@ -148,3 +149,14 @@ class Places:
     def _calls_of(self, trace: TracebackType | None) -> tuple[Entry, ...]:
         part = _part_of(trace, self._code)
         return () if part is None else self._calls.get(part.tb_lineno, ())
+
+
+def checkpoint_keeping_random_state(module: torch.fx.GraphModule, *args: Any, **options: Any) -> Any:
+    """Checkpoint a graph that draws random numbers: computed again, it draws the same ones."""
+    options["use_reentrant"] = False
+    return checkpoint(torch.fx.Interpreter(module).run, *args, **options)
+
+
+def run_region(module: torch.fx.GraphModule, name: str, *args: Any) -> Any:
+    """Run a region's graph."""
+    return module(*args)
