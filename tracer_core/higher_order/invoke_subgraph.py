@@ -69,8 +69,8 @@ def _same_node(one: GraphModule, other: GraphModule, a: Node, b: Node, partner: 
     if a.op == "placeholder":
         return _kind(a.meta["example_value"]) == _kind(b.meta["example_value"])
     moved: object = torch.fx.map_arg((a.args, a.kwargs), partner.__getitem__)
-    same_target: bool = a.target == b.target
-    return same_target and moved == (b.args, b.kwargs)
+    same: bool = (a.target, moved) == (b.target, (b.args, b.kwargs))
+    return same
 
 
 def _kind(fake: Any) -> Any:
