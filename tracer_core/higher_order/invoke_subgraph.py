@@ -67,7 +67,8 @@ def _same_node(one: GraphModule, other: GraphModule, a: Node, b: Node, partner: 
             return same_graph(value, known)
         return value is known
     if a.op == "placeholder":
-        return _kind(a.meta["example_value"]) == _kind(b.meta["example_value"])
+        kinds = _kind(a.meta["example_value"]), _kind(b.meta["example_value"])
+        return bool(kinds[0] == kinds[1])
     moved: object = torch.fx.map_arg((a.args, a.kwargs), partner.__getitem__)
     same: bool = (a.target, moved) == (b.target, (b.args, b.kwargs))
     return same
