@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.host.signals import Interrupted, is_from_outside
+from tracer_core.host.signals import Interrupted, is_external_error
 
 if TYPE_CHECKING:
     import torch.fx
@@ -188,13 +188,13 @@ class _Shield(Observer):
                 method(*args)
             except BaseException as error:
                 self._lose(event, error)
-                if is_from_outside(error):  # Ctrl-C, or what a signal handler of the program raised
+                if is_external_error(error):  # Ctrl-C, or what a signal handler of the program raised
                     raise
 
         return pass_on
 
     def _lose(self, event: str, error: BaseException) -> None:
-        if not is_from_outside(error):
+        if not is_external_error(error):
             self._errors.setdefault(event, said(error))
         with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` makes of it
             self._observer.on_lost(event, error.error if isinstance(error, Interrupted) else error)

@@ -10,7 +10,7 @@ import torch
 
 import tracer_core
 import tracewalk as tw
-from tracer_core.compiling import QUESTIONS
+from tracer_core.compiling import CHECKS
 
 OPTIONS = {"raise_internal_faults": True}
 
@@ -76,7 +76,7 @@ def test_a_full_graph_that_neither_answer_gives() -> None:
 
 
 @pytest.mark.row("F10")
-@pytest.mark.parametrize("function", QUESTIONS, ids=QUESTIONS.values())
+@pytest.mark.parametrize("function", CHECKS, ids=CHECKS.values())
 def test_every_question_is_answered_with_true_in_a_whole_graph(function: Any) -> None:
     tracer_core.reset()
 

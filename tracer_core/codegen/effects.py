@@ -22,7 +22,7 @@ from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.iterators.external import OutsideIterator
+from tracer_core.variables.iterators.external import ExternalIterator
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.objects.class_writes import ClassWrites
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
@@ -157,7 +157,7 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
 
 
 @writes_back("iterator")
-def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
+def _iterator(emitter: Emitter, tracker: ExternalIterator) -> None:
     taken, ended = (functools.partial(emitter.const, value) for value in (tracker.taken, tracker.ended))
     emitter.run_const(advance, lambda: emitter.load(tracker), taken, ended)
 

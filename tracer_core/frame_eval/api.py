@@ -22,7 +22,7 @@ from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
-from tracer_core.host import warned
+from tracer_core.host import noticed_warnings
 from tracer_core.names.code import code_name
 from tracer_core.names.files import shown_file
 from tracer_core.sources import ById
@@ -157,7 +157,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
     region = c_frame.NO_REGION if hook is None else region_of(fn)
     module = fn if isinstance(fn, torch.nn.Module) else None
 
-    @warned.passed_by
+    @noticed_warnings.hidden_from_stacklevel
     def switched(*args: Any, **kwargs: Any) -> Any:
         if _torch_traces() or is_compiling():
             return fn(*args, **kwargs)
@@ -231,7 +231,7 @@ def disable(fn: F) -> F:
 
 
 def _disabled(fn: Callable[..., Any]) -> Callable[..., Any]:
-    @warned.passed_by
+    @noticed_warnings.hidden_from_stacklevel
     def disabled(*args: Any, **kwargs: Any) -> Any:
         return fn(*args, **kwargs)
 

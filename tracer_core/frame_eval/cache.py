@@ -43,10 +43,10 @@ class Version:
     def use(self, region: int, manager: c_frame.GuardManager) -> None:
         """Note the entry that is about to be created in a region; there was one before where another thread was in
         the way of its lookup."""
-        self.let_go(region)
+        self.release(region)
         self.managers[region] = weakref.ref(manager)
 
-    def let_go(self, region: int) -> None:
+    def release(self, region: int) -> None:
         reference = self.managers.pop(region, None)
         manager = None if reference is None else reference()
         if manager is not None:
@@ -56,7 +56,7 @@ class Version:
         """Never reuse it again, and free its code."""
         self.code = None
         for region in list(self.managers):
-            self.let_go(region)
+            self.release(region)
         self.watches.clear()
 
 
@@ -135,10 +135,10 @@ class CodeCache:
         yield from reversed(own)
         yield from reversed([version for version in self.versions if version not in own][-_TRIED_OF_OTHERS:])
 
-    def let_go(self, region: int) -> None:
+    def release(self, region: int) -> None:
         """Note that the region has died. Of the versions that nothing uses now, keep only the last ones."""
         for version in self.versions:
-            version.let_go(region)
+            version.release(region)
         for state in self._states.values():
             state.warned.discard(region)
         unused = [version for version in self.versions if not version.managers]
@@ -208,7 +208,7 @@ def cache_of(code: CodeType, scope: CacheScope) -> CodeCache:
     return found
 
 
-def leave_to_python(code: CodeType, *, recursive: bool, until_watched: bool = False) -> None:
+def skip_frames_of(code: CodeType, *, recursive: bool, until_watched: bool = False) -> None:
     """Never call the hook for frames of `code` again, nor, if `recursive`, for what runs inside them; with
     `until_watched` call it again when the next observer is there, which is to see why they are skipped."""
     _know(code).left = until_watched
@@ -216,7 +216,7 @@ def leave_to_python(code: CodeType, *, recursive: bool, until_watched: bool = Fa
 
 
 @observers.before_observing
-def ask_again() -> None:
+def call_hook_again() -> None:
     """Call the hook again for frames that ran as plain Python until an observer is there."""
     for known in list(_known.values()):
         code = known.reference() if known.left else None

@@ -41,7 +41,7 @@ class _CompiledObject:
 
     def end(self) -> None:
         for cache in list(self._caches):
-            cache.let_go(self.region)
+            cache.release(self.region)
 
 
 _objects: dict[Hashable, _CompiledObject] = {}

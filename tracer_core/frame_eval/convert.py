@@ -17,7 +17,7 @@ from tracer_core import observer as observers
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
-from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
+from tracer_core.frame_eval.cache import CodeState, Version, skip_frames_of
 from tracer_core.frame_eval.callers import called_from, note_replacement
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
@@ -27,13 +27,13 @@ from tracer_core.frame_eval.started import StartedFrame
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import compile_guards
 from tracer_core.host import torch_state  # noqa: F401  (what torch keeps is put back, too)
-from tracer_core.host.as_found import AsFound
-from tracer_core.host.signals import clear_frames, is_from_outside, mark_handlers
-from tracer_core.in_sight import tensors_in_sight
+from tracer_core.host.process_state import ProcessState
+from tracer_core.host.signals import clear_frames, is_external_error, mark_handlers
 from tracer_core.listing import python_listing
 from tracer_core.names.code import frame_name, is_module_call
 from tracer_core.names.files import shown_file
 from tracer_core.names.where import Where
+from tracer_core.reachable_tensors import may_reach_tensors
 from tracer_core.reasons import REASONS
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
     """
     code = frame.f_code
     if is_ours(frame.f_globals) or is_module_call(code):
-        leave_to_python(code, recursive=False)
+        skip_frames_of(code, recursive=False)
         return c_frame.run_plainly(c_frame.SKIP)
     if is_kernels(code):
-        leave_to_python(code, recursive=True)
+        skip_frames_of(code, recursive=True)
         return c_frame.run_plainly(c_frame.SKIP_ALL)
     if kernel_entered(code, frame.f_globals):
         return c_frame.run_plainly(c_frame.SKIP)
@@ -107,7 +107,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
     lookup.on_miss(code, frame.f_locals)
     if state.stopped is not None:
         return c_frame.run_plainly()
-    if state.idle and not tensors_in_sight(code, frame.f_locals, frame.f_globals):
+    if state.idle and not may_reach_tensors(code, frame.f_locals, frame.f_globals):
         return _idle(frame, state)
     with _lock:
         version = started.cache.holding(frame.f_locals, started.region)
@@ -149,7 +149,7 @@ def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
     if skipped.forever:
-        leave_to_python(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
+        skip_frames_of(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
     return c_frame.run_plainly(c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP)
 
 
@@ -163,14 +163,14 @@ def _answer(started: StartedFrame, version: Version) -> c_frame.FrameResult:
 
 def _compile_apart(started: StartedFrame) -> c_frame.FrameResult:
     """Compile the frame, and leave nothing changed in the thread or the process."""
-    found = AsFound()
+    found = ProcessState()
     try:
         try:
             THREAD.active = True
             mark_handlers()
             return _compile(started)
         except BaseException as error:
-            if is_from_outside(error):
+            if is_external_error(error):
                 clear_frames(error)
             raise
         finally:
@@ -221,7 +221,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
         outcome = "skipped"
         raise
     except BaseException as fault:
-        if is_from_outside(fault):
+        if is_external_error(fault):
             outcome = "skipped"
             raise
         return _fault(hook, frame, state, fault)

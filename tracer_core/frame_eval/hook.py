@@ -15,7 +15,7 @@ from tracer_core.frame_eval import c_frame, lookup, sweep, threads
 from tracer_core.frame_eval.cache import scope_of_its_own
 from tracer_core.frame_eval.convert import DELIVERED, convert, prepare, raised_in, stopped_in
 from tracer_core.frame_input import CacheScope, Config
-from tracer_core.host.signals import Interrupted, handlers_part, in_context_of, is_from_outside
+from tracer_core.host.signals import Interrupted, handlers_part, in_context_of, is_external_error
 from tracer_core.names.code import code_name
 
 
@@ -53,7 +53,7 @@ class Hook:
         except DELIVERED as error:
             return raised_in(frame.f_code, error)
         except BaseException as error:  # noqa: BLE001
-            if is_from_outside(error):
+            if is_external_error(error):
                 return stopped_in(frame.f_code, _without_us(error, outer))
             warnings.warn(
                 f"tracewalk failed at the start of {code_name(frame.f_code)}, which runs as plain Python. "

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.host import warned
+from tracer_core.host import noticed_warnings
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -34,7 +34,7 @@ class CompiledModule:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Keeps the original's class from noticing that it got a subclass."""
 
-    @warned.passed_by
+    @noticed_warnings.hidden_from_stacklevel
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._tracewalk_call(*args, **kwargs)
 

@@ -11,9 +11,9 @@ from torch._guards import Source as TorchSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from tracer_core.errors import TraceAgain
+from tracer_core.graph.earlier_calls import SeenMetadata, StrideOver, inside_out, note, relative
 from tracer_core.graph.memory import Number, idle_dims, storage_of
 from tracer_core.graph.operations import ObservingFakeMode, Operations, share_storage
-from tracer_core.graph.seen import Over, Seen, inside_out, note, relative
 from tracer_core.guards import Guard, make
 from tracer_core.names.where import Where
 from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource, SizeSource, Source, StrideSource
@@ -95,7 +95,7 @@ class TrackedFake:
             base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
             creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
             guards += [make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
-        return [guard.asked_at(self.where) for guard in guards]
+        return [guard.installed_at(self.where) for guard in guards]
 
 
 @dataclass(slots=True)
@@ -171,10 +171,11 @@ class Fakes:
         # Symbols of numbers that only the running program knows.
         self.unknowns: set[Any] = set()
 
-    def tensor(self, real: torch.Tensor, source: Source, *, settled: bool = False) -> TrackedFake:
-        """Return a fake for `real`, found at `source`. With `settled`, `dynamic=True` does not count."""
+    def tensor(self, real: torch.Tensor, source: Source, *, static: bool = False) -> TrackedFake:
+        """Return a fake for `real`, found at `source`. With `static`, its sizes are
+        static even where `dynamic=True`."""
         seen = note(self.history, source.name, real.shape, real.stride())
-        wants = self._dynamic_dims(real, seen, settled)
+        wants = self._dynamic_dims(real, seen, static)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
         sizes = [
             self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
@@ -215,8 +216,8 @@ class Fakes:
         """Return whether the memory of `fake` was written to after `moment`, or may have been: inputs may lie one
         over the other in memory, in this call or in a later one."""
         inputs = [tracked.fake for tracked in self.inputs.values()]
-        looked_at = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
-        return any(self.operations.last_write(each) > moment for each in looked_at)
+        compared = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
+        return any(self.operations.last_write(each) > moment for each in compared)
 
     def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> Number:
         """Return a symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one.
@@ -299,22 +300,22 @@ class Fakes:
         """
         over = [each for each in self.inputs.values() if storage_of(each.fake) == storage_of(fake)]
         below = [OffsetSource(each.source).name for each in over]
-        asked = dict.fromkeys(name for name in below if name not in self.history)
-        if asked:
-            self.history.update(asked)
-            raise TraceAgain("The program asks where a tensor starts in its memory.")
+        wanted = dict.fromkeys(name for name in below if name not in self.history)
+        if wanted:
+            self.history.update(wanted)
+            raise TraceAgain("The program reads a storage offset, which later calls may change.")
         return fake.storage_offset()
 
-    def _dynamic_dims(self, real: torch.Tensor, seen: Seen | None, settled: bool) -> list[bool]:
+    def _dynamic_dims(self, real: torch.Tensor, seen: SeenMetadata | None, static: bool) -> list[bool]:
         if self.dynamic is False:
             varied = [False] * real.dim()
-        elif seen is None or (self.dynamic and not settled):
+        elif seen is None or (self.dynamic and not static):
             varied = [True] * real.dim()
         else:
             varied = [n is None for n in seen.sizes]
         marked = {dim for marks in _MARKS for dim in getattr(real, marks, ())}
-        static = getattr(real, "_dynamo_static_indices", ())
-        return [dim not in static and (dim in marked or varied[dim]) for dim in range(real.dim())]
+        kept = getattr(real, "_dynamo_static_indices", ())
+        return [dim not in kept and (dim in marked or varied[dim]) for dim in range(real.dim())]
 
     def _strides(
         self,
@@ -333,7 +334,7 @@ class Fakes:
         products = relative(real.shape, numbers, over_one=True)
         for dim in inside_out(real.shape, numbers):
             product = products[dim]
-            if isinstance(product, Over) and dim not in varied:
+            if isinstance(product, StrideOver) and dim not in varied:
                 strides[dim] = sizes[product.dim] * strides[product.dim]
             elif dim in loose:
                 strides[dim] = self.symbol(numbers[dim], StrideSource(source, dim))

@@ -85,7 +85,7 @@ def _raises(operator: Any) -> Raises:
         return Raises.PERHAPS
     if torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags:
         return Raises.PERHAPS
-    if schema.returns and (_is_factory_or_view(schema) or _asks_for_no_data(schema)):
+    if schema.returns and (_is_factory_or_view(schema) or _needs_no_data(schema)):
         return Raises.NEVER
     if torch.Tag.pointwise in tags and torch.Tag.nondeterministic_seeded not in tags:
         return Raises.BY_ELEMENT
@@ -100,7 +100,7 @@ def _is_factory_or_view(schema: Any) -> bool:
     return all(a.alias_info is not None and not a.alias_info.is_write for a in arguments)
 
 
-def _asks_for_no_data(schema: Any) -> bool:
+def _needs_no_data(schema: Any) -> bool:
     """Return whether what it gives is no tensor: a size, a device, ..."""
     return not any("Tensor" in str(each.type) for each in schema.returns)
 

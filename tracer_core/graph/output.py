@@ -20,8 +20,8 @@ from tracer_core.graph.settings import SettingsMark, TracedSettings
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.subgraph import NUMBERS, Calls, GraphContext, SubgraphTracer, TracerMark
 from tracer_core.guards import Guard, make
+from tracer_core.host.noticed_warnings import WarningAlways
 from tracer_core.host.signals import call_waiting, waiting
-from tracer_core.host.warned import WarningAlways
 from tracer_core.names.symbols import SYMBOL, of_node
 from tracer_core.names.where import Where
 from tracer_core.observer import Observer
@@ -137,7 +137,7 @@ class OutputGraph:
         key = guard.key
         if key in self.guards:
             return
-        self.guards[key] = guard.asked_at(guard.where or self.where())
+        self.guards[key] = guard.installed_at(guard.where or self.where())
         if self.observer is not None:
             self.observer.on_guard(guard)
 
@@ -155,8 +155,8 @@ class OutputGraph:
 
     def add_tensor(self, source: Source, name: str, real: torch.Tensor) -> tuple[Node, torch.Tensor]:
         """Add a placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
-        settled = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
-        tracked = self.fakes.tensor(real, source, settled=settled)
+        static = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
+        tracked = self.fakes.tensor(real, source, static=static)
         sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
         strides = tuple(
             n if isinstance(n, int) and dim not in tracked.idle else None for dim, n in enumerate(tracked.strides)

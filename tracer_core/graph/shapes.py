@@ -62,7 +62,7 @@ class ShapeGuards:
             first, *others = binding.sources
             for other in dict.fromkeys(others):
                 if other != first:
-                    guards.append(make.shape("{0} == {1}", [other, first]).asked_at(binding.where))
+                    guards.append(make.shape("{0} == {1}", [other, first]).installed_at(binding.where))
         for expr, where in self.asked_by:
             if len(expr.free_symbols) > 1 or not _is_bound(expr):
                 guards.append(self._from_expr(expr, where))
@@ -74,7 +74,7 @@ class ShapeGuards:
 
     def _from_expr(self, expr: Any, where: Where) -> Guard:
         printer = _SourcePrinter(self.fakes.symbols)
-        return make.shape(printer.doprint(expr), printer.sources).asked_at(where)
+        return make.shape(printer.doprint(expr), printer.sources).installed_at(where)
 
     def _stride_guards(self) -> list[Guard]:
         guards = []
@@ -85,7 +85,7 @@ class ShapeGuards:
                     text, at = printer.doprint(stride.node.expr), len(printer.sources)
                     if (text, printer.sources) != ("{0}", [own]):
                         guard = make.shape(f"{{{at}}} == {text}", [*printer.sources, own])
-                        guards.append(guard.asked_at(tracked.where))
+                        guards.append(guard.installed_at(tracked.where))
         return guards
 
 
@@ -95,7 +95,7 @@ def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
         return
     lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
     if lower == upper:
-        yield make.shape(f"{{0}} == {lower}", [source]).asked_at(binding.fixed or binding.where)
+        yield make.shape(f"{{0}} == {lower}", [source]).installed_at(binding.fixed or binding.where)
         return
     low = int(lower) if lower.is_Integer else binding.least
     if low is not None and binding.least is not None:
@@ -103,9 +103,9 @@ def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
     if low is not None and (low > 0 or not _is_size(binding)):
         special = binding.lower is None and binding.least is None and _is_size(binding)
         guard = make.shape(f"{low} <= {{0}}", [source], SPECIAL if special else "")
-        yield guard.asked_at(binding.lower or binding.where)
+        yield guard.installed_at(binding.lower or binding.where)
     if upper.is_Integer and upper < 2**62:
-        yield make.shape(f"{{0}} <= {upper}", [source]).asked_at(binding.upper or binding.where)
+        yield make.shape(f"{{0}} <= {upper}", [source]).installed_at(binding.upper or binding.where)
 
 
 SPECIAL = "0 and 1 are always compiled on their own"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.host.signals import is_from_outside
+from tracer_core.host.signals import is_external_error
 from tracer_core.names.where import Where
 from tracer_core.sources import Scope, Source
 
@@ -114,7 +114,7 @@ class Guard:
     expected: Any = None
     where: Where | None = None
 
-    def asked_at(self, where: Where) -> Guard:
+    def installed_at(self, where: Where) -> Guard:
         """Return a copy of the guard, with that place."""
         self.where = where
         return self
@@ -150,7 +150,7 @@ class Guard:
         try:
             return self.rule.holds(self.look(scope), self.expected)
         except Exception as error:
-            if is_from_outside(error):
+            if is_external_error(error):
                 raise
             return False
 

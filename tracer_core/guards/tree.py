@@ -17,7 +17,7 @@ from typing import Any
 from tracer_core.guards.batch import IN_STATE_GUARD, batchable, state_check, tensor_check
 from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
-from tracer_core.host.signals import is_from_outside
+from tracer_core.host.signals import is_external_error
 from tracer_core.sources import Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")
@@ -56,7 +56,7 @@ class _Names:
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {
             "__builtins__": __builtins__,
-            "is_from_outside": is_from_outside,
+            "is_external_error": is_external_error,
             **EXPRESSION_NAMES,
         }
         self._names: dict[int, str] = {}
@@ -221,7 +221,7 @@ def guards_hold(L):
             {}
         )
     except Exception as error:
-        if is_from_outside(error):
+        if is_external_error(error):
             raise
         return False
 """

@@ -225,12 +225,12 @@ def _flag(name: str, getter: Any, setter: Any) -> None:
     PROPERTIES[name] = Property(
         f"torch's setting {name}", getter, "set it once, before the first call", setter, always=False
     )
-    QUESTIONS[getter] = name
-    COMMANDS[setter] = name
+    GETTERS[getter] = name
+    SETTERS[setter] = name
 
 
 # By function: the setting that it tells, and the setting that it sets.
-QUESTIONS: dict[Any, str] = {
+GETTERS: dict[Any, str] = {
     torch.is_grad_enabled: "grad_mode",
     torch.is_inference_mode_enabled: "inference_mode",
     torch.are_deterministic_algorithms_enabled: "deterministic",
@@ -256,7 +256,7 @@ QUESTIONS: dict[Any, str] = {
     torch.compiler.is_exporting: "exporting",
     torch.onnx.is_in_onnx_export: "exporting",
 }
-COMMANDS: dict[Any, str] = {
+SETTERS: dict[Any, str] = {
     torch._C._set_grad_enabled: "grad_mode",
     torch._C._set_deterministic_algorithms: "deterministic",
     torch._C._set_default_dtype: "default_dtype",

@@ -2,7 +2,7 @@
 
 Python runs a handler between any two instructions, so what it raises comes out of whatever is running: of our code,
 which would take it for a fault of its own or for what a function called while tracing raises, or of a graph, whose
-exceptions are dropped. Where torch may not raise, handlers wait (`cpp_questions.py`).
+exceptions are dropped. Where torch may not raise, handlers wait (`property_reads.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from tracer_core.host.as_found import put_back_after
-from tracer_core.host.cpp_questions import is_asked
+from tracer_core.host.process_state import restore_after_tracing
+from tracer_core.host.property_reads import is_reading_property
 
 
 class Interrupted(BaseException):
@@ -43,7 +43,7 @@ class _Marking:
         self.start = start
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if is_asked(frame, self.start):
+        if is_reading_property(frame, self.start):
             waiting[number] = self
             return
         if self.handler is signal.default_int_handler:
@@ -94,7 +94,7 @@ def _unmark_handlers(_: None) -> None:
         call_waiting()
 
 
-put_back_after(lambda: None, _unmark_handlers)
+restore_after_tracing(lambda: None, _unmark_handlers)
 
 
 def in_context_of(error: BaseException, handled: BaseException | None, instead: BaseException | None) -> None:
@@ -138,7 +138,7 @@ def clear_frames(error: BaseException) -> None:
         trace = trace.tb_next
 
 
-def is_from_outside(error: BaseException) -> bool:
+def is_external_error(error: BaseException) -> bool:
     """Return whether `error`, caught around our code or a graph, is neither's: then it is not for us to deal with."""
     return not isinstance(error, Exception) or handlers_part(error) is not None
 

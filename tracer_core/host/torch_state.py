@@ -1,6 +1,6 @@
 """State that torch keeps for this thread while its functions run: modes, dispatch keys, the context of a compilation.
 
-Fake tensors, back ends, and the functions they call switch it; `as_found` puts it back after them.
+Fake tensors, back ends, and the functions they call switch it; `process_state` restores it after them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch.utils._python_dispatch as python_dispatch
 from torch._C._dynamo.guards import set_is_in_mode_without_ignore_compile_internals
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from tracer_core.host.as_found import put_back_after, put_back_attributes
 from tracer_core.host.global_state import PROPERTIES
+from tracer_core.host.process_state import restore_after_tracing, restore_attributes_after_tracing
 
 Modes = tuple[Any, ...]
 
@@ -119,27 +119,27 @@ def _put_back_settings(names: Iterable[str]) -> None:
     for name in names:
         setting = PROPERTIES[name]
         assert setting.write is not None
-        put_back_after(setting.read, setting.write)
+        restore_after_tracing(setting.read, setting.write)
 
 
-put_back_after(torch._C._functorch.get_dynamic_layer_stack_depth, _undo_transforms)
-put_back_after(_dispatch_modes, _set_dispatch_modes)
-put_back_after(_function_modes, _set_function_modes)
-put_back_after(_dispatch_keys, _set_dispatch_keys)
-put_back_attributes(python_dispatch, *_FLAGS)
-put_back_after(
+restore_after_tracing(torch._C._functorch.get_dynamic_layer_stack_depth, _undo_transforms)
+restore_after_tracing(_dispatch_modes, _set_dispatch_modes)
+restore_after_tracing(_function_modes, _set_function_modes)
+restore_after_tracing(_dispatch_keys, _set_dispatch_keys)
+restore_attributes_after_tracing(python_dispatch, *_FLAGS)
+restore_after_tracing(
     lambda: python_dispatch._is_in_any_mode_without_ignore_compile_internals,
     set_is_in_mode_without_ignore_compile_internals,
 )
-put_back_after(torch._C._only_lift_cpu_tensors, torch._C._set_only_lift_cpu_tensors)
-put_back_after(
+restore_after_tracing(torch._C._only_lift_cpu_tensors, torch._C._set_only_lift_cpu_tensors)
+restore_after_tracing(
     torch._C._get_torch_function_state,  # type: ignore[attr-defined]
     torch._C._set_torch_function_state,  # type: ignore[attr-defined]
 )
-put_back_after(torch._C._is_fwd_grad_enabled, torch._C._set_fwd_grad_enabled)
-put_back_after(_saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
-put_back_after(torch.is_warn_always_enabled, torch.set_warn_always)
-put_back_after(autocast_depth, undo_autocast)
-put_back_after(lambda: dict(vars(torch._guards._TLS)), _set_contexts)
+restore_after_tracing(torch._C._is_fwd_grad_enabled, torch._C._set_fwd_grad_enabled)
+restore_after_tracing(_saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
+restore_after_tracing(torch.is_warn_always_enabled, torch.set_warn_always)
+restore_after_tracing(autocast_depth, undo_autocast)
+restore_after_tracing(lambda: dict(vars(torch._guards._TLS)), _set_contexts)
 _put_back_settings(_SETTINGS)
-put_back_after(lambda: None, lambda _: forget_answers())
+restore_after_tracing(lambda: None, lambda _: forget_answers())

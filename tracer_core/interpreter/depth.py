@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from tracer_core.host.as_found import put_back_attributes
+from tracer_core.host.process_state import restore_attributes_after_tracing
 
 MAX_DEPTH = 200
 """Calls inlined into one another, at most."""
@@ -23,7 +23,7 @@ class _Program(threading.local):
 _program = _Program()
 
 
-put_back_attributes(_program, "levels")
+restore_attributes_after_tracing(_program, "levels")
 
 
 def make_room_to_recurse() -> None:

@@ -15,7 +15,7 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.subgraph import Calls
 from tracer_core.guards import Guard, make
-from tracer_core.host.warned import noticed, take
+from tracer_core.host.noticed_warnings import noticed, take
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
@@ -49,12 +49,12 @@ class GraphEnds(Exception):
 class MustRestart(Exception):
     """The root instruction number `at` cannot be traced; trace again and end the graph before it.
 
-    `position` is how far the attempt came in the root's code, and `told` the answers that differed from plain
-    Python's (of `tracer_core.compiling.QUESTIONS`); both are filled in when the attempt has ended.
+    `position` is how far the attempt came in the root's code, and `compiling_check` the last of
+    `tracer_core.compiling.CHECKS` that returned True; both are filled in when the attempt has ended.
     """
 
     position = -1
-    told: str | None = None
+    compiling_check: str | None = None
 
     def __init__(self, at: int, unsupported: Unsupported) -> None:
         super().__init__(str(unsupported))
@@ -167,8 +167,8 @@ class Interpreter(Operations):
         frame = Frame(target.code, target.globals, locals, cells, self.frame)
         if target.code.co_flags & CO_GENERATOR:
             of_manager = self.frame.globals is vars(contextlib)
-            made_at = self.root_steps - 1 if of_manager else -1
-            return LocalGeneratorObjectVariable(frame, target.name, made_at, function.names(self))
+            created_at = self.root_steps - 1 if of_manager else -1
+            return LocalGeneratorObjectVariable(frame, target.name, created_at, function.names(self))
         return self.run_frame(frame)
 
     def run_frame(self, frame: Frame) -> VariableTracker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from tracer_core.recording import schema
-from tracer_core.recording.words import node_text
+from tracer_core.recording.sentence_parts import node_text
 
 
 class RecordedGraph(schema.Graph, gc=False):

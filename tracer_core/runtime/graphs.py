@@ -12,7 +12,7 @@ from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 
 from tracer_core.errors import BackendError
 from tracer_core.host.global_state import PROPERTIES
-from tracer_core.host.signals import clear_frames, code_of, handlers_part, is_from_outside
+from tracer_core.host.signals import clear_frames, code_of, handlers_part, is_external_error
 from tracer_core.host.torch_state import autocast_depth, undo_autocast
 from tracer_core.runtime.tracebacks import Entry, traceback_of
 
@@ -103,7 +103,7 @@ def is_of_the_graph(error: BaseException) -> bool:
     if isinstance(error, BackendError):
         return False
     part = _hooks_part(error)
-    if part is None and not is_from_outside(error):
+    if part is None and not is_external_error(error):
         return True
     if error.__traceback__ is not None:
         error.__traceback__.tb_next = part or handlers_part(error)
@@ -138,7 +138,7 @@ class Places:
         outermost = error.__traceback__
         if outermost is None:
             return
-        if is_from_outside(error):
+        if is_external_error(error):
             outermost.tb_next = handlers_part(error)
             return
         calls = self._calls_of(outermost.tb_next)

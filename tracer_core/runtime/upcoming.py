@@ -33,7 +33,7 @@ _OVER_CONTAINERS = tuple(map(type, _started))
 Remade = tuple[Callable[..., Any], list[Any], list[Any]]
 
 
-class CannotTell(Exception):
+class NotReadable(Exception):
     """The iterator's next items depend on code that would have to run."""
 
 
@@ -44,7 +44,7 @@ class Copy:
     containers that they read and that may change.
 
     Raises:
-        CannotTell: it is of another kind, or something in it is.
+        NotReadable: it is of another kind, or something in it is.
         RuntimeError: what it iterates over has changed its size.
     """
 
@@ -59,11 +59,11 @@ class Copy:
             return known[1]
         how = _HOW.get(type(iterator))
         if how is None:
-            raise CannotTell(type(iterator).__name__)
+            raise NotReadable(type(iterator).__name__)
         try:
             make, args, state = how(self, iterator)
         except AttributeError:  # it looks for `iter` or `reversed` among the builtins
-            raise CannotTell(type(iterator).__name__) from None
+            raise NotReadable(type(iterator).__name__) from None
         made = make(*args)
         for each in state:
             made.__setstate__(each)
@@ -79,7 +79,7 @@ class Copy:
         elif type(value) in _VIEWS:
             self.tables.update((id(table), table) for table in gc.get_referents(value))
         elif type(value) not in _NUMBERS:
-            raise CannotTell(type(value).__name__)
+            raise NotReadable(type(value).__name__)
         return value
 
     # --- how each kind is copied --------------------------------------------------------
@@ -109,7 +109,7 @@ class Copy:
             return make, [], []
         waiting, *active = state[0]
         if type(waiting) not in _OVER_CONTAINERS:
-            raise CannotTell(type(waiting).__name__)
+            raise NotReadable(type(waiting).__name__)
         rest = iter([self._part(each) for each in self._copied(waiting)])
         return make, [], [(rest, *(self._copied(each) for each in active))]
 
@@ -123,7 +123,7 @@ _HOW: dict[type, Callable[[Copy, Any], Remade]] = {
     itertools.chain: Copy.chain,
 }
 
-TOLD = tuple(_HOW)
+READABLE = tuple(_HOW)
 """The types of iterators that can tell what is to come, unless there is one of another type in them."""
 
 
@@ -131,7 +131,7 @@ class Upcoming:
     """The items that `iterator` has yet to give, by number. Valid until it moves on.
 
     Raises:
-        CannotTell, RuntimeError: as `Copy` does; also where asking for an item raises.
+        NotReadable, RuntimeError: as `Copy` does; also where asking for an item raises.
     """
 
     def __init__(self, iterator: Any) -> None:
@@ -144,14 +144,14 @@ class Upcoming:
         """Return whether there is an item of this number."""
         while len(self._seen) <= index:
             if self._raised is not None:
-                raise CannotTell(self._raised)
+                raise NotReadable(self._raised)
             try:
                 self._seen.append(next(self.copy.made))
             except StopIteration:
                 return False
             except Exception as error:  # noqa: BLE001
                 self._raised = type(error).__name__
-                raise CannotTell(self._raised) from None
+                raise NotReadable(self._raised) from None
         return True
 
     def __getitem__(self, index: int) -> Any:

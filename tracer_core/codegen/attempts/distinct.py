@@ -11,7 +11,7 @@ from tracer_core.guards import make
 from tracer_core.sources import ById, ConvertedSource
 from tracer_core.variables.core.trace_state import TraceState
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.iterators.external import OutsideIterator
+from tracer_core.variables.iterators.external import ExternalIterator
 
 
 def guard_distinct(trace: TraceState) -> None:
@@ -24,29 +24,29 @@ def guard_distinct(trace: TraceState) -> None:
         sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
         if len(sources) > 1:
             at = next(at for t, at in trace.side_effects.changed_at.items() if t.python_type() is cls)
-            trace.output.guard(make.not_duplicate(sources).asked_at(at))
+            trace.output.guard(make.not_duplicate(sources).installed_at(at))
     for table, where in trace.identity_tables:
         for sources in table.told_apart():
             if len(sources) > 1:
-                trace.output.guard(make.not_duplicate(sources).asked_at(where))
-    moved = [t for t in trace.side_effects.changed if isinstance(t, OutsideIterator)]
+                trace.output.guard(make.not_duplicate(sources).installed_at(where))
+    moved = [t for t in trace.side_effects.changed if isinstance(t, ExternalIterator)]
     for iterator in moved:
         _guard_apart(trace, iterator)
 
 
-def _guard_apart(trace: TraceState, iterator: OutsideIterator) -> None:
+def _guard_apart(trace: TraceState, iterator: ExternalIterator) -> None:
     """Guard that an iterator that moved shares nothing with others, and no container that was mutated."""
     others = []
     for other in trace.side_effects.changed:
         if other.source is None or other is iterator or isinstance(other, CellVariable):
             continue
-        if isinstance(other, OutsideIterator):
+        if isinstance(other, ExternalIterator):
             others.append(other.source)
         elif not iterator.looks_into(trace.real_value(other)):
             others.append(other.source)
     if others:
         at = trace.side_effects.changed_at[iterator]
-        trace.output.guard(make.apart(iterator.at, others).asked_at(at))
+        trace.output.guard(make.apart(iterator.at, others).installed_at(at))
 
 
 def history_that_spreads(output: OutputGraph) -> Unsupported | None:

@@ -12,7 +12,7 @@ from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import SizeSource
 
 
-def tell_fixed(output: OutputGraph) -> None:
+def report_fixed_marks(output: OutputGraph) -> None:
     """Tell the observer and warn, at the line that fixed it, of each marked size that has one value.
 
     Raises:

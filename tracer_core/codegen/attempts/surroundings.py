@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Iterator
 
-from tracer_core.host.as_found import put_back_after, put_back_attributes
+from tracer_core.host.process_state import restore_after_tracing, restore_attributes_after_tracing
 
 
 @contextlib.contextmanager
@@ -39,12 +39,12 @@ def _take_back(put_aside: bool) -> None:
         _collector.put_aside = False
 
 
-put_back_after(lambda: _collector.put_aside, _take_back)
+restore_after_tracing(lambda: _collector.put_aside, _take_back)
 
 
 _TORCHS_LOGS = list(map(logging.getLogger, ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")))
 for _log in _TORCHS_LOGS:
-    put_back_attributes(_log, "disabled")
+    restore_attributes_after_tracing(_log, "disabled")
 
 
 def turn_torchs_logs_off() -> None:

@@ -8,7 +8,7 @@ import torch
 
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction
 from tracer_core.codegen import effects
-from tracer_core.codegen.emit.emitter import Emitter, refuse_classes_made
+from tracer_core.codegen.emit.emitter import Emitter, refuse_created_classes
 from tracer_core.codegen.emit.names import OUTPUTS, manager_of
 from tracer_core.codegen.graph_call.draws import draw_all, giving_back, keep_states, temporaries
 from tracer_core.codegen.graph_call.graph import GraphCall
@@ -68,7 +68,7 @@ class FrameEnd:
         self.cells = {name: cell for name, cell in own.items() if name in cells or cell in held}
         # The variables for the state before the graph, and for the draws.
         self.kept: list[str] = []
-        refuse_classes_made(alive)
+        refuse_created_classes(alive)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
         for tracker in outputs:
@@ -120,7 +120,7 @@ class FrameEnd:
             for name in kept:
                 code.delete_local(name)
 
-        return recovery_code(otherwise, put_back, None if graph is None else graph.blame.tell)
+        return recovery_code(otherwise, put_back, None if graph is None else graph.blame.report)
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""

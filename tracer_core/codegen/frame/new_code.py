@@ -8,7 +8,7 @@ from types import CodeType
 from tracer_core.bytecode import Instruction, Program, assemble, bind_methods, body_of, is_terminal, prologue
 from tracer_core.codegen.emit.constants import with_hashable_constants
 from tracer_core.codegen.frame.end import FrameEnd
-from tracer_core.codegen.frame.going_on import call_resume, leaving_out_this_frame
+from tracer_core.codegen.frame.resume_call import call_resume, reraise_without_this_frame
 from tracer_core.codegen.graph_call.graph import GraphCall
 from tracer_core.codegen.resume.functions import Resume, resume_of
 from tracer_core.variables.functions.frames import Frame
@@ -73,7 +73,7 @@ def _go_on_after(
     instructions = end.root.decoded.instructions
     broken = instructions[position]
     copy = moved[broken]
-    leave_out = leaving_out_this_frame()
+    leave_out = reraise_without_this_frame()
     body.instructions.extend(leave_out)
     if not is_terminal(broken.op):
         stub, resume = call_resume(end, instructions[position + 1], broken, False, leave_out)

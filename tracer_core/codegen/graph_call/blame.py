@@ -54,7 +54,7 @@ class Blame:
         """The back end's result for the graph: where it is the graph itself, there is nothing to find out."""
         self._is_the_graph = getattr(function, "__code__", None) is self._forward.__code__
 
-    def tell(self, error: BaseException) -> None:
+    def report(self, error: BaseException) -> None:
         """Warn, and tell the observer, if the graph as it is does not raise where the compiled one raised `error`.
         The person is warned once for a function, the observer told once for a graph."""
         watching = observers.current()

@@ -98,16 +98,16 @@ def _on_other_devices(node: torch.fx.Node) -> bool:
 def recovery_code(
     otherwise: Instruction,
     put_back: Callable[[CodeBuilder], None],
-    tell: Callable[[BaseException], None] | None,
+    report: Callable[[BaseException], None] | None,
 ) -> list[Instruction]:
     """Return the handler of the graph's exception: for an ordinary one, `put_back` writes what is done about what the
-    graph has changed, `tell` is called with it, and plain Python runs instead."""
+    graph has changed, `report` is called with it, and plain Python runs instead."""
     code, again = CodeBuilder(), make("RERAISE", 0)
     code.call_with_top(is_of_the_graph)
     code.emit("POP_JUMP_IF_FALSE", target=again)
     put_back(code)
-    if tell is not None:
-        code.call_with_top(tell)
+    if report is not None:
+        code.call_with_top(report)
         code.pop()
     code.pop()
     code.emit("JUMP", target=otherwise)

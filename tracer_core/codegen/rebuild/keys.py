@@ -7,10 +7,10 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import VariableTracker
-from tracer_core.variables.core.keys import asked
+from tracer_core.variables.core.keys import keys_with_code
 
 
-class MustAskAgain(Exception):
+class KeysRunCode(Exception):
     """Keys with code of their own would run it again when their dict is filled; Python must put them in: the trace
     ends before the root instruction number `root_step`."""
 
@@ -24,9 +24,9 @@ def check_keys(keys: Mapping[Any, Any]) -> None:
     """Check that filling a dict or set with `keys` runs no code of the program.
 
     Raises:
-        MustAskAgain: it would.
+        KeysRunCode: it would.
     """
-    asking = [each for key in keys for each in asked(key)]
+    asking = [each for key in keys for each in keys_with_code(key)]
     if asking:
-        latest = max(asking, key=lambda each: each.made_at)
-        raise MustAskAgain(latest.made_at, latest.of)
+        latest = max(asking, key=lambda each: each.needed_at)
+        raise KeysRunCode(latest.needed_at, latest.of)

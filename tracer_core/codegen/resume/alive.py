@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, pops
-from tracer_core.codegen.resume.functions import asks_first_argument, looks_at_namespace
+from tracer_core.codegen.resume.functions import looks_at_namespace, needs_first_argument
 from tracer_core.sources import LocalSource
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL, ConstantVariable
@@ -33,7 +33,7 @@ def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTrac
 def alive_at(root: Frame, position: int) -> frozenset[str]:
     """Return the locals that may still be read from the instruction at `position` on."""
     alive = alive_before(root, root.decoded.instructions[position])
-    return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
+    return alive | {root.code.co_varnames[0]} if needs_first_argument(root.code) else alive
 
 
 _LOOKS_AT_STACK = frozenset({"_getframe", "currentframe", "extract_stack", "getouterframes", "stacklevel"})

@@ -48,7 +48,7 @@ def _is_box(tracker: VariableTracker) -> bool:
     return isinstance(tracker.source, LocalSource) and tracker.source.local.startswith(BOX)
 
 
-def let_go(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
+def delete_dropped(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
     """Return the box whose content the frame was handed and may have let go of in the trace, unseen; None if there is
     none. `alive` are the values that live on."""
     boxes = boxes_of(root.code)

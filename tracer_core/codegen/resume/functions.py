@@ -41,8 +41,8 @@ class Point:
     all others, as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit
     of a `with` block belongs (the argument there is the manager, to be entered), `remade` the same where the argument
     creates the manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the
-    depths of such items. `dropped` means that the POP_TOP before `at` has been done. `told_plainly` says that what
-    comes before `at` was told that it is not being compiled, as what comes after it must be. `line` is that of the
+    depths of such items. `dropped` means that the POP_TOP before `at` has been done. `reports_eager` says that
+    `is_compiling()` returned False before `at`, so that it does after it. `line` is that of the
     break: breaks of two lines that lead to one point have two resume functions, so that each is named by its line."""
 
     at: int
@@ -56,7 +56,7 @@ class Point:
     boxed: tuple[str, ...] = ()
     boxed_items: tuple[int, ...] = ()
     dropped: bool = False
-    told_plainly: bool = False
+    reports_eager: bool = False
     line: int = 0
 
     def parameters(self) -> list[str]:
@@ -211,7 +211,7 @@ def _original_died(key: int, known: dict[Point, Resume]) -> None:
             forget_code(resume.code)
 
 
-def asks_first_argument(code: CodeType) -> bool:
+def needs_first_argument(code: CodeType) -> bool:
     """Return whether the code may call `super()` without arguments."""
     return "__class__" in code.co_freevars and "super" in code.co_names and code.co_argcount > 0
 

@@ -28,7 +28,7 @@ from tracer_core.class_origins import is_of_library, may_change, takes_writes
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
-from tracer_core.host.as_found import put_back_attributes
+from tracer_core.host.process_state import restore_attributes_after_tracing
 from tracer_core.names.code import function_name
 
 ABSENT: Any = object()
@@ -127,7 +127,7 @@ class _Active(threading.local):
 
 
 _active = _Active()
-put_back_attributes(_active, "reads")
+restore_attributes_after_tracing(_active, "reads")
 
 _TYPES = (type, complex, float, int, str, bytes, list, dict, set)
 SPECIAL_METHODS = frozenset(name for cls in _TYPES for name in dir(cls) if name.startswith("__")).union(
@@ -270,7 +270,7 @@ def _text(value: Any) -> str:
 
 
 @kind("LIBRARIES", rank=95)
-class LibrariesAsTheyWere(Kind):
+class UnpatchedLibraries(Kind):
     """`expected` is a `Libraries`, which is the value itself."""
 
     verbs = ("was", "")

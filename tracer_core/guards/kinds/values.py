@@ -102,7 +102,7 @@ class Length(Kind):
 
 
 @kind("UPCOMING", rank=1)
-class HowManyUpcoming(Kind):
+class UpcomingCount(Kind):
     """The items that an iterator has yet to give: `expected` is a number, and whether there are more than that."""
 
     verbs = ("were", "are")

@@ -110,7 +110,7 @@ def _made(tx: Tracing, make: Callable[[], Any]) -> VariableTracker:
         raise
     except Exception as error:  # noqa: BLE001 - raised in the traced program
         raise_real(tx, error)
-    overlay.note_made(tx, made)
+    overlay.note_created(tx, made)
     return tx.constant(made)
 
 

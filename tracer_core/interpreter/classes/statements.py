@@ -163,7 +163,7 @@ def create(
         raise_real(tx, error)
     for key, stands_for in late.items():
         type.__setattr__(made, key, stands_for)
-    overlay.note_made(tx, made)
+    overlay.note_created(tx, made)
     tracker: VariableTracker = tx.constant(made)
     if isinstance(cell, CellVariable):
         cell.store(tx, tracker)

@@ -43,7 +43,7 @@ class VariableBuilder:
         return known if known is not None else LazyVariableTracker(value, source, self._look_at)
 
     def _look_at(self, lazy: LazyVariableTracker) -> VariableTracker:
-        self.tx.trace.looked_at.append(lazy)
+        self.tx.trace.realized.append(lazy)
         assert lazy.source is not None
         return self(lazy.real, lazy.source)
 

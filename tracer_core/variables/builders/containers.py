@@ -38,7 +38,7 @@ from tracer_core.variables.containers.sequences import (
 )
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.keys import key_from_outside
+from tracer_core.variables.core.keys import external_key
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.objects.nn_module import member_source
 
@@ -93,7 +93,7 @@ def _entries(
             at: Source = member_source(source, key) or GetItemSource(source, key)
         else:
             key_tracker = build(key, DictKeySource(source, index))
-            key_from_outside(build.tx, key_tracker)
+            external_key(build.tx, key_tracker)
             at = DictValueSource(source, index)
         entries.append((key_tracker, build.lazy(item, at)))
     return entries

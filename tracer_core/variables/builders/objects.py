@@ -34,10 +34,10 @@ from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import NamedTupleVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.keys import key_from_outside
+from tracer_core.variables.core.keys import external_key
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.cells import cell_from_outside
+from tracer_core.variables.functions.cells import external_cell
 from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, ListPart, SetPart, base_of
 from tracer_core.variables.objects.classes import TorchInGraphFunctionVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
@@ -74,7 +74,7 @@ def _bare_object(build: VariableBuilder, value: object, source: Source) -> Varia
 @builds(types.CellType)
 def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, types.CellType))
-    return cell_from_outside(build.tx, value, source)
+    return external_cell(build.tx, value, source)
 
 
 @builds(BaseException, subclasses=True)
@@ -162,7 +162,7 @@ def _raw_entries(
     for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
         literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key))
         at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
-        key_from_outside(build.tx, at)
+        external_key(build.tx, at)
         entries.append((at, build.lazy(item, DictValueSource(source, index))))
     return entries
 

@@ -23,7 +23,7 @@ from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import getter, handles, method
 from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.functions.signatures_in_c import raise_signature
+from tracer_core.variables.functions.builtin_signatures import raise_signature
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.all_items import fast_sequence
 

@@ -17,7 +17,7 @@ from tracer_core.variables.containers.sequences import ListVariable, TupleVariab
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
-from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, specialized
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, own_method, static_lookup
@@ -107,7 +107,7 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
             return formatted(tx, part, spec)
     if isinstance(value, TensorVariable):
         raise needs_data(value, "__format__")
-    value = settled(tx, value)
+    value = specialized(tx, value)
     if not spec:
         text = tx.text_of(value, "__str__")
         if text is not None:

@@ -12,7 +12,7 @@ from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.containers.sequences import tuple_of
 from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.core.keys import AskedKey, key_of
+from tracer_core.variables.core.keys import KeyWithCode, key_of
 
 
 class ConstDictVariable(VariableTracker):
@@ -317,7 +317,7 @@ class SetVariable(VariableTracker):
         as_it_came = self.source is not None and self not in tx.trace.side_effects.changed
         if len(self._items) <= 1 or as_it_came:
             return self.keys()
-        if any(isinstance(key, AskedKey) for key in self._items):
+        if any(isinstance(key, KeyWithCode) for key in self._items):
             return self._by_hash()
         try:
             by_value = {item.realize().value(): item for item in self._items.values()}

@@ -16,7 +16,7 @@ def runs_as_plain(tx: Tracing) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
-def is_unheeded(tx: Tracing, function: Any) -> bool:
+def ignores_graph_break(tx: Tracing, function: Any) -> bool:
     """Return whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
     named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
     return named and runs_as_plain(tx)

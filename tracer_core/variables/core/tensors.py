@@ -127,7 +127,7 @@ class SymNodeVariable(InGraphVariable):
         return to(self._fake)
 
 
-def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+def specialized(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     """Specialize a symbolic number to its present value; return others as they are."""
     tracker = tracker.realize()
     if isinstance(tracker, SymNodeVariable):

@@ -29,8 +29,8 @@ class TraceMark:
 
     output: OutputMark
     lengths: Lengths
-    looked_at: int
-    told: str | None
+    realized: int
+    compiling_check: str | None
     journal: JournalMark
     overlay: dict[type, dict[str, Any]]
 
@@ -50,7 +50,7 @@ class TraceState:
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
         # Values that were read, in this order.
-        self.looked_at: list[LazyVariableTracker] = []
+        self.realized: list[LazyVariableTracker] = []
         # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
         # node is the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, TensorVariable] = {}
@@ -70,9 +70,9 @@ class TraceState:
         self.draws: list[Draw] = []
         # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
         self.check_steps: list[int] = []
-        # Whether the program is told that it is not being compiled; the last question that it was told otherwise on.
-        self.told_plainly = False
-        self.told: str | None = None
+        # Whether `is_compiling()` and its like return False, as in plain Python; the last of them that returned True.
+        self.reports_eager = False
+        self.compiling_check: str | None = None
 
     def real_value(self, tracker: VariableTracker) -> Any:
         """Return the real object of an external value's tracker."""
@@ -136,8 +136,8 @@ class TraceState:
         return TraceMark(
             self.output.mark(),
             lengths_of(self._tables()),
-            len(self.looked_at),
-            self.told,
+            len(self.realized),
+            self.compiling_check,
             self.journal.mark(),
             {cls: dict(written) for cls, written in self.overlay.items()},
         )
@@ -150,11 +150,11 @@ class TraceState:
     def roll_back(self, mark: TraceMark) -> None:
         """Be as at the mark. What was looked at since was not looked at; what was changed is as it was."""
         self.journal.roll_back(mark.journal)
-        for lazy in self.looked_at[mark.looked_at :]:
+        for lazy in self.realized[mark.realized :]:
             lazy.realized = None
-        del self.looked_at[mark.looked_at :]
+        del self.realized[mark.realized :]
         cut_back(self._tables(), mark.lengths)
         self.overlay.clear()
         self.overlay.update(mark.overlay)
-        self.told = mark.told
+        self.compiling_check = mark.compiling_check
         self.output.roll_back(mark.output)

@@ -11,8 +11,8 @@ from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
-from tracer_core.variables.containers.kept_in_c import raise_not_there
 from tracer_core.variables.containers.sequences import TupleVariable
+from tracer_core.variables.containers.slots import raise_not_there
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 

@@ -45,7 +45,7 @@ class CellVariable(VariableTracker):
         return None
 
 
-def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
+def external_cell(tx: Tracing, cell: Any, source: Source) -> CellVariable:
     """Return the tracker of an existing cell; the same cell met twice gives the same tracker."""
     known = tx.trace.trackers_by_object.get(id(cell))
     if isinstance(known, CellVariable):

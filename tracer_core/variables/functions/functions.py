@@ -23,14 +23,14 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.containers.kept_in_c import raise_not_there
+from tracer_core.variables.containers.slots import raise_not_there
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.constant import DELETED, ConstantVariable
-from tracer_core.variables.core.plain_packages import is_unheeded
+from tracer_core.variables.core.plain_packages import ignores_graph_break
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.functions.cells import CellVariable, cell_from_outside
+from tracer_core.variables.functions.cells import CellVariable, external_cell
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.functions.replayed import is_not_logged, replay_skipped
+from tracer_core.variables.functions.replayed_calls import is_not_logged, replay_skipped
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class UserFunctionVariable(BaseUserFunctionVariable):
             for name, value in (function.__kwdefaults__ or {}).items()
         }
         closure = [
-            cell_from_outside(tx, cell, ClosureSource(source, i)) for i, cell in enumerate(function.__closure__ or ())
+            external_cell(tx, cell, ClosureSource(source, i)) for i, cell in enumerate(function.__closure__ or ())
         ]
         return InlineTarget(
             function.__code__,
@@ -238,7 +238,7 @@ class SkipFunctionVariable(VariableTracker):
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed
-        if is_unheeded(tx, self.function):
+        if ignores_graph_break(tx, self.function):
             return ConstantVariable(None)
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)
 

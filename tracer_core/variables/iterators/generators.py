@@ -20,11 +20,11 @@ from tracer_core.variables.objects.classes import ClassVariable
 class LocalGeneratorObjectVariable(IteratorVariable):
     """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
 
-    __slots__ = ("finished", "frame", "made_at", "name", "names", "root_step", "running", "started")
+    __slots__ = ("created_at", "finished", "frame", "name", "names", "root_step", "running", "started")
     kind = "generator"
 
     def __init__(
-        self, frame: Frame, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
+        self, frame: Frame, name: str, created_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
     ) -> None:
         super().__init__()
         self.frame = frame
@@ -32,7 +32,7 @@ class LocalGeneratorObjectVariable(IteratorVariable):
         self.names = names
         # The root frame's instructions, by number, that created it for a context manager (else -1) and that started
         # it.
-        self.made_at = made_at
+        self.created_at = created_at
         self.root_step = -1
         self.name = name
         self.started = False

@@ -23,7 +23,7 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NULL
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.cells import cell_from_outside
+from tracer_core.variables.functions.cells import external_cell
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.external import OpaqueIterator
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
@@ -87,7 +87,7 @@ def _cell_label(name: str, generator: Source) -> Label:
 
 
 @builds(types.GeneratorType)
-def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+def external_generator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     tx = build.tx
     tx.guard(make.type_is(source, types.GeneratorType))
     known, frame = _waits.get(id(value.gi_code)), value.gi_frame
@@ -109,7 +109,7 @@ def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -
     labels = [replace(item, given=f"{item.given} in {source.atom}") for item in items]
     in_cells = GetItemSource(places, CELLS, Label(f"the cells of {source.atom}"))
     cells = {
-        name: cell_from_outside(tx, cell, GetItemSource(in_cells, position, _cell_label(name, source)))
+        name: external_cell(tx, cell, GetItemSource(in_cells, position, _cell_label(name, source)))
         for position, (name, cell) in enumerate(zip(waits.cells, held[CELLS], strict=True))
     }
     waiting = Frame(code, frame.f_globals, {name: local(name) for name in waits.variables}, cells, tx.frame)

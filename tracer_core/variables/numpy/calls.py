@@ -15,7 +15,7 @@ from tracer_core.graph.numpy_warnings import gathering
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, specialized
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyVariable,
@@ -221,7 +221,7 @@ def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
         cls = ListVariable if tracker.python_type() is list else TupleVariable
         return cls([_ready(tx, name, item) for item in tracker.items])
     if isinstance(tracker, SymNodeVariable):
-        return settled(tx, tracker)
+        return specialized(tx, tracker)
     if isinstance(tracker, (NumpyVariable, ConstantVariable)):
         return tracker
     if isinstance(tracker, ClassVariable) and isinstance(tracker.known, type) and _is_dtype(tracker.known):

@@ -23,7 +23,7 @@ from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, getter, handles, method
-from tracer_core.variables.core.tensors import TensorVariable, settled, wrap_number
+from tracer_core.variables.core.tensors import TensorVariable, specialized, wrap_number
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyScalarVariable,
@@ -201,7 +201,7 @@ for _applied in OPERATORS_IN_PLACE:
 
 @handles(operator.getitem, NumpyVariable)
 def get_item(tx: Tracing, self: NumpyVariable, key: VariableTracker) -> VariableTracker:
-    key = settled(tx, key)
+    key = specialized(tx, key)
     if type(constant_or(key, None)) is int and self.shadow.ndim:
         _raise_where_not_there(tx, self, key.value())
     return numpy_operation(tx, "operator", "getitem", operator.getitem, [self, key], {})

@@ -88,7 +88,7 @@ def _fold_class(
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
     if isinstance(value, type):
-        overlay.note_made(tx, value)  # Enum("Name", "A B")
+        overlay.note_created(tx, value)  # Enum("Name", "A B")
     return tx.constant(value)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.host.as_found import put_back_attributes
+from tracer_core.host.process_state import restore_attributes_after_tracing
 from tracer_core.variables.core.base import Tracing, next_uid
 
 Overlay = dict[type, dict[str, Any]]
@@ -28,7 +28,7 @@ ABSENT = object()
 
 
 @dataclass(slots=True)
-class MadeClass:
+class CreatedClass:
     """A class that the trace made, and the number of the root frame's instruction at which it did. Its `uid` says
     which trackers were created before it."""
 
@@ -41,19 +41,19 @@ class MadeClass:
 #: all empty outside of one.
 current: Overlay = {}
 placeholders: dict[int, tuple[Any, Any]] = {}
-made: dict[type, MadeClass] = {}
+made: dict[type, CreatedClass] = {}
 #: Whether classes that attempts have created still stand among the subclasses of the program's.
 lingering = False
 
-put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
+restore_attributes_after_tracing(sys.modules[__name__], "current", "placeholders", "made")
 
 
-def note_made(tx: Tracing, cls: type) -> None:
+def note_created(tx: Tracing, cls: type) -> None:
     """The instruction at hand has made the class, which exists for the trace alone."""
     if cls not in made:
         tx.trace.journal.on_roll_back(lambda: tx.trace.libraries.made.discard(cls))
         tx.trace.journal.on_roll_back(lambda: _forget(cls))
-    made[cls] = MadeClass(cls, tx.root_step, next_uid())
+    made[cls] = CreatedClass(cls, tx.root_step, next_uid())
     tx.trace.libraries.made.add(cls)
 
 
@@ -74,12 +74,12 @@ def _forget(cls: type) -> None:
     lingering |= not _leave_bases(cls)
 
 
-def made_for(value: Any) -> MadeClass | None:
+def find_created(value: Any) -> CreatedClass | None:
     """Return the class created in the trace that `value` is, or is an instance of, or contains."""
     if isinstance(value, ALIASES):
-        return made_for((value.__origin__, *value.__args__))
+        return find_created((value.__origin__, *value.__args__))
     if isinstance(value, (tuple, frozenset)):
-        within = next(filter(None, map(made_for, value)), None)
+        within = next(filter(None, map(find_created, value)), None)
         return within or made.get(type(value))
     return made.get(value) if isinstance(value, type) else made.get(type(value))
 

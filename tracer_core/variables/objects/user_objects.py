@@ -15,10 +15,10 @@ from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, 
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.containers.kept_in_c import is_kept_in_c, is_slot, raise_not_there
+from tracer_core.variables.containers.slots import is_kept_in_c, is_slot, raise_not_there
 from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.core.keys import AskedKey, key_of
+from tracer_core.variables.core.keys import KeyWithCode, key_of
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
@@ -93,7 +93,7 @@ class UserDefinedObjectVariable(VariableTracker):
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
         # The key it was last looked up by in a dict, for classes with a hash of their own.
-        self.asked_key: AskedKey | None = None
+        self.asked_key: KeyWithCode | None = None
         # For classes that inherit from a builtin type: that part of it (see `parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
@@ -129,10 +129,10 @@ class UserDefinedObjectVariable(VariableTracker):
             return self._asked_key(tx)
         return ByIdentity(self)
 
-    def _asked_key(self, tx: Tracing | None) -> AskedKey:
+    def _asked_key(self, tx: Tracing | None) -> KeyWithCode:
         """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
         if tx is not None:
-            key = AskedKey(tx, self)
+            key = KeyWithCode(tx, self)
             tx.trace.journal.save(self)
             self.asked_key = key
         if self.asked_key is None:

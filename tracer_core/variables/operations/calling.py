@@ -23,12 +23,12 @@ from tracer_core.variables.containers.sequences import ListVariable, SequenceVar
 from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handlers_for, looks_at_arguments, matches, method_for
-from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, settled
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.builtin_signatures import fits, raise_signature, refuses
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.functions.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.iterators.stand_ins import call_stand_in
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.builtin_parts import asks_the_class, init_part
@@ -165,7 +165,7 @@ def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
     items = [item.realize() for item in arg.items]
     if not any(isinstance(item, SymNodeVariable) for item in items):
         return arg
-    return type(arg)([settled(tx, item) for item in items])
+    return type(arg)([specialized(tx, item) for item in items])
 
 
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
@@ -207,7 +207,7 @@ def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwa
     symbolic = getattr(torch, f"_sym_{known.__name__}", None)
     if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
         return call_in_graph(tx, "call_function", symbolic, args, kwargs)
-    return call_known(tx, function, [settled(tx, arg) for arg in args], kwargs)
+    return call_known(tx, function, [specialized(tx, arg) for arg in args], kwargs)
 
 
 def _in_answers(known: Any) -> bool:
@@ -314,7 +314,7 @@ def _method_of_symbol(
         if not same_family(obj, args[0]):
             return NOT_IMPLEMENTED
         return call_in_graph(tx, "call_function", function, [obj, *args], kwargs)
-    return call_method(tx, settled(tx, obj), name, args, kwargs)
+    return call_method(tx, specialized(tx, obj), name, args, kwargs)
 
 
 def _method_by_folding(

@@ -27,7 +27,7 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     _guard_distinct(tx, a, b)
     if _both_given(a, b):
         assert a.source is not None and b.source is not None
-        return _given_as_one(tx, a.source, b.source)
+        return _is_one_argument(tx, a.source, b.source)
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
         return _same_in_graph(tx, a, b)
     if isinstance(a, BaseUserFunctionVariable) and isinstance(b, BaseUserFunctionVariable):
@@ -57,7 +57,7 @@ def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     if any(isinstance(each.source, DrawnSource) for each in (a, b)):
         raise Unsupported("identity", a=a.describe(), b=b.describe())
     if a.source is not None and b.source is not None:
-        return _given_as_one(tx, a.source, b.source)
+        return _is_one_argument(tx, a.source, b.source)
     if a.python_type() is int:
         x, y = (each.specialize(tx, int) if isinstance(each, SymNodeVariable) else each.value() for each in (a, b))
         if x != y or _is_one_for_all(x):
@@ -77,7 +77,7 @@ def _makes_a_number(tracker: VariableTracker) -> bool:
     return tracker.node is not None and tracker.node.target in _ARITHMETIC
 
 
-def _given_as_one(tx: Tracing, a: Source, b: Source) -> bool:
+def _is_one_argument(tx: Tracing, a: Source, b: Source) -> bool:
     """Return whether the same object is found at two sources: guarded to be so again."""
     one = tx.output.value_at(a) is tx.output.value_at(b)
     tx.guard(make.duplicate(b, a) if one else make.not_duplicate([a, b]))
@@ -104,7 +104,7 @@ def _same_container(a: VariableTracker, b: VariableTracker) -> bool:
     return a.python_type() is tuple and not a.parts() and not b.parts()
 
 
-def _came_in_as_one(a: VariableTracker, b: VariableTracker) -> bool:
+def _is_one_input(a: VariableTracker, b: VariableTracker) -> bool:
     """False for an object created in the trace; of two external places, only plain Python can tell."""
     if a.source is not None and b.source is not None:
         raise Unsupported("identity", a=a.describe(), b=b.describe())
@@ -120,14 +120,14 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     x, y = a.value(), b.value()
     if type(x) is torch.device:
         # Each question for a device makes another.
-        return _came_in_as_one(a, b)
+        return _is_one_input(a, b)
     equal = type(x) is type(y) and (x == y or (x != x and y != y))
     if type(x) not in _PLAIN or not equal or (a.source is None and b.source is None):
         return x is y
     if x is y and _is_one_for_all(x):
         return True
     if a.source is not None and b.source is not None:
-        return _given_as_one(tx, a.source, b.source)
+        return _is_one_argument(tx, a.source, b.source)
     if x is not y:
         # The other may be a constant of the code, which is one object, or be created anew at each call.
         raise Unsupported("identity", a=a.describe(), b=b.describe())

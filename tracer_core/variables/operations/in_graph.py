@@ -22,7 +22,7 @@ from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.plain_packages import runs_as_plain
-from tracer_core.variables.core.tensors import InGraphVariable, settled, unbacked
+from tracer_core.variables.core.tensors import InGraphVariable, specialized, unbacked
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_place import refuse_writes
@@ -146,7 +146,7 @@ def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> 
     are, which are guarded. None where tensors decide."""
     if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
         raise Unsupported("huge-constant", what="an integer that may be too large for a float")
-    fixed = [settled(tx, arg) for arg in args]
+    fixed = [specialized(tx, arg) for arg in args]
     result = fold(tx, node.target, fixed, {})
     if result is not None:
         node.graph.erase_node(node)

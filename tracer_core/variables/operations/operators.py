@@ -14,7 +14,7 @@ from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Ope
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
-from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, settled
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
@@ -116,7 +116,7 @@ def by_table(
         return None
     if not a.mutable and not b.mutable:
         if isinstance(a, ConstantVariable) or isinstance(b, ConstantVariable):
-            a, b = settled(tx, a), settled(tx, b)
+            a, b = specialized(tx, a), specialized(tx, b)
         return fold(tx, called or function, [a, b], {})
     return None
 

@@ -21,7 +21,7 @@ from tracer_core.variables.containers.sequences import ListVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
-from tracer_core.variables.core.tensors import SymNodeVariable, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, specialized
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyScalarVariable,
@@ -59,7 +59,7 @@ def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | 
 def before_the_graph(tx: Tracing, tracker: VariableTracker) -> tuple[VariableTracker, Any] | None:
     """`tracker` as something that the generated code has before it calls the graph, and an example of it: a constant,
     or an array of which nothing has been changed. None where it is neither."""
-    tracker = settled(tx, tracker)
+    tracker = specialized(tx, tracker)
     if tracker.is_constant():
         return tracker, tracker.value()
     if not isinstance(tracker, NumpyNdarrayVariable) or tx.output.fakes.written_since(tracker.tensor.fake, 0):
@@ -93,7 +93,7 @@ def _read(
     """`function(array, *args)`, called where the array is drawn: its source and an example. None where the array is
     not drawn, or has been changed."""
     source = _drawn_source(array)
-    args = [settled(tx, arg) if not _is_drawn(arg.realize()) else arg.realize() for arg in args]
+    args = [specialized(tx, arg) if not _is_drawn(arg.realize()) else arg.realize() for arg in args]
     if source is None or not all_constant(args) or tx.output.fakes.written_since(array.tensor.fake, 0):
         return None
     example = on_shadows(name, function, [array.shadow, *(arg.value() for arg in args)], {})

@@ -153,7 +153,7 @@ for _cls, _known in GRAPH_MANAGERS.items():
 
 
 @builds(*_MADE_IN_C)
-def from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+def external_manager(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     """There is nothing to it but its class, until it is entered."""
     build.tx.guard(make.type_is(source, type(value)))
     return build.register(value, UserDefinedObjectVariable(type(value), value, source))

@@ -14,7 +14,7 @@ from torch.nn import attention
 from torch.nn.attention import SDPBackend
 
 from tracer_core.guards import make
-from tracer_core.host.global_state import COMMANDS, PROPERTIES, QUESTIONS
+from tracer_core.host.global_state import GETTERS, PROPERTIES, SETTERS
 from tracer_core.sources import Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
@@ -69,9 +69,9 @@ def _command(function: Any, setting: str, called: Any = None) -> None:
     change.__qualname__ = f"torch_settings.command.{setting}"
 
 
-for _function, _setting in QUESTIONS.items():
+for _function, _setting in GETTERS.items():
     _question(_function, _setting)
-for _function, _setting in COMMANDS.items():
+for _function, _setting in SETTERS.items():
     _command(_function, _setting)
 # It tells torch's own compiler as well, as does what puts back the setting.
 _command(torch._C._set_deterministic_algorithms, "deterministic", torch.use_deterministic_algorithms)

@@ -8,13 +8,13 @@ from typing import Any
 
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.registry import getter, handles
-from tracer_core.variables.core.tensors import SymNodeVariable, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, specialized
 from tracer_core.variables.operations.folding import fold
 
 
 def _of_the_number(function: Any) -> None:
     def handler(tx: Tracing, number: SymNodeVariable, /, *rest: VariableTracker) -> VariableTracker | None:
-        return fold(tx, function, [settled(tx, each) for each in (number, *rest)], {})
+        return fold(tx, function, [specialized(tx, each) for each in (number, *rest)], {})
 
     handles(function, SymNodeVariable)(handler)
 
@@ -31,7 +31,7 @@ def remainder(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTr
     if all(each.python_type() in (int, float) for each in numbers) and any(
         each.python_type() is float for each in numbers
     ):
-        return fold(tx, operator.mod, [settled(tx, each) for each in numbers], {})
+        return fold(tx, operator.mod, [specialized(tx, each) for each in numbers], {})
     return None
 
 

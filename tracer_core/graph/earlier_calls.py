@@ -1,4 +1,4 @@
-"""Metadata of tensors in earlier calls of a code: which of its sizes and strides are the same at each call."""
+"""Compare a tensor's metadata with that of earlier calls: which sizes and strides are the same at each call."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class StrideOver:
     """The stride that leads over all of another dimension: its size times its stride."""
 
     dim: int
 
 
-Stride = int | Over
+Stride = int | StrideOver
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenMetadata:
     """Sizes and strides of a tensor. None where they differed between calls."""
 
     sizes: list[int | None]
@@ -32,15 +32,15 @@ class Seen:
         return [dim for dim, stride in enumerate(self.strides) if stride is None]
 
 
-def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequence[int]) -> Seen | None:
+def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequence[int]) -> SeenMetadata | None:
     """Add what the tensor called `name` is like now to the history of the code.
 
     Returns:
         The metadata common to all calls, or None where not even the number of dimensions was the same.
     """
-    now = Seen(list(sizes), list(relative(sizes, strides, over_one=False)))
+    now = SeenMetadata(list(sizes), list(relative(sizes, strides, over_one=False)))
     before = history.setdefault(name, now)
-    if not isinstance(before, Seen) or len(before.sizes) != len(sizes):
+    if not isinstance(before, SeenMetadata) or len(before.sizes) != len(sizes):
         history[name] = None
         return None
     if before is not now:
@@ -53,11 +53,11 @@ def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) ->
     """Each stride as that over another dimension, where it is one, so that it is the same while sizes vary. That over
     a dimension of size 1 counts where `over_one`."""
     result: list[Stride] = list(strides)
-    over: dict[int, Over] = {}
+    over: dict[int, StrideOver] = {}
     for dim in inside_out(sizes, strides):
         result[dim] = over.get(strides[dim], strides[dim])
         if strides[dim] != 0 and (over_one or sizes[dim] != 1):
-            over.setdefault(sizes[dim] * strides[dim], Over(dim))
+            over.setdefault(sizes[dim] * strides[dim], StrideOver(dim))
     return result
 
 

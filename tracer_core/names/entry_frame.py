@@ -1,4 +1,4 @@
-"""How the frame that starts now was called: by a user's call of a compiled object, or from anywhere else."""
+"""Tell the frame that a user's call of a compiled object starts from all other frames."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from types import FrameType
 
 from tracer_core.names.code import is_module_call
 
-_LOOKING = ("tracer_core.frame_eval.hook", "tracer_core.frame_eval.convert", "tracer_core.observer")
+_OURS = ("tracer_core.frame_eval.hook", "tracer_core.frame_eval.convert", "tracer_core.observer")
 
 
-def is_what_was_compiled(looking: str) -> bool:
+def is_entry_frame(caller: str) -> bool:
     """Return whether the frame that starts is what a person compiled, and not something that it calls, or that the
-    collector or a library's bookkeeping runs. `looking` is the calling module."""
+    collector or a library's bookkeeping runs. `caller` is the calling module."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and (_module(frame) in (looking, *_LOOKING) or is_module_call(frame.f_code)):
+    while frame is not None and (_module(frame) in (caller, *_OURS) or is_module_call(frame.f_code)):
         frame = frame.f_back
     return frame is not None and _module(frame) == "tracer_core.frame_eval.api" and frame.f_code.co_name == "switched"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tracer_core.host.as_found import put_back_after
+from tracer_core.host.process_state import restore_after_tracing
 
 
 def hide_fakes() -> None:
@@ -19,4 +19,4 @@ def _record_again(recorded: bool) -> None:
         torch._C._autograd._enable_record_function(True)
 
 
-put_back_after(torch._C._autograd._profiler_enabled, _record_again)
+restore_after_tracing(torch._C._autograd._profiler_enabled, _record_again)

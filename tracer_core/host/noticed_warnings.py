@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from tracer_core.host.as_found import put_back_after, put_back_attributes
+from tracer_core.host.process_state import restore_after_tracing, restore_attributes_after_tracing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ class _Now(threading.local):
 
 
 _now = _Now()
-put_back_attributes(_now, "program")
+restore_attributes_after_tracing(_now, "program")
 noticed: list[str] = []
 """The warnings noticed since they were last taken. (Frames are traced by one thread at a time.)"""
 _patterns: Any = getattr(re, "_cache", {})
@@ -98,7 +98,7 @@ def _matches(pattern: re.Pattern[str] | str | None, text: str) -> bool:
 
 
 class Noticing:
-    """Inside, warnings are noticed that what we call for code in the module `program` gives."""
+    """Notice the warnings given by calls that the trace makes for code in the module `program`."""
 
     __slots__ = ("_before", "_filters", "_program")
 
@@ -129,11 +129,11 @@ def _take_out(filters: Any) -> None:
         del filters[position]
 
 
-put_back_after(lambda: warnings.filters, _take_out)
+restore_after_tracing(lambda: warnings.filters, _take_out)
 
 
 class WarningAlways:
-    """Inside, torch gives also those warnings that it gives once, and does not count them as given."""
+    """Have torch give its once-only warnings every time, without counting them as given."""
 
     __slots__ = ("_before",)
 
@@ -147,15 +147,15 @@ class WarningAlways:
         torch.set_warn_always(self._before)
 
 
-def passed_by(function: F) -> F:
-    """Decorates a Python function: `stacklevel=` of `warnings` and `logging` does not count its frames. Both pass by
+def hidden_from_stacklevel(function: F) -> F:
+    """Decorate a Python function whose frames `stacklevel=` of `warnings` and `logging` is not to count. Both skip
     those of the import machinery, which they know by words in the name of the file (CPython 3.11, `is_internal_frame`
     of `Python/_warnings.c` and of `logging`)."""
     assert isinstance(function, FunctionType)
-    function.__code__ = _passed_by(function.__code__)
+    function.__code__ = _hidden_code(function.__code__)
     return function
 
 
 @functools.cache
-def _passed_by(code: CodeType) -> CodeType:
-    return code.replace(co_filename="<tracewalk, passed by as importlib._bootstrap is>")
+def _hidden_code(code: CodeType) -> CodeType:
+    return code.replace(co_filename="<tracewalk, skipped as importlib._bootstrap is>")
