@@ -39,7 +39,7 @@ def test_the_recording_says_what_the_function_was_told() -> None:
     trace = tw.trace(masked, torch.ones(2, 3))
     first, last = trace.attempts
     assert (first.outcome, last.outcome) == ("restarted", "compiled")
-    assert first.message.startswith("The code asks torch.compiler.is_compiling(), which a trace answers with True")
+    assert first.message.startswith("The code calls torch.compiler.is_compiling(), which returns True while tracing")
     assert "'NoneType' object is not subscriptable" in first.message
     assert len(trace.graphs) == 1
     assert trace.breaks == []
@@ -71,7 +71,7 @@ def test_a_full_graph_with_plain_pythons_answer() -> None:
 def test_a_full_graph_that_neither_answer_gives() -> None:
     tracer_core.reset()
     compiled = tracer_core.compile(masked_after_a_break, backend="eager", fullgraph=True, options=OPTIONS)
-    with pytest.raises(tracer_core.Unsupported, match="The code prints"):
+    with pytest.raises(tracer_core.Unsupported, match="The code calls print"):
         compiled(torch.ones(2, 3))
 
 

@@ -72,7 +72,7 @@ def namespace_for(
     if not issubclass(meta, METACLASSES):
         return {}
     if meta not in METACLASSES:
-        raise Unsupported("class-created", what=f"{name}, by a metaclass of its own, {meta.__qualname__}")
+        raise Unsupported("class-created", what=f"{name}, with the metaclass {meta.__qualname__}")
     try:
         prepared: Any = meta.__prepare__(name, tuple(bases), **known_keywords(name, keywords))
     except Exception as error:  # noqa: BLE001
@@ -180,10 +180,10 @@ def dataclass(
     """Have the library run as it is on a class created in the trace; another outlives the trace."""
     known = cls.known if isinstance(cls, ClassVariable) else None
     if known is None or known not in overlay.made:
-        raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @dataclass")
+        raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()} with @dataclass")
     if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
         raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
-    overlay.refuse_if_kept(tx, known, f"or several, of {known.__qualname__}, by @dataclass")
+    overlay.refuse_if_kept(tx, known, f"or several, of {known.__qualname__} with @dataclass")
     _fields_as_written(tx, known)
     values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
     options = known_keywords(known.__qualname__, kwargs)

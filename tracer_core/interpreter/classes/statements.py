@@ -85,7 +85,7 @@ _STANDING_FOR_BASES = (typing.NamedTuple,)
 def _base(base: VariableTracker, name: str) -> type:
     base = base.realize()
     if not isinstance(base, ClassVariable) or not isinstance(base.known, type):
-        raise Unsupported("class-created", what=f"{name}, with a base that stands for a class")
+        raise Unsupported("class-created", what=f"{name}, with a base that is not a class")
     return base.known
 
 
@@ -97,7 +97,7 @@ def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
     if meta is not type and not (isinstance(meta, type) and issubclass(meta, METACLASSES)):
-        raise Unsupported("class-created", what=f"{name}, whose metaclass is none of type, EnumType and NamedTuple's")
+        raise Unsupported("class-created", what=f"{name}, with a metaclass other than type, EnumType or NamedTuple's")
     return meta
 
 
@@ -133,7 +133,7 @@ def type_new(
     entries = {str(key.realize().value()): value for key, value in namespace.entries(tx)}
     real = [_base(item, text) for item in items]
     if _metaclass(tx, text, real, meta) is not meta.known:
-        raise Unsupported("class-created", what=f"{text}, by the metaclass of a base")
+        raise Unsupported("class-created", what=f"{text}, with the metaclass of a base")
     return create(tx, meta.known, text, real, entries, keywords)
 
 
@@ -151,7 +151,7 @@ def create(
         Unsupported: code of the program would run where the class is created, past the trace.
     """
     if any(may_change(static_lookup(base, "__init_subclass__")[1] or object) for base in bases):
-        raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__")
+        raise Unsupported("class-created", what=f"{name}, a subclass of a class with __init_subclass__")
     cell = namespace.get("__classcell__")
     cell = None if cell is None else cell.realize()
     namespace = {key: value for key, value in namespace.items() if key != "__classcell__"}

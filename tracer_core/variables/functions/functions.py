@@ -216,7 +216,7 @@ class SkipFunctionVariable(VariableTracker):
     """A function that is not inlined: calling it breaks the graph, with the reason."""
 
     __slots__ = ("function", "why")
-    kind = "function left to Python"
+    kind = "function run as plain Python"
 
     def __init__(self, function: Any, why: str, source: Source | None) -> None:
         super().__init__(source)

@@ -174,7 +174,7 @@ def caller(
     frame = tx.frame
     for _ in range(depth.realize().value()):
         if frame.parent is None:
-            raise Unsupported("call", what="typing's question for the caller's module")
+            raise Unsupported("call", what="a function of typing that needs its caller's module")
         frame = frame.parent
     return ConstantVariable(frame.globals.get("__name__", default.realize().value()))
 

@@ -23,7 +23,7 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
     seen = {function}
     while (wrapped := _guard_asked(tx, function, follows)) is not None:
         if not isinstance(wrapped, types.FunctionType) or wrapped in seen:
-            what = f"{function.__qualname__} hands the question on to something that is no function"
+            what = f"{function.__qualname__} delegates its signature to an object that is not a function"
             raise Unsupported("skipped-function", what="inspect.signature", why=what)
         seen.add(wrapped)
         function = wrapped

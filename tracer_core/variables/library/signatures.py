@@ -37,7 +37,7 @@ def signature_from_callable(
     """As `inspect.getfullargspec` calls it."""
     found = _signature(tx, function, follows=follow_wrapper_chains.value(), whole=not skip_bound_arg.value())
     if found is None:
-        why = f"the tracer does not know the parameters of {function.describe()}"
+        why = f"the parameters of {function.describe()} are not known while tracing"
         raise Unsupported("skipped-function", what="inspect.getfullargspec", why=why)
     return found
 

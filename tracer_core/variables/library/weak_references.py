@@ -70,7 +70,7 @@ class WeakRefVariable(VariableTracker):
 
     def key(self, tx: Tracing | None) -> Any:
         if constant_or(self.to, self) is None:
-            raise Unsupported("weak-reference", what="an object that is gone")
+            raise Unsupported("weak-reference", what="an object that has been freed")
         return ByParts(self, key_of(tx, self.to))
 
     def parts(self) -> list[tuple[str, VariableTracker]]:

@@ -153,11 +153,11 @@ def _why_no_tensor(value: Any) -> str:
         return f"its dtype is {value.dtype}"
     steps = [step for n, step in zip(value.shape, value.strides, strict=True) if n > 1]
     if any(step % value.itemsize for step in steps):
-        return "its strides are no whole number of items"
+        return "its strides are not a multiple of the item size"
     if not value.size and reversed_dims(value):
-        return "it has no items, and negative strides"
+        return "it has no items but negative strides"
     if 0 in steps and value.flags.writeable:
-        return "several of its items are one in memory, and it may be written to"
+        return "several of its items share memory, and it is writable"
     return "" if value.flags.aligned else "its memory is not aligned"
 
 

@@ -331,7 +331,7 @@ def _apart(tx: Tracing, name: str, array: NumpyNdarrayVariable, args: Args) -> l
         part, shadow = _graph_form(tx, arg), _shadow(arg)
         if isinstance(shadow, np.ndarray) and np.may_share_memory(shadow, array.shadow):
             if name not in ("setitem", "copyto", *(each.__name__ for each in OPERATORS_IN_PLACE)):
-                raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")
+                raise Unsupported("numpy-differs", name=name, what="another result for overlapping arrays")
             if not reversed_dims(shadow):
                 part = call_in_graph(tx, "call_method", "clone", [part], {})
         parts.append(part)

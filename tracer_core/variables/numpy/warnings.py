@@ -51,7 +51,7 @@ def guard_error_handling(tx: Tracing) -> bool:
     """
     now = error_handling(np)
     if now == REFUSED:
-        raise Unsupported("numpy-function", name="operations that tell of underflows (numpy.errstate)")
+        raise Unsupported("numpy-function", name="operations that report underflows (numpy.errstate)")
     source = ConvertedSource(ConstantSource.of_object(np, "numpy"), ById(error_handling), "error_handling")
     tx.guard(make.constant(source, now))
     return now == WATCHED

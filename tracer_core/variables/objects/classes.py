@@ -144,7 +144,7 @@ class ClassVariable(KnownVariable):
         if name == "__dict__" and self.known in overlay.made:
             return ClassDictVariable(tx, self.known)
         if name == "__dict__" and self.known in tx.trace.class_writes:
-            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
+            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} whose __dict__ it then reads")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
         if meta_owner is not None and (owner is None or _sets_and_gets(meta)):

@@ -29,7 +29,7 @@ def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any,
     if there is none."""
     mro: tuple[type, ...] | None = cls.__mro__
     if mro is None:
-        raise Unsupported("class-created", what=f"{cls.__qualname__}, which is being made")
+        raise Unsupported("class-created", what=f"{cls.__qualname__}, whose class statement is still running")
     note_lookup(cls, name, after)
     searched = mro if after is None else mro[mro.index(after) + 1 :]
     if overlay.current:

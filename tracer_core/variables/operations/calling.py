@@ -89,7 +89,7 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     entry = higher_order(known)
     if entry is not None:
         raise Unsupported(entry.reason_id, name=written(known))
-    why = rules.decide(known).why or "it is not known what it does to these values"
+    why = rules.decide(known).why or "what it does with these values is not known while tracing"
     raise Unsupported("skipped-function", what=name_of(known), why=why)
 
 
@@ -152,7 +152,9 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
     if any(isinstance(arg, SymNodeVariable) for arg in args):
         return _fold_symbolic(tx, function, args, kwargs)
     if _looks_at_what_changed(tx, known):
-        raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
+        raise Unsupported(
+            "skipped-function", what=name_of(known), why="it reads something that the code has just changed"
+        )
     if any(isinstance(arg, BaseUserFunctionVariable) for arg in (*args, *kwargs.values())):
         return None
     return fold(tx, known, [_with_numbers(tx, arg) for arg in args], kwargs)

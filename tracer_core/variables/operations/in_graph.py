@@ -114,7 +114,7 @@ def call_in_graph(
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
     if not tx.output.runs_as_it_is:
         if named.get("requires_grad", (False,))[0] is True:
-            raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
+            raise Unsupported("lost-by-back-ends", what=f"a leaf tensor created by {name} with requires_grad=True")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
         # Whether a tensor has a format already, and is given back as it is, all strides decide.
         tx.output.ask_strides()
@@ -128,9 +128,9 @@ def call_in_graph(
     fake = _run(tx, target, function, *fakes)
     if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
         # Functionalization refuses lists that are written to and empty.
-        raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
+        raise Unsupported("lost-by-back-ends", what=f"the writes of {name} into several lists, one of them empty")
     if _has_unbacked_size(tx, fake):
-        raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
+        raise Unsupported("data-dependent-op", what=name, error="the size of its result depends on the data")
     dtype = dtype_to_name(settings, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
@@ -214,9 +214,9 @@ def _refusal(target: Any, error: Exception) -> Unsupported:
 
 
 _DEPENDS_ON_DATA: tuple[tuple[Any, str], ...] = (
-    (fake_tensor.DataDependentOutputException, "it takes a number out of a tensor"),
-    (fake_tensor.DynamicOutputShapeException, "the size of its result is in the data"),
-    (GuardOnDataDependentSymNode, "it needs a size or number that only the data can tell"),
+    (fake_tensor.DataDependentOutputException, "it reads a number from a tensor"),
+    (fake_tensor.DynamicOutputShapeException, "the size of its result depends on the data"),
+    (GuardOnDataDependentSymNode, "it needs a size or number that depends on the data"),
 )
 _OF_FAKES_ALONE = (
     fake_tensor.UnsupportedFakeTensorException,
@@ -242,7 +242,7 @@ def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor
     for tensor in tensors:
         tracked = tx.output.fakes.inputs.get(id(tensor))
         if tracked is not None and tracked.reshaped:
-            raise Unsupported("lost-by-back-ends", what=f"what {name} makes of {tracked.source.name}")
+            raise Unsupported("lost-by-back-ends", what=f"the change that {name} makes to {tracked.source.name}")
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:

@@ -123,7 +123,7 @@ def _of_numbers(
     made = call_in_graph(tx, "call_function", torch._refs.tensor, [_as_tracker(parts)], named)
     assert isinstance(made, TensorVariable)
     if made.fake.dtype is not expected.dtype or tuple(made.fake.shape) != tuple(expected.shape):
-        raise Unsupported("data-dependent-op", what="tensor", error="it gives another type than its parts have")
+        raise Unsupported("data-dependent-op", what="tensor", error="its dtype depends on all of its items")
     return made
 
 
@@ -155,7 +155,7 @@ def _stand_in(number: VariableTracker) -> Any:
     if isinstance(number, TensorVariable):
         fake = number.fake
         if fake.requires_grad or any(n != 1 for n in fake.shape) or fake.layout is not torch.strided:
-            raise Unsupported("data-dependent-op", what="tensor", error="it takes the number out of a tensor")
+            raise Unsupported("data-dependent-op", what="tensor", error="it reads a number from a tensor")
         return torch.ones(fake.shape, dtype=fake.dtype)
     return number.value() if isinstance(number, ConstantVariable) else _STAND_INS.get(number.python_type(), True)
 

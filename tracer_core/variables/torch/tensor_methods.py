@@ -192,7 +192,7 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
     if not isinstance(value, TensorVariable) or not _may_be_data(self.fake, value.fake):
         raise Unsupported("set-attribute", name="data", type=self.python_type_name())
     if not tx.output.runs_as_it_is:
-        raise Unsupported("lost-by-back-ends", what=f"a write of {self.describe()}.data")
+        raise Unsupported("lost-by-back-ends", what=f"an assignment to .data of {self.describe()}")
     switch, enabled = torch._C._set_grad_enabled, torch.is_grad_enabled()
     tx.output.add_node("call_function", switch, (False,), {}, None)
     with torch.no_grad():
