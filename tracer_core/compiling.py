@@ -1,4 +1,4 @@
-"""Whether anything is being compiled, and the calls by which a traced program can tell.
+"""Tell whether anything is being compiled, and list the calls by which a traced program can find out.
 
 `CHECKS` lists all calls that return something else in a trace than in plain Python. Other state that a program may
 read has the value it has in plain Python, under a guard (`tracer_core.host.global_state`), or ends the graph.

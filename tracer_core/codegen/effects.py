@@ -125,7 +125,7 @@ def _list(emitter: Emitter, tracker: SequenceVariable) -> None:
 
 
 def _refill(emitter: Emitter, tracker: VariableTracker, cls: type, method: str, push: Callable[[], None]) -> None:
-    """Empty it and fill it again, past what a subclass overrides."""
+    """Empty the container and fill it again, bypassing methods that a subclass overrides."""
     emitter.run_const(getattr(cls, "clear"), lambda: emitter.load(tracker))  # noqa: B009
     emitter.run_const(getattr(cls, method), lambda: emitter.load(tracker), push)
 
@@ -199,5 +199,5 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
 
 @writes_back("generator")
 def _generator(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
-    """The trace has run it to its end."""
+    """End the generator: the trace has run it to its end."""
     emitter.run_const(end_generator, lambda: emitter.load(tracker))

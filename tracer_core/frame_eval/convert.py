@@ -144,7 +144,7 @@ def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
     """Run a frame as plain Python, and others of its code too if `skipped` is for ever: until the next recording, so
-    that each of them gives a reason."""
+    that each of them can be recorded with its reason."""
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
@@ -162,7 +162,7 @@ def _answer(started: StartedFrame, version: Version) -> c_frame.FrameResult:
 
 
 def _compile_apart(started: StartedFrame) -> c_frame.FrameResult:
-    """Compile the frame, and leave nothing changed in the thread or the process."""
+    """Compile the frame, and leave the state of the thread and the process unchanged."""
     found = ProcessState()
     try:
         try:
@@ -231,7 +231,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
 
 
 def _listing(written: Program, replaced: CodeType) -> str:
-    """Return the code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+    """Return the code as text. It is only for observers, so a fault in writing it does not stop the compilation."""
     try:
         return python_listing(written, replaced)
     except Exception as error:  # noqa: BLE001
@@ -239,15 +239,15 @@ def _listing(written: Program, replaced: CodeType) -> str:
 
 
 def _once(code: CodeType, instead_of: CodeType) -> c_frame.FrameResult:
-    """Run code for this one frame, of `instead_of`."""
+    """Run code for this one frame of `instead_of`."""
     manager = c_frame.GuardManager.of(lambda f_locals: False, "was for one frame", instead_of)
     sweep.drop_later(manager)
     return c_frame.FrameResult(c_frame.GuardedCode(code, manager), c_frame.TRACE)
 
 
 def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
-    """Raise `error` to the user: from here, or, where the frame is a resume function, from inside it, since the
-    blocks around the break are entered and only its own code leaves them."""
+    """Raise `error` to the user: from here, or, if the frame is a resume function, from inside it, since the blocks
+    around the break are entered and only its own code leaves them."""
     resume = import_module("tracer_core.codegen.resume")
     known = resume.resume_of(code)
     if known is None:
@@ -256,14 +256,14 @@ def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
 
 
 def stopped_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
-    """Raise `error`, an external one that came while the frame was traced, to the user: out of the frame."""
+    """Let `error`, an external one that was raised while the frame was traced, leave the frame."""
     resume = import_module("tracer_core.codegen.resume")
     known = resume.resume_of(code)
     return _once(resume.raising_at_start(code, error) if known is None else resume.raising(known, error), code)
 
 
 def _fault(hook: Hook, frame: Any, state: CodeState, fault: BaseException) -> c_frame.FrameResult:
-    """Our own code failed: report it once, and run the code as plain Python."""
+    """Report a failure of our own code once, and run the code as plain Python."""
     text = "".join(traceback.format_exception(fault))
     watching = observers.current()
     if watching is not None:

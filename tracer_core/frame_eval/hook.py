@@ -101,7 +101,7 @@ def after_call() -> None:
 
 
 class Switch:
-    """Sets this thread's callback inside a block; the one before comes back after it, also after errors.
+    """Set this thread's callback inside a block; the one before is restored after it, also after errors.
 
     While a frame is being traced it does nothing: our own code is never traced.
     """
@@ -147,10 +147,10 @@ _KEEP = object()
 
 
 def enabled(config: Config) -> Switch:
-    """Return a context manager: frames that start inside the block, in this thread, are compiled under `config`."""
+    """Compile, under `config`, the frames that start in this thread inside the block."""
     return Switch(hook_for(config))
 
 
 def disabled() -> Switch:
-    """Return a context manager: the hook is off inside the block, in this thread."""
+    """Turn the hook off in this thread inside the block."""
     return Switch(None)

@@ -23,8 +23,8 @@ from tracer_core.variables.objects import overlay
 
 
 class Attempt:
-    """One attempt to trace the frame. `failure` is why the last one stopped, if there was one; `reports_eager`
-    means that the program, when it checks, finds that it is not being compiled."""
+    """One attempt to trace the frame. `failure` is why the last one stopped, if there was one; with `reports_eager`,
+    checks such as `is_compiling()` return False."""
 
     def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, reports_eager: bool) -> None:
         self.input = input
@@ -35,8 +35,8 @@ class Attempt:
         self.settings = [make.global_state(setting) for setting in ALWAYS]
 
     def release(self) -> None:
-        """Drop the state of the attempt. Its trackers and frames form reference cycles, and would hold the
-        program's objects until Python's collector comes by: longer than the program does."""
+        """Drop the state of the attempt. Its trackers and frames form reference cycles, and would keep the program's
+        objects alive until Python's collector runs: longer than the program does."""
         interpreter = self.interpreter
         interpreter.output.shapes.close()
         for each in (interpreter.trace, interpreter.output, interpreter.build_value, interpreter):
@@ -86,8 +86,8 @@ class Attempt:
         return Unsupported("told-otherwise", question=compiling_check, failure=message).message
 
     def _skip_except_star(self, unsupported: Unsupported) -> SkippedFrame | None:
-        """Skip the whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which
-        holds only in the function as it is."""
+        """Skip the whole frame if it has an `except*` of its own: CPython splits exception groups by the traceback,
+        which is right only in the original function."""
         instructions = self.interpreter.root.decoded.instructions
         if unsupported.reason_id != "except-star" or self.input.config.fullgraph:
             return None
@@ -150,8 +150,8 @@ class Attempt:
             return skip_frame(unsupported)
 
     def _stopped(self) -> None:
-        """Tell the observer, while the root frame is there, that this attempt ends for a reason that an earlier one
-        found."""
+        """Report to the observer, while the root frame exists, that this attempt ends for a reason that an earlier
+        one found."""
         assert self.failure is not None
         root = self.interpreter.root
         if self.observer is not None:

@@ -15,8 +15,8 @@ from tracer_core.variables.iterators.external import ExternalIterator
 
 
 def guard_distinct(trace: TraceState) -> None:
-    """Objects that were changed, and others of their type, must be different ones again; so must those that were
-    looked up by identity."""
+    """Guard that mutated objects, and others of their type, are distinct objects in the next call too; so must be
+    those that were looked up by identity."""
     # (Cells cannot be guarded; a frame's own are distinct by construction.)
     changed = {tracker.python_type() for tracker in trace.side_effects.changed} - {CellType}
     known = [t for t in dict.fromkeys(trace.trackers_by_object.values()) if t.mutable]
@@ -35,7 +35,7 @@ def guard_distinct(trace: TraceState) -> None:
 
 
 def _guard_apart(trace: TraceState, iterator: ExternalIterator) -> None:
-    """Guard that an iterator that moved shares nothing with others, and no container that was mutated."""
+    """Guard that an iterator that advanced shares nothing with others, nor with a container that was mutated."""
     others = []
     for other in trace.side_effects.changed:
         if other.source is None or other is iterator or isinstance(other, CellVariable):
@@ -50,8 +50,8 @@ def _guard_apart(trace: TraceState, iterator: ExternalIterator) -> None:
 
 
 def history_that_spreads(output: OutputGraph) -> Unsupported | None:
-    """Return the reason to break where an input that gained a history by a write in place gives one to another input,
-    of which the trace would not know: both are views of one tensor. Where none are, that is guarded."""
+    """Return the reason to break if a write in place gives an input a history that may spread to another input, as
+    both are views of one tensor. If they are not, guard that."""
     inputs = [tracked for tracked in output.fakes.inputs.values() if not tracked.requires_grad]
     if len(inputs) < 2 or not any(tracked.fake.requires_grad for tracked in inputs):
         return None

@@ -70,7 +70,7 @@ class Ending:
         return self._finished(end, returning(end, graph), graph)
 
     def _without_tensors(self) -> SkippedFrame:
-        """Skip the frame for ever only where a tensor, which might have changed the choice, is among its values."""
+        """Skip the frame; for ever only if a tensor, which might have changed the decision, is among its values."""
         given = self.input
         forever = not self._leaves_by_exception() and reaches_tensors(given.code, given.locals, given.globals)
         why = self._why_without_tensors()
@@ -96,7 +96,7 @@ class Ending:
         return self.failure is not None and self.failure.unsupported.reason_id == LEAVES
 
     def _is_idle(self) -> bool:
-        """Return whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
+        """Return whether the graph is empty, or holds only arithmetic on numbers, and the frame has no tensor."""
         return not self.interpreter.output.root.works_on_tensors and not self._reaches_tensors()
 
     def _reaches_tensors(self) -> bool:
@@ -125,8 +125,8 @@ class Ending:
         return self._finished(end, breaking(end, graph, position), graph)
 
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
-        """Break where the program dropped a suspended generator during the trace: its `finally` blocks did not
-        run."""
+        """Break where the program dropped a suspended generator during the trace: the generator's `finally` blocks
+        have not run."""
         root, alive = self.interpreter.root, set(end.alive)
         dropped = next((g for g in end.trace.generators if g.waits_in_a_block and g not in alive), None)
         if dropped is not None:
@@ -141,8 +141,8 @@ class Ending:
         return None
 
     def _observes_lifetimes(self) -> bool:
-        """Return whether the program sees when the frame drops an object: after a break, that is when the frame
-        returns."""
+        """Return whether the program can observe when the frame drops an object: after a break, that is when the
+        frame returns."""
         root = self.interpreter.root
         if self.failure is not None:
             unsupported = self.failure.unsupported

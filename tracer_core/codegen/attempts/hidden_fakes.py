@@ -8,7 +8,7 @@ from tracer_core.host.process_state import restore_after_tracing
 
 
 def hide_fakes() -> None:
-    """No hooks on tensors saved for backward, and no events for a running profiler, until tracing ends."""
+    """Turn off hooks on tensors saved for backward, and events for a running profiler, until tracing ends."""
     torch._C._autograd._saved_tensors_hooks_set_tracing(True)
     if torch._C._autograd._profiler_enabled():
         torch._C._autograd._enable_record_function(False)

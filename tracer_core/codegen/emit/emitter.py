@@ -1,4 +1,4 @@
-"""`Emitter`: collects the instructions of the new code, its temporaries, and the variable that holds each value."""
+"""`Emitter`: collect the instructions of the new code, its temporaries, and the variable that holds each value."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ class Emitter(SourceCode):
         self.where[tracker] = name
 
     def forget_unused(self, others: Sequence[Instruction]) -> None:
-        """Remove stores of values that neither these instructions nor `others` load, and number the
-        temporaries that are left from 1."""
+        """Remove stores of values that neither these instructions nor `others` load, and number the remaining
+        temporaries from 1."""
         everything = [*self.instructions, *others]
         used = {i.arg for i in everything if i.op == "LOAD_FAST"}
         kept: list[Instruction] = []

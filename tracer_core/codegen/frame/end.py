@@ -76,7 +76,7 @@ class FrameEnd:
         self.output_nodes = list(by_node)
 
     def call_graph(self, graph: GraphCall | None, otherwise: Instruction) -> list[Instruction]:
-        """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
+        """Call the compiled graph, if there is one, and set torch's settings as the trace left them.
 
         Returns:
             Instructions to stand at the end of the code. They continue at `otherwise`, the beginning of the original
@@ -173,10 +173,10 @@ class FrameEnd:
 
 
 def own_new_cells(root: Frame) -> dict[str, CellVariable]:
-    """Cells that the root frame itself created."""
+    """Return the cells that the root frame itself created."""
     return {name: cell for name, cell in root.cells.items() if cell.source is None}
 
 
 def _is_set(name: str, cell: CellVariable) -> bool:
-    """Return whether a cell of the frame holds something else than the argument it was created with."""
+    """Return whether a cell of the frame holds something other than the argument it was created with."""
     return cell.contents is not None and not as_it_came(name, cell.contents)

@@ -34,10 +34,9 @@ def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
 
 
 def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
-    """Generate code for a frame whose graph ends before the instruction at `position`: that instruction runs in a
-    copy of the original code, in its place, so that its exceptions go where they always went; after it, a resume
-    function is called.
-    """
+    """Generate code for a frame whose graph ends before the instruction at `position`. That instruction runs in
+    place, in a copy of the original code, so that its exceptions reach the same handlers; after it, a resume
+    function is called."""
     root = end.root
     body, moved = _original(root)
     recovery = end.call_graph(graph, body.instructions[0])
@@ -60,8 +59,8 @@ def _forget_our_names(end: FrameEnd) -> None:
 
 
 def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
-    """Return a copy of the original code to jump into, and where each instruction went. The new code has created its
-    cells. Resume functions need to know which stack slots are empty."""
+    """Return a copy of the original code to jump into, and the new position of each instruction. The new code has
+    created its cells. Resume functions need to know which stack slots are empty."""
     body, moved = body_of(root.program)
     bind_methods(body)
     return body, moved

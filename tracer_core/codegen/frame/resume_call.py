@@ -124,7 +124,8 @@ def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | N
 
 
 def _stop_handling(code: CodeBuilder, marks: list[str]) -> None:
-    """Leave all `except` blocks: each mark's temporary gets the exception handled there, to be passed on.
+    """Leave all `except` blocks: store the exception handled in each of them in the mark's temporary, to be passed to
+    the resume function.
 
     A mark on the stack holds the exception handled before it, so the one handled at a mark is what lies at the next
     mark, and the innermost is the one that Python has at hand.
@@ -151,8 +152,8 @@ def _unbound_by(broken: Instruction) -> list[str]:
 
 
 def _original(root: Frame) -> tuple[CodeType, Program, int]:
-    """Return the code that the user wrote, if the root is itself a resume function, and how many instructions there
-    are in the root's before those of it."""
+    """Return the code that the user wrote, if the root is itself a resume function, and by how many instructions the
+    root's code is longer at its start."""
     known = resume_of(root.code)
     if known is None:
         return root.code, root.program, 0

@@ -45,7 +45,7 @@ def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
 
 
 def _starting(tracker: SequenceIterator) -> Any:
-    """Create it from the whole, past the methods that a subclass of list overrides."""
+    """Create the iterator from the whole object, bypassing methods that a subclass of list overrides."""
     start: Any = type(tracker).start
     return getattr(list, f"__{start.__name__}__") if isinstance(tracker.whole, ListPart) else start
 
@@ -101,7 +101,7 @@ def _composed_iterator(emitter: Emitter, tracker: ComposedIterator) -> None:
 
 
 def _ongoing(emitter: Emitter, iterator: VariableTracker) -> None:
-    """An iterable that gives this very iterator. Python's own do so themselves."""
+    """Push an iterable whose `__iter__` returns this very iterator. Python's own iterators do so themselves."""
     if isinstance(iterator.realize(), IteratorVariable):
         emitter.load(iterator)
     else:

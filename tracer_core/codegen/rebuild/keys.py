@@ -1,4 +1,4 @@
-"""Keys of dicts and sets whose hash and comparison are code of the program, which has run while tracing."""
+"""Check keys of dicts and sets whose `__hash__` and `__eq__` are code of the program, which has run while tracing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tracer_core.variables.core.keys import keys_with_code
 
 
 class KeysRunCode(Exception):
-    """Keys with code of their own would run it again when their dict is filled; Python must put them in: the trace
-    ends before the root instruction number `root_step`."""
+    """Filling a dict would run the code of its keys again, so Python must insert them: the trace ends before the root
+    instruction number `root_step`."""
 
     def __init__(self, root_step: int, of: VariableTracker) -> None:
         super().__init__(of.describe())

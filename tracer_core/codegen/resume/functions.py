@@ -80,8 +80,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The instruction that runs between two graphs: `at` is its index in the original program, `line` where people
-    are told that the graph breaks, and `jumped`, of one that may jump, is the way it went."""
+    """The instruction that runs between two graphs: `at` is its index in the original program, `line` the line where
+    the break is reported, and `jumped` says whether it jumped, if it can."""
 
     op: str
     at: int
@@ -90,13 +90,13 @@ class Broken:
 
     @property
     def way(self) -> Way | None:
-        """The way it went, of several."""
+        """Return the branch that the instruction took, if there are several."""
         ways = _WAYS.get(self.op)
         return None if ways is None else ways[self.jumped]
 
 
 class Way(NamedTuple):
-    """One of the successors of an instruction: in words, and as a suffix of names."""
+    """One of the successors of an instruction: a phrase, and a suffix of names."""
 
     words: str
     suffix: str
@@ -111,13 +111,13 @@ _WAYS = {
     "POP_JUMP_IF_NOT_NONE": (_NONE, _NOT_NONE),
     "FOR_ITER": (Way("with the next item", "item"), Way("when the loop is over", "over")),
 }
-"""By operation: where it does not jump, and where it does."""
+"""By operation: the branch where it does not jump, and the one where it does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. It is called in Python as the function that it resumes; in listings by `name`.
-    `shift` is how many instructions it has before those of the original."""
+    """A resume function's code. Tracebacks show it as the function that it resumes, listings by `name`. `shift` is
+    how many instructions it has before those of the original."""
 
     name: str
     broken: Broken
@@ -158,7 +158,7 @@ def resume_of(code: CodeType) -> Resume | None:
 
 
 def starts_at(code: CodeType) -> int:
-    """Return the position of the first instruction that is the user's own."""
+    """Return the position of the first instruction that the user wrote."""
     resume = _by_code.get(id(code))
     return 0 if resume is None else resume.shift
 
@@ -172,8 +172,8 @@ def forget() -> None:
 
 
 def make_resume(original: CodeType, program: Program, point: Point, broken: Broken) -> Resume:
-    """Return the resume function of `original` (decoded: `program`) at `point`, after `broken`; the same one each
-    time it is asked for."""
+    """Return the resume function of `original` (decoded: `program`) at `point`, after `broken`; the same function for
+    the same arguments."""
     known = _made.get(id(original))
     if known is None:
         known = _made[id(original)] = {}
@@ -189,7 +189,7 @@ def make_resume(original: CodeType, program: Program, point: Point, broken: Brok
 
 def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[str, str]:
     """Return a description of the instruction before the resume function after `broken`, and its name in listings.
-    Each is unlike those of the `others` that there are of the same function."""
+    Each differs from those of `others`, the same function's other resume functions."""
     words, name = f"line {broken.line}", f"resume_in_{original.co_name}_at_{broken.line}"
     of_line = dict.fromkeys(other.broken.at for other in others if other.broken.line == broken.line)
     number = 1 + list({**of_line, broken.at: None}).index(broken.at)
@@ -220,17 +220,17 @@ _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
 def looks_at_namespace(code: CodeType) -> bool:
-    """Return whether the code may look at its variables as a whole."""
+    """Return whether the code may read its variables as a whole."""
     return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
 
 
 def box(name: str) -> str:
-    """Return the parameter that is a box for what is to be called `name`."""
+    """Return the parameter that is a box for the value later called `name`."""
     return f"{BOX}_{name}"
 
 
 def _open(code: CodeBuilder, name: str) -> None:
-    """Empty a box and push what was in it."""
+    """Empty a box and push its content."""
     code.call_method(lambda: code.load_local(box(name)), "pop")
 
 
@@ -258,7 +258,7 @@ def _build(original: CodeType, program: Program, point: Point, broken: Broken, n
 
 
 def _labels(original: CodeType, program: Program, point: Point) -> dict[str, Label]:
-    """Return the names for people of the arguments that the original function does not have."""
+    """Return readable names for the arguments that the original function does not have."""
     items = stack_labels(program, original.co_filename, program.instructions[point.at])
     labels = {box(name): Label(f"`{name}`", box=True) for name in point.boxed}
     if point.first == FIRST_ARGUMENT:
