@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StrideOver:
-    """The stride that leads over all of another dimension: its size times its stride."""
+    """A stride that equals the size of dimension `dim` times its stride, as in a contiguous tensor."""
 
     dim: int
 
@@ -26,14 +26,15 @@ class SeenMetadata:
 
     @property
     def varying_strides(self) -> list[int]:
-        """The dimensions whose strides differed though no size did (with its sizes, a tensor's strides do anyway)."""
+        """Return the dimensions whose strides differed though no size did (if its sizes differ, a tensor's strides do
+        anyway)."""
         if None in self.sizes:
             return []
         return [dim for dim, stride in enumerate(self.strides) if stride is None]
 
 
 def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequence[int]) -> SeenMetadata | None:
-    """Add what the tensor called `name` is like now to the history of the code.
+    """Add the present metadata of the tensor called `name` to the history of the code.
 
     Returns:
         The metadata common to all calls, or None where not even the number of dimensions was the same.
@@ -50,8 +51,8 @@ def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequ
 
 
 def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) -> list[Stride]:
-    """Each stride as that over another dimension, where it is one, so that it is the same while sizes vary. That over
-    a dimension of size 1 counts where `over_one`."""
+    """Express each stride by the size and stride of another dimension, where possible, so that it stays the same
+    while sizes vary. With `over_one`, also by those of a dimension of size 1."""
     result: list[Stride] = list(strides)
     over: dict[int, StrideOver] = {}
     for dim in inside_out(sizes, strides):
@@ -62,5 +63,5 @@ def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) ->
 
 
 def inside_out(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
-    """Return the dimensions as they lie in memory, that whose elements are next to each other first."""
+    """Return the dimensions in memory order, that whose elements are next to each other first."""
     return sorted(range(len(sizes)), key=lambda dim: (strides[dim], sizes[dim], -dim))

@@ -1,4 +1,4 @@
-"""Guards over sources for the facts that the shape environment learnt about symbols."""
+"""Guards over sources for the facts that the shape environment learned about symbols."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tracer_core.sources import SizeSource, Source, StrideSource
 
 
 class _GuardList(list[Any]):
-    """The environment's list of guards. `noted` is called with each that is added, when all its bounds of symbols are
-    known already."""
+    """The environment's list of guards. `noted` is called with each one added, once all its bounds of symbols are
+    known."""
 
     def __init__(self, noted: Callable[[Any], None]) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class _GuardList(list[Any]):
 
 
 class ShapeGuards:
-    """Follows the environment's list of guards and, at the end, turns it into the simplest set.
+    """Follow the environment's list of guards and, at the end, turn it into the simplest set.
 
     Args:
         where: tells what is running, and so needs a guard.
@@ -44,14 +44,15 @@ class ShapeGuards:
         fakes.shape_env.guards = _GuardList(self._note)
 
     def _note(self, guard: Any) -> None:
-        """A guard was added just now; so were the changes of the ranges since the last one."""
+        """Note that a guard was added just now, with the changes of the ranges since the last one."""
         where = self._where()
         self.asked_by.append((guard.expr, where))
         for binding in self.fakes.symbols.values():
             binding.learn(self.fakes.shape_env, where)
 
     def close(self) -> None:
-        """Guards added from now on (a back end may do so when the code runs) are not the trace's."""
+        """Stop noting guards: those added from now on (a back end may do so when the code runs) are not the
+        trace's."""
         self.fakes.shape_env.guards = list(self.fakes.shape_env.guards)
 
     def finish(self) -> list[Guard]:
@@ -90,7 +91,7 @@ class ShapeGuards:
 
 
 def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
-    """Return a guard for each bound of a symbol that its type does not have, added where the bound was."""
+    """Return a guard for each bound of a symbol that its type does not imply, at the place that needed the bound."""
     if isinstance(binding.value, torch.SymFloat):
         return
     lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
@@ -109,11 +110,11 @@ def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
 
 
 SPECIAL = "0 and 1 are always compiled on their own"
-"""Why code for any size is not for these."""
+"""Why code for any size does not cover these sizes."""
 
 
 def _is_size(binding: SymbolBinding) -> bool:
-    """Return whether its value can never be negative."""
+    """Return whether the symbol is a size, whose value can never be negative."""
     return any(isinstance(source, (SizeSource, StrideSource)) for source in binding.sources)
 
 
@@ -131,11 +132,11 @@ _BINDS: tuple[tuple[Any, float], ...] = (
     (functions.FloatTrueDiv, PRECEDENCE["Mul"]),
     ((functions.ToFloat, functions.TruncToInt, functions.FloorToInt, functions.CeilToInt), PRECEDENCE["Atom"]),
 )
-"""How tightly what is printed binds, where sympy does not say so of Python."""
+"""The precedence, in Python, of expressions for which sympy's own differs."""
 
 
 class _SourcePrinter(PythonPrinter):
-    """Prints an expression with `{0}`, `{1}`, ... for its symbols; `sources` has what they stand for."""
+    """Print an expression with `{0}`, `{1}`, ... for its symbols; `sources` has their sources."""
 
     def __init__(self, symbols: dict[str, SymbolBinding]) -> None:
         super().__init__()

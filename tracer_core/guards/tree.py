@@ -1,4 +1,4 @@
-"""From a list of guards to the text of one function, through a tree of their sources.
+"""Generate the text of one function from a list of guards, through a tree of their sources.
 
 Each source is fetched once. In the conditions' texts, `\\x00<number>\\x00` stands for the value of a node; the last
 pass puts there the expression that fetches it, or, where the value is used more than once, a variable that the first
@@ -22,7 +22,7 @@ from tracer_core.sources import Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")
 _EARLY = re.compile("\x01([0-9]+)\x01")
-"""A condition that only makes sure that the node's variable, if it has one, is assigned."""
+"""A condition that only ensures that the node's variable, if it has one, is assigned."""
 
 
 @dataclass(slots=True, eq=False)
@@ -93,7 +93,7 @@ _by_rank = attrgetter("rank")
 
 
 class _Walk:
-    """Turns the tree into conditions, in the order they are checked."""
+    """Turn the tree into conditions, in the order they are checked."""
 
     def __init__(self, tree: _Tree) -> None:
         self.tree = tree
@@ -103,7 +103,8 @@ class _Walk:
         self._examples: set[int] = set()
 
     def check_state(self, guards: list[Guard]) -> None:
-        """Check with one call that implies the guards; only where it fails are they checked one by one."""
+        """Check all guards on settings by one call that implies them; only if it fails are they checked one by
+        one."""
         if not guards:
             return
         self.ordered += guards
@@ -179,8 +180,8 @@ def _expand(conditions: list[str], nodes: dict[int, _Node]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The guards in the order they are checked, the text of `guards_hold(L)`, and what its names mean: all but `G`
-    and `B`, the frame's globals (if it `reads_globals`) and builtins."""
+    """The guards in the order they are checked, the text of `guards_hold(L)`, and the values of its names: all except
+    `G` and `B`, the frame's globals (if it `reads_globals`) and builtins."""
 
     guards: list[Guard]
     text: str

@@ -39,8 +39,8 @@ _known_patterns: set[Any] = set()
 
 
 def take() -> str:
-    """Return the first of the warnings noticed. `re` forgets what it has compiled meanwhile: it warns but the first
-    time."""
+    """Return the first of the noticed warnings. Patterns that `re` has compiled meanwhile are forgotten, since it
+    warns only when it compiles one."""
     first = noticed[0]
     noticed.clear()
     for key in [key for key in _patterns if key not in _known_patterns]:
@@ -49,7 +49,7 @@ def take() -> str:
 
 
 class _AnyText:
-    """Stands in a filter where the pattern of messages does."""
+    """The pattern for messages in our filter."""
 
     def match(self, text: str) -> bool:
         _now.text = text
@@ -57,7 +57,7 @@ class _AnyText:
 
 
 class _AnyModule:
-    """Stands in a filter where the pattern of modules does. Calls by our own code count as the program's."""
+    """The pattern for modules in our filter. Calls by our own code count as the program's."""
 
     def match(self, module: str) -> bool:
         _now.module = (_now.program or "") if module.startswith("tracer_core.") else module
@@ -80,7 +80,7 @@ _FILTER: Any = ("ignore", _AnyText(), _Shown, _AnyModule(), 0)
 
 
 def _shown(text: str, category: type, module: str) -> bool:
-    """Return whether a warning from a module is more than ignored."""
+    """Return whether a warning from a module is not ignored."""
     for entry in list(warnings.filters):
         if entry is _FILTER:
             continue
@@ -123,7 +123,7 @@ class Noticing:
 
 
 def _take_out(filters: Any) -> None:
-    """Take our filter out of Python's, wherever it stands by now."""
+    """Remove our filter from Python's, whatever its position is by now."""
     position = next((at for at, entry in enumerate(filters) if entry is _FILTER), None)
     if position is not None:
         del filters[position]
@@ -149,8 +149,8 @@ class WarningAlways:
 
 def hidden_from_stacklevel(function: F) -> F:
     """Decorate a Python function whose frames `stacklevel=` of `warnings` and `logging` is not to count. Both skip
-    those of the import machinery, which they know by words in the name of the file (CPython 3.11, `is_internal_frame`
-    of `Python/_warnings.c` and of `logging`)."""
+    the frames of the import machinery, which they recognize by words in the file name (CPython 3.11,
+    `is_internal_frame` of `Python/_warnings.c` and of `logging`)."""
     assert isinstance(function, FunctionType)
     function.__code__ = _hidden_code(function.__code__)
     return function

@@ -1,4 +1,4 @@
-"""Process state that tracing changes for a time, restored however tracing ends.
+"""Save process state that tracing changes for a time, and restore it however tracing ends.
 
 A `with` block is not enough for that: Ctrl-C, and signal handlers of the program, raise between any two calls, also
 while a block of ours or of torch's is being entered or left. So each module registers here the state that it changes

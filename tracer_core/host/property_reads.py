@@ -1,4 +1,4 @@
-"""Find out whether Python runs when torch's C++ code reads a property of a tensor.
+"""Find out whether Python runs because torch's C++ code reads a property of a tensor.
 
 The device of a fake tensor, say, is known in Python alone, and some functions of torch that read it may not raise
 (autograd's nodes note of each tensor where it is): an exception from there ends the process.

@@ -1,4 +1,5 @@
-"""State that torch keeps for this thread while its functions run: modes, dispatch keys, the context of a compilation.
+"""Save state that torch keeps for this thread while its functions run: modes, dispatch keys, the context of a
+compilation.
 
 Fake tensors, back ends, and the functions they call switch it; `process_state` restores it after them.
 """
@@ -21,7 +22,7 @@ Modes = tuple[Any, ...]
 
 
 def _dispatch_modes() -> Modes:
-    """The bottom one first."""
+    """Return the active dispatch modes, the bottom one first."""
     return tuple(torch._C._get_dispatch_stack_at(i) for i in range(torch._C._len_torch_dispatch_stack()))
 
 
@@ -35,7 +36,7 @@ def _set_dispatch_modes(modes: Modes) -> None:
 
 
 def _function_modes() -> Modes:
-    """The bottom one first."""
+    """Return the active function modes, the bottom one first."""
     return tuple(torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack()))
 
 
@@ -49,13 +50,13 @@ def _set_function_modes(modes: Modes) -> None:
 
 
 def _undo_transforms(depth: int) -> None:
-    """Leave the transforms of `torch.func` that were entered since there were `depth`."""
+    """Leave the transforms of `torch.func` that were entered since the depth was `depth`."""
     if torch._C._functorch.get_dynamic_layer_stack_depth() > depth:
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)
 
 
 def _dispatch_keys() -> tuple[Any, Any]:
-    """Return the dispatch keys that are included, and those excluded, whatever the arguments of a call are."""
+    """Return the dispatch keys that are always included, and those always excluded."""
     return torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
 
 
@@ -76,7 +77,7 @@ def autocast_depth() -> int:
 
 
 def undo_autocast(depth: int) -> None:
-    """Leave the blocks of autocast that were entered since there were `depth`."""
+    """Leave the blocks of autocast that were entered since the depth was `depth`."""
     for _ in range(autocast_depth() - depth):
         torch.autocast_decrement_nesting()
 
@@ -95,7 +96,7 @@ def _set_contexts(contexts: dict[str, Any]) -> None:
 
 
 def forget_answers() -> None:
-    """Empty the caches of answers that all shape environments share, and which keep every one of them alive."""
+    """Empty the caches that all shape environments share, and which keep every one of them alive."""
     for method in _ANSWERING:
         method.cache_clear()
 
@@ -111,7 +112,7 @@ _FLAGS = (
 _SETTINGS = (
     "grad_mode", "autocast", "autocast_cache", "saved_tensors_hooks", "multithreading_enabled", "view_replay_enabled"
 )  # fmt: skip
-"""Those settings that are a thread's own. Others are put back where the program of the trace has set them
+"""The settings that belong to a thread. Others are restored where the traced program has set them
 (`graph/settings.py`): another thread may set one meanwhile."""
 
 

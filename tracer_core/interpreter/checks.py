@@ -17,12 +17,11 @@ from tracer_core.variables.operations.in_graph import call_in_graph
 _ENDS = frozenset({"RETURN_VALUE", "YIELD_VALUE", "RERAISE", "RETURN_GENERATOR"})
 _SAID = "the program goes another way here than the graph"
 _LONGEST = 80
-"""How many instructions are searched for the end of a side."""
+"""How many instructions are searched for the end of a branch."""
 
 
 def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: VariableTracker) -> bool | None:
-    """Return whether the jump `ins`, which jumps where the truth of `tracker` is `on`, jumps; None where that is
-    unknown.
+    """Return whether the jump `ins`, which jumps if the truth of `tracker` is `on`, jumps; None if that is unknown.
 
     Only of tensors on the CPU: on other devices a check that fails shows later, or ends the process.
     """

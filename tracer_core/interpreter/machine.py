@@ -128,7 +128,7 @@ class Interpreter(Operations):
         args: Sequence[VariableTracker],
         kwargs: dict[str, VariableTracker] | None = None,
     ) -> VariableTracker:
-        """`function(*args, **kwargs)`: inlined if it has Python code, else by protocol."""
+        """Return `function(*args, **kwargs)`: inlined if it has Python code, else by protocol."""
         function = function.realize()
         args = list(args)
         while isinstance(function, UserMethodVariable):
@@ -142,12 +142,12 @@ class Interpreter(Operations):
 
     @property
     def root_step(self) -> int:
-        """The number of the root frame's instruction that is being traced."""
+        """Return the number of the root frame's instruction that is being traced."""
         return self.root_steps - 1
 
     @property
     def line(self) -> int | None:
-        """The line of the instruction that is being traced."""
+        """Return the line of the instruction that is being traced."""
         span = None if self.instruction is None else self.instruction.span
         return None if span is None else span.line
 
@@ -172,7 +172,7 @@ class Interpreter(Operations):
         return self.run_frame(frame)
 
     def run_frame(self, frame: Frame) -> VariableTracker:
-        """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""
+        """Run `frame` until it returns (or, a generator's, yields), then return to the present one."""
         caller = self.frame
         caller_instruction = self.instruction
         self.frame = frame
@@ -234,7 +234,7 @@ class Interpreter(Operations):
         raise unsupported
 
     def breaks(self, unsupported: Unsupported, frame: Frame, position: int) -> None:
-        """Note, if it is not known yet, that this instruction of the running frame breaks the graph, and tell the
+        """Note that this instruction of the running frame breaks the graph, if that is new, and report it to the
         observer."""
         self.instruction = instruction = frame.decoded.instructions[position]
         if unsupported.where is None:
@@ -244,7 +244,7 @@ class Interpreter(Operations):
             self.observer.on_break(unsupported, frame, instruction)
 
     def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
-        """Go to the handler of a raised exception in this frame, or leave the frame."""
+        """Jump to the handler of a raised exception in this frame, or leave the frame."""
         if noticed:
             self._give_up(frame, instruction, raised)
         if self.observer is not None:
@@ -298,7 +298,7 @@ class Interpreter(Operations):
         return Frame(code, self.input.globals, locals, cells, None)
 
     def _calls(self) -> Calls:
-        """The program's calls that are running."""
+        """Return the program's calls that are running."""
         frame = self.frame
         at = None if self.instruction is None else frame.decoded.index.get(self.instruction)
         return frame.running(frame.pc - 1 if at is None else at)
@@ -318,7 +318,7 @@ def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instr
 
 
 def _gives_warning() -> Unsupported:
-    """For the warning just noticed."""
+    """Return the break for the warning just noticed."""
     return Unsupported("gives-warning", warning=take())
 
 

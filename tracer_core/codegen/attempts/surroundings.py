@@ -68,8 +68,8 @@ def collector_paused() -> Iterator[None]:
 
 
 def without_traces(failure: Exception, *others: Exception) -> None:
-    """Remove the engine's own frames from the tracebacks of an error, and of its causes. The exception that the
-    program is handling, in whose context they all are, stays as it is."""
+    """Drop the tracebacks, causes and contexts of errors of the engine, which keep its frames alive. The exception
+    that the program is handling, in whose context they all are, stays as it is."""
     programs = sys.exc_info()[1]
     waiting: list[BaseException | None] = [failure, *others]
     while waiting:

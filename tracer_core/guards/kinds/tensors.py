@@ -1,4 +1,4 @@
-"""Guards on everything about a tensor that a graph depends on, but its values."""
+"""Guards on all properties of a tensor that a graph depends on, except its values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TensorProperties:
 
     @property
     def special_text(self) -> str:
-        """Why the sizes of the `special` dimensions are not any, to follow them."""
+        """Return why the sizes of the `special` dimensions are fixed, as a clause after them."""
         if not self.special:
             return ""
         dims = " and ".join(f"dimension {dim}" for dim in self.special)
@@ -179,7 +179,7 @@ class Tensor(Kind):
         return f"a {expected.cls.label} {dtype_text(expected.dtype)}{sizes_text(expected.sizes or ())}"
 
     def expected_against(self, expected: TensorProperties, value: Any) -> str:
-        """`expected_text`, of the first property that differs."""
+        """Return the expected text of the first property that differs."""
         difference = first_difference(value, expected) if isinstance(value, torch.Tensor) else None
         return self.expected_text(expected) if difference is None else difference.was(expected)
 

@@ -70,8 +70,7 @@ def build_class(
 
 
 def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
-    """Return the classes that stand for a base: the result of `__mro_entries__` of `Generic[T]` and the like, else
-    itself."""
+    """Return the real bases of a base: the result of `__mro_entries__` of `Generic[T]` and the like, else itself."""
     stands_for = base.known if isinstance(base, BuiltinVariable) else getattr(base, "function", None)
     if (type(stands_for) in overlay.ALIASES or stands_for in _STANDING_FOR_BASES) and all_constant(given):
         return list(stands_for.__mro_entries__(tuple(each.value() for each in given)))  # type: ignore[union-attr]
@@ -175,7 +174,7 @@ def create(
 def _namespace(
     tx: Tracing, name: str, namespace: dict[str, VariableTracker]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the namespace that the class is created with, and what is set afterwards (creation would call its
+    """Return the namespace that the class is created with, and the entries set afterwards (creation would call their
     methods)."""
     real: dict[str, Any] = {}
     late: dict[str, Any] = {}

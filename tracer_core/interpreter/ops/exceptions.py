@@ -45,8 +45,8 @@ def _set_cause(tx: Tracing, exception: ExceptionVariable, cause: VariableTracker
 
 
 class HandledMark(ConstantVariable):
-    """The item that PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here
-    it keeps the one being handled, `exception`."""
+    """The item that PUSH_EXC_INFO leaves on the stack: in Python, the exception handled before. Here it keeps the one
+    being handled, `exception`."""
 
     __slots__ = ("exception",)
     kind = "exception handled before"

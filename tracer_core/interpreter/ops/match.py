@@ -69,7 +69,7 @@ _MATCHES_ITSELF = 1 << 22
 
 
 def _match_args(tx: Tracing, cls: VariableTracker, wanted: type, count: int) -> list[str]:
-    """Return the names of the attributes that the first `count` positional patterns look at."""
+    """Return the names of the attributes that the first `count` positional patterns read."""
     held = tx.find_attr(cls, "__match_args__")
     names = () if held is None else held.realize().value()
     if type(names) is not tuple:
