@@ -20,8 +20,8 @@ _MAX_OBJECTS = 1000
 
 
 def may_reach_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
-    """Return whether a tensor, a module, something of torch, or what may give tensors (an iterator, a Python
-    function) can be reached from the frame's variables or stands among the globals that its code names."""
+    """Return whether a tensor, a module, something of torch, or a possible producer of tensors (an iterator, a Python
+    function) can be reached from the frame's variables or is among the globals that its code names."""
     return _any_reached(code, locals, globals, _has_to_do_with_tensors)
 
 
@@ -83,7 +83,7 @@ _ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
 
 
 def _inside(value: Any) -> list[Any]:
-    """Return the values inside a value, read past all that its class defines: nothing of the program runs."""
+    """Return the values inside a value, read without calling methods of its class: no code of the program runs."""
     cls = type(value)
     for base, items in _ITEMS.items():
         if issubclass(cls, base):

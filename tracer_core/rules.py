@@ -1,4 +1,4 @@
-"""How to treat a function that the traced program calls: one table, read in one place.
+"""Decide how to treat a function that the traced program calls: one table, read in one place.
 
 - `inline`: trace its Python code;
 - `graph`: a node in the graph;
@@ -149,7 +149,7 @@ ANSWERS: dict[Any, Any] = {torch.jit.is_scripting: False, torch._jit_internal.is
 
 @functools.cache
 def graph_functions() -> frozenset[Any]:
-    """Functions that torch lists as overridable for tensors, without those that only inspect them."""
+    """Return the functions that torch lists as overridable for tensors, without those that only inspect them."""
     overridable = {f for group in torch.overrides.get_overridable_functions().values() for f in group}
     made = {f for f in _CREATORS if f is not None}
     return frozenset(f for f in overridable | made if _hashable(f)) - frozenset(ANSWERS)
@@ -168,13 +168,13 @@ _CREATORS = [
 
 
 def is_overridable(function: Any) -> bool:
-    """Return whether torch itself lists it as an operation on tensors."""
+    """Return whether torch itself lists the function as an operation on tensors."""
     return _hashable(function) and function in graph_functions()
 
 
 def is_graph_function(function: Any) -> bool:
-    """Return whether a call of it is a node: an overridable function, a C function of torch's operator namespaces, or
-    an operator of the registry."""
+    """Return whether a call of the function is a node: an overridable function, a C function of torch's operator
+    namespaces, or an operator of the registry."""
     if not _hashable(function):
         return False
     if function in graph_functions():
@@ -214,8 +214,8 @@ _DISALLOWED = Rule("skip", "it is marked with torch._dynamo.disallow_in_graph")
 
 
 def _by_mark(function: Any) -> Rule | None:
-    """Return the rule that the user set by `torch.compiler.allow_in_graph` and its kin, which torch notes in a module
-    of its own compiler; without that module there is no such rule."""
+    """Return the rule that the user set by `torch.compiler.allow_in_graph` and the like, which torch records in a
+    module of its own compiler; if that is not imported, there is no such rule."""
     marks: Any = sys.modules.get("torch._dynamo.trace_rules")
     if marks is None:
         return None
@@ -245,7 +245,7 @@ def fold(function: Any) -> Any:
 
 
 def fold_code(code: types.CodeType) -> None:
-    """As `fold`, for every function that has this code."""
+    """Do `fold` for every function that has this code."""
     FOLDED_CODES.add(code)
 
 

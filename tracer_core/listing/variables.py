@@ -104,7 +104,7 @@ def _store_fast(state: State, instruction: Instruction) -> None:
 
 
 def _rename_aliases(state: State, stored: str) -> None:
-    """Aliases of a variable that is about to change get a name of their own."""
+    """Give aliases of a variable that is about to change a name of their own."""
     for name, value in list(state.aliases.items()):
         if value.names is not None and stored in value.names:
             state.statement(f"{state.name(name)} = {value.text}")

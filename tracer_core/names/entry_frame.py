@@ -11,7 +11,7 @@ _OURS = ("tracer_core.frame_eval.hook", "tracer_core.frame_eval.convert", "trace
 
 
 def is_entry_frame(caller: str) -> bool:
-    """Return whether the frame that starts is what a person compiled, and not something that it calls, or that the
+    """Return whether the starting frame is the one that a person compiled, and not a callee, nor a frame that the
     collector or a library's bookkeeping runs. `caller` is the calling module."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (_module(frame) in (caller, *_OURS) or is_module_call(frame.f_code)):

@@ -1,4 +1,4 @@
-"""`functools` in Python, where its own Python needs C objects (locks, weak dicts) or is C."""
+"""`functools` in Python, where its own Python needs C objects (locks, weak dicts) or where it is in C."""
 
 from __future__ import annotations
 

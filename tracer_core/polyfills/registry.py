@@ -1,4 +1,4 @@
-"""`@polyfills`: which Python code of ours stands in for which library function or class."""
+"""`@polyfills`: register Python code of ours that replaces a library function or class."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stand_in_for(original: Any) -> Any | None:
 
 
 def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
-    """Return the function that this one stands for to a trace, and which of its cells holds that; None: itself."""
+    """Return the real function of one that a trace sees through, and which of its cells holds that; None: itself."""
     name = WALKED_THROUGH.get(function.__code__)
     if name is None:
         name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
@@ -54,7 +54,7 @@ def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
 
 
 def inner_code(function: Any, *names: str) -> CodeType:
-    """Return the code of the function `names` leads to, through functions defined inside `function`."""
+    """Return the code of the function that `names` leads to, through functions defined inside `function`."""
     code: CodeType = function.__code__
     for name in names:
         code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)

@@ -149,7 +149,7 @@ def args_text(node: Any) -> str:
 
 
 class _Arguments:
-    """Writes the arguments of a node."""
+    """Write the arguments of a node."""
 
     def __init__(self, node: Any) -> None:
         self._nodes = {id(one): one.name for one in node.all_input_nodes}

@@ -59,7 +59,8 @@ class Index:
 
     @cached_property
     def breaks(self) -> Mapping[int, list[schema.Break]]:
-        """The breaks by the step that found them, and by the step where the last attempt stopped because of them."""
+        """Return the breaks by the step that found them, and by the step where the last attempt stopped because of
+        them."""
         found: dict[int, list[schema.Break]] = {}
         for record in self.data.breaks:
             for step in {record.step, record.final_step} - {None}:
@@ -69,7 +70,7 @@ class Index:
 
     @cached_property
     def inlined(self) -> Mapping[int, list[schema.Frame]]:
-        """The frames that a step called."""
+        """Return the frames that a step called."""
         found: dict[int, list[schema.Frame]] = {}
         for frame in self.data.frames:
             if frame.call_step is not None:
@@ -149,7 +150,7 @@ class Index:
 
     @cached_property
     def _touches(self) -> tuple[array[int], array[int]]:
-        """All touches, grouped by tracker: the start of each group, and the steps."""
+        """Return all touches, grouped by tracker: the start of each group, and the steps."""
         who, when = self._collect_touches()
         starts = array("I", bytes(4 * (self.trackers.trackers + 2)))
         for tracker in who:

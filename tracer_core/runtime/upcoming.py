@@ -38,7 +38,7 @@ class NotReadable(Exception):
 
 
 class Copy:
-    """An iterator that stands where `iterator` stands and moves on its own.
+    """An iterator at the position of `iterator` that advances on its own.
 
     `iterators` and `tables` are the original's parts, by identity: the iterators in it (itself too), and the
     containers that they read and that may change.
@@ -95,7 +95,7 @@ class Copy:
         return make, [self._part(arg) for arg in args], state
 
     def of_anything(self, iterator: Any) -> Remade:
-        """Its parts are passed on and not read."""
+        """Pass the parts on, without reading them."""
         make, args, *state = iterator.__reduce__()
         return make, list(args), state
 
@@ -124,11 +124,11 @@ _HOW: dict[type, Callable[[Copy, Any], Remade]] = {
 }
 
 READABLE = tuple(_HOW)
-"""The types of iterators that can tell what is to come, unless there is one of another type in them."""
+"""The types of iterators whose next items can be read, unless an iterator of another type is inside."""
 
 
 class Upcoming:
-    """The items that `iterator` has yet to give, by number. Valid until it moves on.
+    """The items that `iterator` has yet to return, by number. Valid until it advances.
 
     Raises:
         NotReadable, RuntimeError: as `Copy` does; also where asking for an item raises.
@@ -161,8 +161,8 @@ class Upcoming:
 
 
 def apart(iterator: Any, *others: Any) -> bool:
-    """Return whether the iterator has nothing to do with the others: no iterator in it is in another of them too, and
-    it does not read one of them that is a container."""
+    """Return whether the iterator shares nothing with the others: no iterator inside it is also inside another, and
+    it does not read any of them that is a container."""
     mine = Copy(iterator)
     for other in others:
         if type(other) in _HOW:
