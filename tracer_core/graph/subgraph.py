@@ -44,8 +44,8 @@ Calls = tuple[tuple[CodeType, int], ...]
 class GraphContext:
     """State that the graphs of one attempt share. `calls` returns the calls of the program that are running; `noted`
     is how many of the operations that may draw, and that may raise because of the values of their arguments, belong
-    to nodes already; `nested` whether there was ever an inner graph; `exits` has, for results of inner graphs that are
-    closed, the node in the surrounding graph that gives them."""
+    to nodes already; `nested` whether there was ever an inner graph; `exits` has, for results of closed inner graphs,
+    the node in the surrounding graph that gives them."""
 
     fakes: Fakes
     observer: Observer | None

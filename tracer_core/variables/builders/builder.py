@@ -14,7 +14,7 @@ from tracer_core.variables.objects.class_equality import refuse_own_equality, re
 
 
 class VariableBuilder:
-    """Makes the tracker of a value found at `source`, and guards what the tracker relies on."""
+    """Build the tracker of a value found at `source`, and guard what the tracker relies on."""
 
     def __init__(self, tx: Tracing) -> None:
         self.tx = tx
@@ -48,7 +48,7 @@ class VariableBuilder:
         return self(lazy.real, lazy.source)
 
     def register(self, value: Any, tracker: VariableTracker) -> VariableTracker:
-        """Remember the tracker of an object with identity, before its parts are built; gives the tracker."""
+        """Remember the tracker of an object with identity, before its parts are built; return the tracker."""
         self.tx.trace.trackers_by_object[id(value)] = tracker
         return tracker
 

@@ -100,13 +100,13 @@ def _entries(
 
 
 def _is_namespace(value: dict[Any, Any]) -> bool:
-    """Return whether it is a module's dict, whose entries are read as names, too."""
+    """Return whether it is a module's dict, whose entries are also read as names."""
     name = dict.get(value, "__name__")
     return isinstance(name, str) and getattr(sys.modules.get(name), "__dict__", None) is value
 
 
 def _refuse_hashing(value: dict[Any, Any]) -> None:
-    """An OrderedDict hashes its keys when it is iterated over: the program would observe the read."""
+    """Break for an OrderedDict that hashes its keys when it is iterated over: the program would observe the read."""
     for key in dict.keys(value):
         if isinstance(type(key).__hash__, types.FunctionType):
             raise Unsupported("hash-user-object", cls=type(key).__name__)
@@ -145,7 +145,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
 
 
 def _behind(build: VariableBuilder, value: Any, source: Source) -> ConstDictVariable:
-    """Return the dict that a view or a proxy looks at."""
+    """Return the dict of a view or a proxy."""
     held = dict_behind(value)
     # A class's own dict always has the text; what is set on the class goes past a tracker of the dict.
     if not isinstance(held, dict) or "__doc__" in held:

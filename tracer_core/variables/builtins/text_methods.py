@@ -1,4 +1,4 @@
-"""Text built from tracked values: `format`, `str.format`, `%`, `join`.
+"""Build text from tracked values: `format`, `str.format`, `%`, `join`.
 
 Python's own formatting does the work; it is given stand-ins for values that are not constants, which call the trace
 for their text, items and attributes where the formatting does.
@@ -61,7 +61,7 @@ class Shown:
 
 
 class ShownContainer(Shown):
-    """One that can be subscripted (`%` takes any such object for a mapping)."""
+    """A value that can be subscripted (`%` takes any such object for a mapping)."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
 
 
 def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:
-    """`format(value, spec)`."""
+    """Return `format(value, spec)`."""
     found, owner = static_lookup(value.python_type(), "__format__")
     if has_special(value, "__format__") and owner is not object:
         if isinstance(found, types.FunctionType):
@@ -148,7 +148,7 @@ def format_map(tx: Tracing, self: ConstantVariable, mapping: VariableTracker) ->
 
 @handles(operator.mod, ConstantVariable, VariableTracker)
 def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTracker | None:
-    """`text % values`: formatting takes any object, before its `__rmod__` is called."""
+    """Return `text % values`: formatting takes any object, before its `__rmod__` is called."""
     text = a.value()
     if isinstance(text, bytes) and not b.is_constant():
         raise Unsupported("method", name="__mod__", type="bytes")

@@ -19,19 +19,19 @@ MAX_ITEMS = 1 << 20
 
 
 def refuse_long(count: int) -> None:
-    """Break where a sequence of `count` items would have to be laid out."""
+    """Break where a sequence of `count` items would have to be created."""
     if count > MAX_ITEMS:
         raise Unsupported("huge-constant", what=f"a sequence of {count} items")
 
 
 def numbers_in(numbers: range) -> int:
-    """`len(numbers)`, also of a range that is longer than `len` can return."""
+    """Return `len(numbers)`, also of a range that is longer than `len` can return."""
     step = numbers.step
     return max(0, (numbers.stop - numbers.start + step - (1 if step > 0 else -1)) // step)
 
 
 class SequenceVariable(VariableTracker):
-    """Anything that holds its items in a row."""
+    """A value that holds its items in order."""
 
     __slots__ = ("items",)
     kind = "sequence"
@@ -90,7 +90,8 @@ class ListVariable(SequenceVariable):
 
 
 class DequeVariable(SequenceVariable):
-    """`moved` counts what its iterators are told of: items that came, went or were rotated."""
+    """A deque. `moved` counts the changes that invalidate its iterators: items that were added, removed or
+    rotated."""
 
     __slots__ = ("maxlen", "moved")
     kind = "deque"

@@ -52,7 +52,7 @@ class ConstantVariable(VariableTracker):
 
     @staticmethod
     def holds(value: Any) -> bool:
-        """Return whether `value` is of a kind this tracker stands for."""
+        """Return whether this kind of tracker can hold `value`."""
         return type(value) in LITERAL_TYPES or isinstance(value, _VALUE_CLASSES)
 
     def python_type(self) -> type:

@@ -46,7 +46,7 @@ def identity_key(tracker: VariableTracker) -> Any:
 
 
 def external_key(tx: Tracing, tracker: VariableTracker) -> Any:
-    """Return the key of a value that is a key already, in an external dict: its hash is inlined for the guards it
+    """Return the key of a value that is already a key of an external dict: its hash is inlined for the guards it
     needs.
 
     Raises:
@@ -85,7 +85,7 @@ class KeyWithCode:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Called once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
+        """Compare once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
         mate = other.of if isinstance(other, (KeyWithCode, ByIdentity, ByParts)) else self.tx.constant(other)
         if self.of is mate:
             return True

@@ -15,7 +15,7 @@ from tracer_core.variables.core.base import VariableTracker
 
 
 class LazyVariableTracker(VariableTracker):
-    """Stands for an external value until an operation needs it; only then is it tracked and guarded."""
+    """A placeholder for an external value until an operation needs it; only then is it tracked and guarded."""
 
     __slots__ = ("_look_at", "real", "realized")
     kind = "not looked at yet"

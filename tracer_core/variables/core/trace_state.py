@@ -1,4 +1,4 @@
-"""`TraceState`: what one attempt knows of the program, above the graphs that it builds."""
+"""`TraceState`: the knowledge of one attempt about the program, above the graphs that it builds."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ class TraceState:
             self.output.guard(make.lacks(source, name))
 
     def shows_other_data(self, call: ReplayedCall) -> bool:
-        """Return whether a tensor that `call` shows was written to after it was deferred, or might have been."""
+        """Return whether a tensor that `call` shows was written to after the call was deferred, or might have
+        been."""
         fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
         written_since = self.output.fakes.written_since
         return any(isinstance(fake, torch.Tensor) and written_since(fake, call.moment) for fake in fakes)
@@ -131,8 +132,8 @@ class TraceState:
         )
 
     def mark(self) -> TraceMark:
-        """Note what to roll back to, should what comes next be given up. Each mark is rolled back to or kept, those
-        inside it first."""
+        """Mark the state, to roll back to if the following part is abandoned. Each mark is rolled back to or kept,
+        those inside it first."""
         return TraceMark(
             self.output.mark(),
             lengths_of(self._tables()),
@@ -143,12 +144,12 @@ class TraceState:
         )
 
     def keep(self, mark: TraceMark) -> None:
-        """What came since the mark counts."""
+        """Keep the changes since the mark."""
         self.journal.keep(mark.journal)
         self.output.keep(mark.output)
 
     def roll_back(self, mark: TraceMark) -> None:
-        """Be as at the mark. What was looked at since was not looked at; what was changed is as it was."""
+        """Return to the state at the mark: lazy values realized since are lazy again, and changes are undone."""
         self.journal.roll_back(mark.journal)
         for lazy in self.realized[mark.realized :]:
             lazy.realized = None

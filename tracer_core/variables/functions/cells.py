@@ -11,7 +11,7 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 
 
 class CellVariable(VariableTracker):
-    """A closure cell. `contents` is None while it is empty. `real` is the cell object, where there is one."""
+    """A closure cell. `contents` is None while it is empty. `real` is the cell object, if it exists."""
 
     __slots__ = ("contents", "real")
     kind = "cell"

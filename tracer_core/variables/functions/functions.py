@@ -48,7 +48,7 @@ class InlineTarget:
 
 
 class BaseUserFunctionVariable(VariableTracker):
-    """Anything with Python code that can be inlined."""
+    """A value with Python code that can be inlined."""
 
     __slots__ = ()
     kind = "function"
@@ -58,7 +58,7 @@ class BaseUserFunctionVariable(VariableTracker):
         raise NotImplementedError
 
     def names(self, tx: Tracing) -> tuple[VariableTracker | None, ...]:
-        """`__name__` and `__qualname__`, which its generators take over; None where they are those of its code."""
+        """Return `__name__` and `__qualname__`, which its generators inherit; None if they are those of its code."""
         raise NotImplementedError
 
 
@@ -83,7 +83,7 @@ class UserFunctionVariable(BaseUserFunctionVariable):
         return self.function
 
     def origin(self) -> Source:
-        """The source of its defaults and cells."""
+        """Return the source of its defaults and cells."""
         return self.source if self.source is not None else ConstantSource.of_object(self.function)
 
     def target(self, tx: Tracing) -> InlineTarget:
@@ -173,8 +173,8 @@ class UserFunctionVariable(BaseUserFunctionVariable):
 
 
 class ConstantFunctionVariable(VariableTracker):
-    """A function marked with `torch.compiler.assume_constant_result`: for known arguments it is called once,
-    while tracing. `plain` is the function without the mark."""
+    """A function marked with `torch.compiler.assume_constant_result`: for known arguments it is called once, while
+    tracing. `plain` is the function without the mark."""
 
     __slots__ = ("plain",)
     kind = "function with a constant result"

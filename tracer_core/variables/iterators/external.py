@@ -23,7 +23,7 @@ from tracer_core.variables.iterators.iterators import IteratorVariable
 
 
 class OpaqueIterator(IteratorVariable):
-    """An iterator whose next items cannot be read without taking them. Advancing it breaks the graph."""
+    """An external iterator whose next items cannot be read without taking them. Advancing it breaks the graph."""
 
     __slots__ = ("cls",)
     kind = "external iterator"
@@ -40,7 +40,7 @@ class OpaqueIterator(IteratorVariable):
 
 
 class ExternalIterator(OpaqueIterator):
-    """An external iterator whose items are known: the trace has `taken` so many, and reached the end if it is
+    """An external iterator whose items can be read: the trace has `taken` so many, and reached the end if it is
     `ended`."""
 
     __slots__ = ("at", "ended", "taken", "upcoming")
@@ -74,8 +74,8 @@ class ExternalIterator(OpaqueIterator):
         return item
 
     def _refuse_if_disturbed(self, tx: Tracing) -> None:
-        """Break where the trace has changed the container that the iterator iterates over, or advanced a part of
-        it."""
+        """Break if the trace has changed the container that the iterator iterates over, or advanced an iterator
+        inside it."""
         trace, mine = tx.trace, self.upcoming.copy
         changed = trace.side_effects.changed
         for known in mine.tables:
@@ -87,7 +87,7 @@ class ExternalIterator(OpaqueIterator):
                 super().next(tx)
 
     def shares_with(self, other: ExternalIterator) -> bool:
-        """Return whether one real iterator is in both."""
+        """Return whether one real iterator is inside both."""
         return not self.upcoming.copy.iterators.keys().isdisjoint(other.upcoming.copy.iterators)
 
     def looks_into(self, table: Any) -> bool:

@@ -50,13 +50,13 @@ _waits: dict[int, tuple[weakref.ref[types.CodeType], Waits]] = {}
 
 
 def remember(code: types.CodeType, waits: Waits) -> None:
-    """A generator of `code` waits like this at first."""
+    """Remember that a new generator of `code` waits at this point."""
     key = id(code)
     _waits[key] = (weakref.ref(code, lambda _: _waits.pop(key, None)), waits)
 
 
 class WaitingGenerator(LocalGeneratorObjectVariable):
-    """Such a generator. It has not moved until the trace moves it."""
+    """A generator that waits at a known point. It has not advanced until the trace advances it."""
 
     __slots__ = ("moved",)
 

@@ -170,7 +170,7 @@ rules.fold(slots_of)
 def caller(
     tx: Tracing, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
 ) -> VariableTracker:
-    """Return the module of the code that makes a type variable, a new type and the like."""
+    """Return the module of the code that creates a type variable, a new type and the like."""
     frame = tx.frame
     for _ in range(depth.realize().value()):
         if frame.parent is None:

@@ -25,7 +25,7 @@ _CONTAINERS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.W
 
 
 def refuse_after_changes(tx: Tracing) -> None:
-    """To be called before a weak reference, or a container of them, is read.
+    """Break if a weak reference, or a container of them, is read after changes that may have freed an object.
 
     Torch's own code (schedulers and hooks look up the optimizer or module they belong to) holds the referent
     through the object it is called on, whatever the program changed before.

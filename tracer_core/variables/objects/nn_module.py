@@ -1,4 +1,4 @@
-"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes kept in three dicts."""
+"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes stored in three dicts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TABLES = ("_parameters", "_buffers", "_modules")
 
 
 class NNModuleVariable(UserDefinedObjectVariable):
-    """A module. Its Python code is traced like any other; only `__getattr__` and `__setattr__` of `nn.Module`
-    itself, which every access of a parameter would run, are done here at once."""
+    """A module. Its Python code is traced like any other, except `__getattr__` and `__setattr__` of `nn.Module`
+    itself, which every access of a parameter would run; these are done here in one step."""
 
     __slots__ = ()
     kind = "module"
@@ -78,7 +78,8 @@ class NNModuleVariable(UserDefinedObjectVariable):
         return self.plain_set_attribute(tx, name, value)
 
     def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Return whether setting it adds or replaces a member, or may do so: its dicts were changed."""
+        """Return whether setting the attribute adds or replaces a member, or may do so because its dicts were
+        changed."""
         cls = value.realize().python_type()
         members = instance_dict(self.real) or {}
         return (
@@ -99,8 +100,7 @@ class NNModuleVariable(UserDefinedObjectVariable):
 
 
 def member_source(table: Source, key: Any) -> Source | None:
-    """Return the source of a module's member when `table` is one of its three dicts, so that it is named as people
-    do."""
+    """Return the source of a module's member when `table` is one of its three dicts, named as people write it."""
     if isinstance(table, ObjectAttrSource) and table.attr in TABLES and isinstance(key, str):
         return MemberSource(table.of, table.attr, key)
     return None

@@ -29,7 +29,7 @@ ABSENT = object()
 
 @dataclass(slots=True)
 class CreatedClass:
-    """A class that the trace made, and the number of the root frame's instruction at which it did. Its `uid` says
+    """A class created in the trace, and the number of the root frame's instruction that created it. Its `uid` says
     which trackers were created before it."""
 
     cls: type
@@ -49,7 +49,7 @@ restore_attributes_after_tracing(sys.modules[__name__], "current", "placeholders
 
 
 def note_created(tx: Tracing, cls: type) -> None:
-    """The instruction at hand has made the class, which exists for the trace alone."""
+    """Note that the current instruction has created the class, which exists for the trace alone."""
     if cls not in made:
         tx.trace.journal.on_roll_back(lambda: tx.trace.libraries.made.discard(cls))
         tx.trace.journal.on_roll_back(lambda: _forget(cls))
@@ -58,7 +58,7 @@ def note_created(tx: Tracing, cls: type) -> None:
 
 
 def refuse_if_kept(tx: Tracing, cls: type, what: str) -> None:
-    """To be called before a class that the trace made is changed itself.
+    """Check that a class created in the trace may be changed itself.
 
     Raises:
         Unsupported: it may have to be put back as it was.
@@ -68,7 +68,7 @@ def refuse_if_kept(tx: Tracing, cls: type, what: str) -> None:
 
 
 def _forget(cls: type) -> None:
-    """The class does not exist any more."""
+    """Forget the class, which does not exist any more."""
     global lingering
     made.pop(cls, None)
     lingering |= not _leave_bases(cls)
@@ -96,7 +96,7 @@ class Written:
 
 @contextlib.contextmanager
 def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
-    """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
+    """Make lookups in the block see `overlay`, whose placeholders are `stand_ins`."""
     global current, placeholders, made
     before = current, placeholders, made
     current, placeholders, made = overlay, stand_ins, {}
@@ -109,7 +109,7 @@ def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[
 
 
 def collect() -> None:
-    """Have Python's collector take the classes that could not leave their bases, once nothing holds them."""
+    """Have Python's collector free the classes that could not leave their bases, once they are unreachable."""
     global lingering
     if lingering:
         lingering = False
@@ -117,8 +117,8 @@ def collect() -> None:
 
 
 def _leave_bases(cls: type) -> bool:
-    """Take a class created in the trace out of `__subclasses__()` of its bases now, and not when Python's collector
-    comes by. False where Python refuses."""
+    """Remove a class created in the trace from `__subclasses__()` of its bases now, before Python's collector runs.
+    False if Python refuses."""
     in_c = class_in_c(cls)
     for namespace in ({"__slots__": ()}, {}):
         with contextlib.suppress(TypeError):  # (Another layout.)
@@ -128,8 +128,8 @@ def _leave_bases(cls: type) -> bool:
 
 
 def lookup(searched: Iterable[type], name: str) -> tuple[Any, type | None]:
-    """Return the attribute `name` as it stands in the first of the classes that has it, after what was written, and
-    that class."""
+    """Return the attribute `name` as it is stored in the first of the classes that has it, after writes of the trace,
+    and that class."""
     for owner in searched:
         found = own(owner, name)
         if found is not ABSENT:

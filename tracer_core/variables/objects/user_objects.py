@@ -25,8 +25,8 @@ from tracer_core.variables.objects import overlay
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return the attribute `name` as it stands in a class of the MRO (`after` one of them), and that class; (_, None)
-    if there is none."""
+    """Return the attribute `name` as it is stored in a class of the MRO (`after` one of them), and that class; (_,
+    None) if there is none."""
     mro: tuple[type, ...] | None = cls.__mro__
     if mro is None:
         raise Unsupported("class-created", what=f"{cls.__qualname__}, whose class statement is still running")
@@ -44,8 +44,8 @@ _BUILTIN_METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType)
 
 
 def own_method(cls: type, name: str) -> Any:
-    """Return the special method that code in Python gave the class: a function, or a builtin's method under this or
-    another name (`__setattr__ = dict.__setitem__`). None where it has none, or a builtin's as inherited."""
+    """Return the special method that Python code gave the class: a function, or a builtin's method under this or
+    another name (`__setattr__ = dict.__setitem__`). None if it has none, or inherits a builtin's."""
     found, owner = static_lookup(cls, name)
     if isinstance(found, types.FunctionType):
         return found
@@ -59,8 +59,8 @@ def class_attribute_source(owner: type, name: str) -> Source:
 
 
 def _stands_before_another(cls: type) -> bool:
-    """Return whether its objects claim in code to be of another class, and have the attributes of that: `__dict__`,
-    too."""
+    """Return whether its objects report another class in `__class__`, and have the attributes of that, `__dict__`
+    included."""
     lookup, said = static_lookup(cls, "__getattribute__")[0], static_lookup(cls, "__class__")[1]
     return isinstance(lookup, types.FunctionType) and said is not object
 
@@ -130,7 +130,8 @@ class UserDefinedObjectVariable(VariableTracker):
         return ByIdentity(self)
 
     def _asked_key(self, tx: Tracing | None) -> KeyWithCode:
-        """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+        """Return its key; without `tx`, with the hash that it had when it was last a key, as copies of dicts use
+        it."""
         if tx is not None:
             key = KeyWithCode(tx, self)
             tx.trace.journal.save(self)
@@ -322,8 +323,8 @@ class UserDefinedObjectVariable(VariableTracker):
         return True
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        """`obj.__dict__ = value`: the object and whoever holds `value` share it from now on. Not done (False) where
-        the dict that it had may be held by somebody who would miss what was written to it."""
+        """Do `obj.__dict__ = value`: the object and every holder of `value` share it from now on. Return False, and
+        do nothing, if a holder of the old dict would miss the writes to it."""
         value = value.realize()
         if value is DELETED:
             return False
@@ -345,7 +346,7 @@ class UserDefinedObjectVariable(VariableTracker):
         return owner is not None and is_slot(found, owner)
 
     def _is_beside_dict(self, name: str) -> bool:
-        """Return whether the attribute is none of those in the object's `__dict__`."""
+        """Return whether the attribute is not in the object's `__dict__`."""
         return isinstance(static_lookup(self.cls, name)[0], (types.MemberDescriptorType, types.GetSetDescriptorType))
 
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -398,7 +399,7 @@ _REFUSED: dict[str, Callable[[property], Any]] = {
 
 
 def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
-    """Raise the error of a property without a getter, setter or deleter. It may know its name."""
+    """Raise the error of a property without a getter, setter or deleter, with its name if known."""
     try:
         _REFUSED[verb](found)
     except AttributeError as error:
@@ -406,13 +407,14 @@ def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
 
 
 def _is_half_descriptor(found: Any) -> bool:
-    """Return whether its class, written in Python, defines how to set or how to delete, and not both."""
+    """Return whether its class, written in Python, defines only one of setting and deleting."""
     which = (static_lookup(type(found), name)[0] for name in ("__set__", "__delete__"))
     return any(isinstance(each, types.FunctionType) for each in which)
 
 
 def hides_stored(found: Any) -> bool:
-    """Return whether an attribute of the class comes before the instance's dict, and keeps its value elsewhere."""
+    """Return whether an attribute of the class takes precedence over the instance's dict, and stores its value
+    elsewhere."""
     return _is_data_descriptor(found) and not isinstance(
         found, (types.MemberDescriptorType, types.GetSetDescriptorType)
     )

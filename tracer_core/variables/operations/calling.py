@@ -80,7 +80,7 @@ def callable_type(tracker: VariableTracker) -> bool:
 
 
 def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Call a builtin, a class or a torch function, by the first of the ways that knows it."""
+    """Call a builtin, a class or a torch function, by the first of the ways that apply."""
     for way in _WAYS_OF_KNOWN:
         result = way(tx, function, args, kwargs)
         if result is not None:
@@ -151,7 +151,7 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
         return None
     if any(isinstance(arg, SymNodeVariable) for arg in args):
         return _fold_symbolic(tx, function, args, kwargs)
-    if _looks_at_what_changed(tx, known):
+    if _reads_what_changed(tx, known):
         raise Unsupported(
             "skipped-function", what=name_of(known), why="it reads something that the code has just changed"
         )
@@ -161,7 +161,7 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
 
 
 def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
-    """Return a list or tuple with symbols in it as one of numbers, which are fixed by that."""
+    """Return a list or tuple of symbols as one of numbers, which specializes them."""
     if not isinstance(arg, SequenceVariable) or type(arg) not in (ListVariable, TupleVariable):
         return arg
     items = [item.realize() for item in arg.items]
@@ -171,7 +171,7 @@ def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
 
 
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    """Create an object of the class, and tell it its arguments, if it takes them."""
+    """Create an object of the class of a generic alias, and set its `__orig_class__`, if it accepts that."""
     if not isinstance(alias.known, overlay.ALIASES):
         return None
     origin = alias.known.__origin__
@@ -193,7 +193,7 @@ _WAYS_OF_KNOWN = (
 )  # fmt: skip
 
 
-def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
+def _reads_what_changed(tx: Tracing, known: Any) -> bool:
     """Return whether the trace changed an object in the closure of a function that would be called now."""
     cells = getattr(known, "__closure__", None) or ()
     trackers = (tx.trace.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
@@ -201,7 +201,7 @@ def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Call a function of numbers, some of them symbols: by a node where torch has one, else the symbols are
+    """Call a function of numbers, some of them symbols: by a node if torch has one, else the symbols are
     specialized."""
     known = function.known
     if known in (math.ceil, math.floor, math.trunc):
@@ -236,7 +236,7 @@ def _unbound_method(known: Any, args: Args) -> str | None:
 
 
 def _passes_by(obj: VariableTracker, known: Any) -> bool:
-    """Return whether `known`, as `dict.pop`, passes by what the object's own class in C has instead, as
+    """Return whether `known`, as `dict.pop`, bypasses the method that the object's own class in C has instead, as
     `OrderedDict.pop`.
 
     Raises:
@@ -253,7 +253,7 @@ def _passes_by(obj: VariableTracker, known: Any) -> bool:
 
 
 def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`obj.name(*args, **kwargs)` for a method of a builtin type, by the first of the ways that knows it."""
+    """Do `obj.name(*args, **kwargs)` for a method of a builtin type, by the first of the ways that apply."""
     for way in _WAYS_OF_METHODS:
         result = way(tx, obj, name, args, kwargs)
         if result is not None:

@@ -17,7 +17,7 @@ CONVERSIONS: dict[str, tuple[type, str]] = {
 
 
 def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker:
-    """`obj` converted by its own method; what is of another type than it should be is refused as Python does.
+    """Return `obj` converted by its own method; a result of the wrong type is refused as Python does.
 
     Raises:
         Unsupported: it gives an instance of a subclass, of which Python warns.

@@ -1,4 +1,4 @@
-"""Whether two trackers stand for one object: `a is b`."""
+"""Decide whether two trackers are for one object: `a is b`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _guard_distinct(tx: Tracing, a: VariableTracker, b: VariableTracker) -> None
 
 
 def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Two results of operations are two objects; small ints are one object each."""
+    """Compare results of the graph: two results of operations are two objects; small ints are one object each."""
     numbers = (SymNodeVariable, ConstantVariable)
     if not (isinstance(a, numbers) and isinstance(b, numbers) and a.python_type() is b.python_type()):
         return False
@@ -78,7 +78,7 @@ def _makes_a_number(tracker: VariableTracker) -> bool:
 
 
 def _is_one_argument(tx: Tracing, a: Source, b: Source) -> bool:
-    """Return whether the same object is found at two sources: guarded to be so again."""
+    """Return whether the same object is found at two sources, which is guarded."""
     one = tx.output.value_at(a) is tx.output.value_at(b)
     tx.guard(make.duplicate(b, a) if one else make.not_duplicate([a, b]))
     return one
@@ -98,14 +98,14 @@ _UNCHANGING = (SequenceVariable, SetVariable)
 
 
 def _same_container(a: VariableTracker, b: VariableTracker) -> bool:
-    """An object created in the trace is distinct, but for the empty tuple."""
+    """Compare containers: an object created in the trace is distinct, except the empty tuple."""
     if a.mutable or b.mutable or a.python_type() is not b.python_type():
         return False
     return a.python_type() is tuple and not a.parts() and not b.parts()
 
 
 def _is_one_input(a: VariableTracker, b: VariableTracker) -> bool:
-    """False for an object created in the trace; of two external places, only plain Python can tell."""
+    """Return False for an object created in the trace; of two external places, only plain Python knows."""
     if a.source is not None and b.source is not None:
         raise Unsupported("identity", a=a.describe(), b=b.describe())
     return False
@@ -116,7 +116,7 @@ _PLAIN = (int, float, complex, str, bytes)
 
 
 def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Return whether equal numbers or texts are one object. External ones are guarded to be so again."""
+    """Return whether equal numbers or strings are one object, which is guarded for external ones."""
     x, y = a.value(), b.value()
     if type(x) is torch.device:
         # Each question for a device makes another.
@@ -138,7 +138,7 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
 
 
 def _is_one_for_all(value: Any) -> bool:
-    """Return whether CPython keeps one object for all values like this."""
+    """Return whether CPython has one object for all equal values of this kind."""
     return -5 <= value <= 256 if type(value) is int else type(value) in (str, bytes) and len(value) == 0
 
 

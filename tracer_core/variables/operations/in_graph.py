@@ -1,4 +1,4 @@
-"""Calls that become nodes: the arguments as nodes and as fakes, the fake result, the new tracker."""
+"""Add calls as nodes: the arguments as nodes and as fakes, the fake result, the new tracker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tracer_core.variables.operations.in_place import refuse_writes
 
 
 def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
-    """`tracker` as a node's argument, and as the fake value to run the operation on.
+    """Return `tracker` as a node's argument, and as the fake value to run the operation on.
 
     Raises:
         NotConstant: the value cannot be part of a graph.
@@ -67,7 +67,7 @@ _AS_DTYPE: dict[Any, torch.dtype] = {
 
 
 def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
-    """As `as_argument`; torch's own functions take Python's number types for dtypes."""
+    """Return the same as `as_argument`; torch's own functions accept Python's number types as dtypes."""
     tracker = tracker.realize()
     if tracker.python_type() is type and _is_of_torch(target):
         dtype = _AS_DTYPE.get(tracker.value())
@@ -77,11 +77,11 @@ def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
 
 
 _AS_WRITTEN = {"_unique2": "unique"}
-"""What people write for functions that torch calls for them."""
+"""The names that people use for functions that torch calls for them."""
 
 
 def _name_of(target: Any) -> str:
-    """The operation as people write it."""
+    """Return the operation as people write it."""
     if isinstance(target, str):
         return target
     name = str(NAMES_OF_NUMPY.get(target) or WRITTEN.get(target) or getattr(target, "__name__", target))
@@ -142,8 +142,8 @@ def call_in_graph(
 
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
-    """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
-    are, which are guarded. None where tensors decide."""
+    """Compute arithmetic that may raise, and that a back end would omit if its result is unused, on the present
+    numbers, which are guarded. None if tensors decide."""
     if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
         raise Unsupported("huge-constant", what="an integer that may be too large for a float")
     fixed = [specialized(tx, arg) for arg in args]
@@ -169,7 +169,7 @@ def _runner(op: str, target: Any) -> Callable[..., Any]:
 
 
 class _Method:
-    """Calls a method by name on its first argument."""
+    """Call a method by name on its first argument."""
 
     __slots__ = ("name",)
 
@@ -197,7 +197,7 @@ def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any]
 
 
 def _refusal(target: Any, error: Exception) -> Unsupported:
-    """Why an operation could not be run on fakes, which may be no fault of its arguments'."""
+    """Return why an operation could not run on fakes, which may not be the fault of its arguments."""
     name = _name_of(target)
     for kinds, why in _DEPENDS_ON_DATA:
         if isinstance(error, kinds):
@@ -227,18 +227,19 @@ _SAID_OF_FAKES = re.compile(
     r"data is not allocate[d]|INTERNAL ASSER[T]|report a bu[g]|\bSym(?:Int|Float|Bool|Node)\b|\b[Ff]ake(?:Tensor|\b)"
     r"|\b[Mm]eta\b|\.(?:cpp|h|cu)\b"
 )
-"""What errors speak of that only fakes raise: memory without data, symbols, the device of fakes, places in C++. (It
-does not match itself: the program may look into the cache of `re`.)"""
+"""Errors that only fakes raise mention: memory without data, symbols, the device of fakes, places in C++. (It does
+not match itself: the program may look into the cache of `re`.)"""
 
 
 def _public_class(error: Exception) -> str:
-    """The class of an error as people know it: fakes raise classes of their own where real tensors raise Python's."""
+    """Return the class of an error as people know it: fakes raise classes of their own where real tensors raise
+    Python's."""
     return next(cls.__name__ for cls in type(error).__mro__ if not cls.__module__.startswith("torch._"))
 
 
 def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:
-    """Check that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
-    what is in them."""
+    """Check that inputs keep their sizes, and their histories: back ends that rewrite graphs support no other changes
+    of inputs."""
     for tensor in tensors:
         tracked = tx.output.fakes.inputs.get(id(tensor))
         if tracked is not None and tracked.reshaped:
@@ -258,7 +259,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def is_in_graph(tracker: VariableTracker) -> bool:
-    """Return whether a tensor or symbolic number stands anywhere in `tracker`."""
+    """Return whether `tracker` contains a tensor or symbolic number."""
     tracker = tracker.realize()
     if isinstance(tracker, InGraphVariable):
         return True

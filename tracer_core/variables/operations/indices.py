@@ -14,7 +14,7 @@ from tracer_core.variables.operations.special_methods import class_has, has_spec
 
 
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
-    """`operator.index(key)`; raises TypeError with `message` for what is no index."""
+    """Return `operator.index(key)`; raise TypeError with `message` for a value that is not an index."""
     key = key.realize()
     if isinstance(key, SymNodeVariable) and key.python_type() is not float:
         return int(key.specialize(tx, int))

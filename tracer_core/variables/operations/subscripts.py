@@ -1,4 +1,4 @@
-"""`container[key]`: read, set and deleted."""
+"""Read, set and delete `container[key]`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
 
 
 def _class_item(tx: Tracing, cls: ClassVariable, key: VariableTracker) -> VariableTracker:
-    """`cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
+    """Return `cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
     known = cls.known
     found, owner = static_lookup(type(known), "__getitem__")
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(known, enum.Enum):

@@ -1,4 +1,4 @@
-"""Specialize symbolic numbers where a plain one is needed: from there on the code is for that number, under a
+"""Specialize symbolic numbers where a plain number is needed: from there on the code is for that number, under a
 guard."""
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ for _function in (hash, complex, bytes, round):
 @handles(operator.mod, SymNodeVariable, VariableTracker)
 @handles(operator.mod, VariableTracker, SymNodeVariable)
 def remainder(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-    """torch takes every remainder for an integer, so that it may answer wrongly what is asked of one of floats."""
+    """Specialize remainders of floats: torch treats every remainder as an integer, so its symbols may be wrong about
+    one."""
     numbers = [each.realize() for each in (a, b)]
     if all(each.python_type() in (int, float) for each in numbers) and any(
         each.python_type() is float for each in numbers

@@ -19,7 +19,7 @@ from tracer_core.variables.objects.classes import BuiltinVariable
 def nested_compile_region(
     tx: Tracing, func: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
-    """Without torch's compiler, it calls the function."""
+    """Call the function, as `nested_compile_region` does without torch's compiler."""
     return tx.call(func, list(args), kwargs)
 
 

@@ -1,4 +1,4 @@
-"""Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does without.
+"""Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does not need.
 
 One entry in `GRAPH_MANAGERS` per class describes how. A manager is entered for real while the program is traced, and
 left again when the attempt is over (`tracer_core.graph.settings`). Managers that only change settings need no entry:
@@ -154,7 +154,7 @@ for _cls, _known in GRAPH_MANAGERS.items():
 
 @builds(*_MADE_IN_C)
 def external_manager(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """There is nothing to it but its class, until it is entered."""
+    """Build the tracker of a manager that has not been entered: only its class matters."""
     build.tx.guard(make.type_is(source, type(value)))
     return build.register(value, UserDefinedObjectVariable(type(value), value, source))
 

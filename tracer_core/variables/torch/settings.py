@@ -52,7 +52,7 @@ def change_setting(tx: Tracing, function: Any, setting: str, *args: Any, **kwarg
 
 
 def _command(function: Any, setting: str, called: Any = None) -> None:
-    """A call of `called` (if it is another one) calls `function`, which changes `setting`."""
+    """Register that a call of `called` (if it is another function) calls `function`, which changes `setting`."""
 
     @handles(called or function)
     def change(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
@@ -87,7 +87,7 @@ def _sdp_backend(build: VariableBuilder, value: Any, source: Source) -> Variable
 def sdpa_kernel(
     tx: Tracing, backends: VariableTracker, set_priority: VariableTracker = ConstantVariable(False)
 ) -> VariableTracker | None:
-    """The back ends go by name, as code cannot write them."""
+    """Enter the back ends by name, since generated code cannot write them."""
     items = backends.items_or_none(tx)
     if items is None or not all_constant([*items, set_priority]):
         return None

@@ -46,7 +46,7 @@ for _function in (torch.tensor, torch.as_tensor):
 def new_tensor(
     tx: Tracing, self: TensorVariable, data: VariableTracker, /, **kwargs: VariableTracker
 ) -> VariableTracker | None:
-    """Create a tensor of this one's dtype and on its device, unless arguments say otherwise."""
+    """Create a tensor with this one's dtype and on its device, unless arguments say otherwise."""
     own = {"device": ConstantVariable(self.fake.device), "dtype": ConstantVariable(self.fake.dtype)}
     named = {**own, **{key: value for key, value in kwargs.items() if constant_or(value.realize()) is not None}}
     data = data.realize()
@@ -105,7 +105,7 @@ for _cls in _LEGACY:
 def _of_numbers(
     tx: Tracing, data: VariableTracker, ask: Callable[[Any], torch.Tensor], named: Kwargs
 ) -> VariableTracker | None:
-    """Return a new tensor of nested lists of numbers, some of them in the graph; None where it is of anything else.
+    """Return a new tensor of nested lists of numbers, some of them in the graph; None for other arguments.
 
     Args:
         ask: the function to call, on constants.
@@ -161,7 +161,7 @@ def _stand_in(number: VariableTracker) -> Any:
 
 
 def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
-    """Torch's result for constants; where it raises, plain Python shall raise the same."""
+    """Return torch's result for constants; if it raises, break, so that plain Python raises the same."""
     try:
         return ask(data)
     except Exception as error:  # noqa: BLE001
@@ -171,7 +171,7 @@ def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
 
 def _converted(tx: Tracing, number: VariableTracker, to: torch.dtype) -> VariableTracker:
     """Return a part of the new tensor, such that the graph converts it as torch does: integers become floats by way
-    of double precision, and what does not fit is refused."""
+    of double precision, and values out of range are refused."""
     fractional = to.is_floating_point or to.is_complex
     if isinstance(number, TensorVariable):
         given = number.fake.dtype

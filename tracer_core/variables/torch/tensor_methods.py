@@ -39,7 +39,7 @@ for _name in (
 
 
 def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
-    """Return an attribute that the guard on a tensor does not check: the real one's as the frame starts, under a
+    """Return an attribute that the guard on a tensor does not check: the real one's when the frame starts, under a
     guard of its own."""
     if self.source is None:
         return getattr(self.fake, name)
@@ -105,8 +105,8 @@ def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Va
 
 
 def _leads_nowhere(tx: Tracing, fake: torch.Tensor, asked: Sequence[Any]) -> bool:
-    """Return whether strides are read that no element is found by: of a tensor without any, or of dimensions of size
-    1 (where it is no view of an input, whose strides views follow)."""
+    """Return whether strides are read that are never used to find an element: of a tensor without elements, or in
+    dimensions of size 1 (unless it is a view of an input, whose strides it follows)."""
     if any(type(n) is int and n == 0 for n in fake.shape):
         return True
     given = any(storage_of(fake) == storage_of(each.fake) for each in tx.output.fakes.inputs.values())
@@ -202,7 +202,7 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
 
 
 def _may_be_data(fake: torch.Tensor, value: torch.Tensor) -> bool:
-    """Return whether it is enough that the one looks at the memory of the other."""
+    """Return whether it is enough that one tensor uses the memory of the other."""
     described = [(each.dtype, each.device, each.layout, each.is_conj(), each.is_neg()) for each in (fake, value)]
     unwatched = fake._base is None or fake.is_leaf
     plain = unwatched and not fake.is_inference() and not value.is_inference()
@@ -226,7 +226,7 @@ def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 @setter(TensorVariable, "grad")
 def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
-    """Done on the real tensor when the graph has run, where it is one that outlives the trace."""
+    """Set the gradient; on the real tensor, when the graph has run, if it outlives the trace."""
     if self.source is None or not _may_be_grad(self, value):
         raise Unsupported("set-attribute", name="grad", type="Tensor")
     tx.trace.side_effects.changes(self, "attributes", "its gradient is set")
@@ -234,7 +234,7 @@ def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
 
 
 def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
-    """Return whether torch will take `value` without a word."""
+    """Return whether torch will accept `value` without an error or a warning."""
     if not isinstance(value, TensorVariable):
         return isinstance(value, ConstantVariable) and value.value() is None
     if value is self or not self.fake.is_leaf:
@@ -295,7 +295,7 @@ def _changes_metadata(name: str) -> Any:
 
 
 def _makes_another_view(name: str) -> bool:
-    """Return whether torch declares that the method changes how a tensor lies in memory."""
+    """Return whether torch declares that the method changes the memory layout of a tensor."""
     packet = getattr(torch.ops.aten, name, None)
     overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else ()  # type: ignore[no-untyped-call]
     return any(torch.Tag.inplace_view in getattr(packet, overload).tags for overload in overloads)
