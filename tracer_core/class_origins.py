@@ -34,7 +34,7 @@ def is_of_library(module: Any) -> bool:
 def may_change(cls: type) -> bool:
     """Return whether a class may change: it belongs to the program, or to a library other than torch and Python's
     own. Its attributes are guarded one by one where they are used."""
-    # (By its namespace: a metaclass may answer by code of its own.)
+    # (By its namespace: a metaclass may compute attributes.)
     return bool(cls.__flags__ & HEAP_TYPE) and not is_of_library(vars(cls).get("__module__"))
 
 

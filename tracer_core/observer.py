@@ -195,7 +195,7 @@ class _Shield(Observer):
     def _lose(self, event: str, error: BaseException) -> None:
         if not is_external_error(error):
             self._errors.setdefault(event, said(error))
-        with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` makes of it
+        with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` does with it
             self._observer.on_lost(event, error.error if isinstance(error, Interrupted) else error)
 
     def _lost(self) -> dict[str, str]:

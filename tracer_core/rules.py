@@ -94,7 +94,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "tracewalk": "it belongs to tracewalk",
 }
 
-# Functions of these modules of which something else is true.
+# Functions of these modules for which another reason holds.
 SKIPPED_FUNCTIONS: dict[Any, str] = dict.fromkeys(
     (torch.initial_seed, torch.get_rng_state), "it reads the state of a random generator"
 )
@@ -104,7 +104,7 @@ INLINED_MODULES = (
     "tracer_core.polyfills",
     "torch._dynamo.mutation_guard",
     "torch._functorch.functional_call",
-    # Its questions about numbers: in the program these are plain ones.
+    # Its functions for symbolic numbers: in the program these are plain numbers.
     "torch.fx.experimental.symbolic_shapes",
 )
 INLINED_FUNCTIONS = frozenset({
@@ -125,7 +125,7 @@ INLINED_FUNCTIONS = frozenset({
     torch.cuda.StreamContext.__exit__, torch.cuda._utils._get_device_index,
 })  # fmt: skip
 
-# The same by module and name, of modules that are not imported here.
+# The same by module and name, for modules that are not imported here.
 INLINED_BY_NAME = frozenset({("torch._dynamo.external_utils", "is_compiling")})
 
 # Builtin functions without side effects whose result depends on their arguments alone.
@@ -138,12 +138,12 @@ _FOLDED: set[Any] = {
     struct.pack, struct.unpack, struct.calcsize, unicodedata.name, unicodedata.normalize,
     unicodedata.category,
 }  # fmt: skip
-# Looks at type variables alone; `typing_extensions` puts one of its own there, which looks at the stack.
+# Reads only type variables; `typing_extensions` replaces it by a function that inspects the stack.
 _FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]
 for _module in (math, cmath, operator, binascii):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
 
-# Questions to which Python code, traced or not, always gets the same answer.
+# Predicates that always return the same, traced or not.
 ANSWERS: dict[Any, Any] = {torch.jit.is_scripting: False, torch._jit_internal.is_scripting: False}
 
 
@@ -222,7 +222,7 @@ def _by_mark(function: Any) -> Rule | None:
     module = getattr(type(function), "__module__", None)
     own = function.__module__ if isinstance(function, types.FunctionType) else None
     if not isinstance(module, str) or not isinstance(own, str | None):
-        return None  # a class answers by code of its own, or the program has set what is no name: torch would fail
+        return None  # a class with code for it, or a name that the program set: torch would fail
     if marks.is_callable_disallowed(function):
         return _DISALLOWED
     if isinstance(function, types.FunctionType) and (

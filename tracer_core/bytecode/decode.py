@@ -72,7 +72,7 @@ class _Decoder:
 
     def run(self) -> tuple[list[Instruction], _Offsets]:
         raw = self.code.co_code
-        # (A code may have been given a table of lines that does not reach its end.)
+        # (A code object may have a line table that does not reach its end.)
         positions = islice(chain(self.code.co_positions(), repeat((None, None, None, None))), len(raw) // 2)
         extended = 0
         keywords: tuple[str, ...] = ()

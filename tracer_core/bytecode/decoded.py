@@ -20,7 +20,7 @@ class Decoded:
     """
 
     def __init__(self, code: CodeType) -> None:
-        # A copy of the code stays in the program: what is kept for a code must not keep it alive.
+        # The program holds a copy of the code: data kept for a code must not keep it alive.
         self.program: Program = decode(code.replace())
         self.instructions: list[Instruction] = self.program.instructions
         self.index: dict[Instruction, int] = {ins: i for i, ins in enumerate(self.instructions)}

@@ -82,7 +82,7 @@ def _stack_after(instruction: Instruction, stack: list[_Item], jumps: bool) -> l
     if instruction.op == "SWAP":
         return [*below, items[-1], *items[1:-1], items[0]]
     if instruction.op == "LOAD_METHOD":
-        # An empty slot, and the bound method: the interpreter and what codegen writes know one form.
+        # An empty slot, and the bound method: the interpreter and generated code know one form.
         return [*below, *(_Item(instruction, place, items[0]) for place in range(2))]
     if instruction.op == "PUSH_EXC_INFO":
         return [*below, _Item(instruction, raised=True), *items]

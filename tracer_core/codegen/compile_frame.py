@@ -30,7 +30,7 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config requires a full graph.
         BackendError: the back end failed.
     """
-    # Attempts look at what is in boxes: they must let go of that before the program does.
+    # Attempts hold the content of boxes: they must release it before the program does.
     release = collected() if boxes_of(input.code) else contextlib.nullcontext()
     make_room_to_recurse()
     turn_torchs_logs_off()

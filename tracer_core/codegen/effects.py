@@ -135,7 +135,7 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
     if tracker.moved:
         _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
         return
-    # External iterators over it stay where they are.
+    # External iterators over it keep their positions.
     emitter.run_const(set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
 
 
@@ -146,7 +146,7 @@ def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
     if tracker.reshaped:
         _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
         return
-    # Where the keys are the same, external iterators over it stay where they are.
+    # If the keys are the same, external iterators over it keep their positions.
     emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
 
 

@@ -164,7 +164,9 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
             return fn(*args, **kwargs)
         prepare()
         call = fn if module is None else as_called(module)
-        thread = threads.this.thread  # (As `threads.enter` does, and `leave`: every call comes by here.)
+        thread = (
+            threads.this.thread
+        )  # (As `threads.enter` and `leave` do, but inline, since every call comes through here.)
         region_before, depth_before, previous = thread.region, thread.depth, c_frame.callback()
         try:  # Ctrl-C may come after each call
             thread.region = region

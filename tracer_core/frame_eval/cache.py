@@ -193,7 +193,7 @@ def _know(code: CodeType) -> _Known:
     key = id(code)
     known = _known.get(key)
     if known is None:
-        # (At exit, the module may be emptied before the code goes.)
+        # (At exit, the module may be emptied before the code is freed.)
         pop = functools.partial(_known.pop, key, None)
         known = _known[key] = _Known(weakref.ref(code, lambda _: pop()))
     return known

@@ -112,7 +112,8 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
     with _lock:
         version = started.cache.holding(frame.f_locals, started.region)
         if version is not None:
-            # Another compiled object has it, or the C side has forgotten it, or missed it while other threads looked.
+            # Another compiled object has the version, or the C side has forgotten it, or missed it while other
+            # threads were looking up.
             lookup.on_late_hit(code, version)
             return _answer(started, version)
         limit = limits.reached(started)
@@ -121,8 +122,8 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return _compile_apart(started)
 
 
-# After so many frames that had nothing to do with tensors, one traced in vain counting for several, no one checks any
-# more.
+# After so many frames that had nothing to do with tensors, where one traced in vain counts for several, stop
+# checking.
 _IDLE_LIMIT = 256
 _IDLE_TRACE = 16
 

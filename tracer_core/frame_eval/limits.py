@@ -23,7 +23,7 @@ def reached(started: StartedFrame) -> int | None:
     """Return the limit, if no further version may be compiled for the frame; else None."""
     over, state = _exceeded(started), started.state
     if over is not None and state.collected != started.cache.last_number:
-        # Some of the versions may be for objects that only wait to be freed.
+        # Some of the versions may be for objects that are unreachable but not freed yet.
         state.collected = started.cache.last_number
         if any(version.watches for version in started.cache.versions):
             gc.collect()

@@ -38,13 +38,13 @@ class _NamedForTorch(TorchSource):
         return self._text
 
 
-#: In a history: the number found there is never to be a symbol.
+#: In a history: the number found there must never become a symbol.
 CONSTANT = object()
 
 # In a history: the program reads strides.
 _STRIDES_ASKED = "strides asked"
 
-# Where torch notes on a tensor which of its sizes a person wants as symbols.
+# The attributes in which torch records which sizes of a tensor a person wants as symbols.
 _MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices")
 
 
@@ -65,7 +65,7 @@ class TrackedFake:
     is_leaf: bool
     base_is_leaf: bool | None
     creation: int
-    # Where the program first looked at it, its dimensions that a person marked as dynamic, and those that were to be
+    # Where the program first used it, its dimensions that a person marked as dynamic, and those that were to be
     # symbols but have a size of 0 or 1.
     where: Where
     marked: frozenset[int]

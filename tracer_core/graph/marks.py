@@ -88,7 +88,7 @@ def _roll_back_environment(env: ShapeEnv, mark: FakesMark) -> None:
         setattr(env, name, _copy(value))
     env._version_counter += 1
     env._replacements_version_counter += 1
-    forget_answers()  # Some are kept though giving them adds guards.
+    forget_answers()  # Some are kept though computing them adds guards.
 
 
 _CHANGED_IN_PLACE = (list, set, dict, ValueRangesSLoc)

@@ -43,7 +43,7 @@ class Facts:
     only_if: tuple[int, str] | None = None
 
 
-# Operators that, in training, write to running statistics without a word in their schemas.
+# Operators that, in training, write to running statistics, which their schemas do not declare.
 _STATISTICS = frozenset({"aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm"})
 _BUILT_IN = frozenset({"aten", "prim", "prims"})
 
@@ -62,7 +62,7 @@ def facts_of(operator: Any) -> Facts | None:
 def _facts_of(operator: Any) -> Facts | None:
     schema = getattr(operator, "_schema", None)
     if schema is None:
-        return Facts((), True, Raises.PERHAPS)  # one that runs functions: what these do is noted when they run
+        return Facts((), True, Raises.PERHAPS)  # one that runs functions: their effects are noted when they run
     places = {argument.name: (place, argument.name) for place, argument in enumerate(schema.arguments)}
     written = [places[a.name] for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     raises, only_if = _raises(operator), None

@@ -200,8 +200,8 @@ class OutputGraph:
 
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return the result of `function` on fake values. Raises the error of the operation."""
-        # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
-        # Some kernels in C++ read symbolic sizes as numbers; torch has them in Python too, under this dispatcher.
+        # Symbols that an operation creates for itself must not stay unbound: back ends would fail on them. Some
+        # kernels in C++ read symbolic sizes as numbers; torch has them in Python too, under this dispatcher.
         fresh_symbols = self.fakes.shape_env.ignore_fresh_unbacked_symbols()
         with self.fakes.mode, enable_python_dispatcher(), WarningAlways(), fresh_symbols:
             result = function(*args, **kwargs)

@@ -123,7 +123,7 @@ class TracedSettings:
         while len(self.entered) > mark.entered:
             self.entered.pop().leave()
         wanted = {**self.start, **mark.values}
-        # Some settings change others: twice is enough for those there are.
+        # Some settings change others: setting all twice is enough.
         for _ in range(2):
             for name, value in wanted.items():
                 write = PROPERTIES[name].write

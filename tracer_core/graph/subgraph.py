@@ -84,8 +84,8 @@ class SubgraphTracer:
         self.arguments: list[Node] = []
         # The placeholder of each node of the parent's graph that was lifted.
         self.lifted: dict[Node, Node] = {}
-        # The node of each symbol. A symbol stands for what was there when the frame started, or what the node gave
-        # that is bound to it, whatever the trace has changed since: one node serves every read.
+        # The node of each symbol. A symbol has the value from when the frame started, or the value of the node bound
+        # to it, whatever the trace has changed since: one node serves every read.
         self.symbols: dict[str, Node] = {}
         # The values that `get_attr` nodes read: by name, the value and its node.
         self.attributes: dict[str, tuple[Any, Node]] = {}
@@ -126,7 +126,7 @@ class SubgraphTracer:
         assert self.parent is not None
         fake = outer.meta["example_value"]
         if outer.op == "get_attr" and not isinstance(fake, torch.Tensor):
-            # No operator takes a module for an input: the inner graph has it as an attribute of its own.
+            # No operator takes a module as an input: the inner graph has it as an attribute of its own.
             return self.add_attribute(outer.name, self.parent.attributes[str(outer.target)][0], fake)
         symbol = _plain_symbol(fake)
         if symbol in self.symbols and isinstance(fake, torch.SymInt):
@@ -217,7 +217,7 @@ class SubgraphTracer:
         if self.context.nested:
             args, kwargs = map_arg(args, self.lift), map_arg(kwargs, self.lift)
         if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
-            # A graph writes `operator.pow` as `**`, and a number's sign before it comes last.
+            # A graph writes `operator.pow` as `**`, which binds more tightly than the sign of a number.
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
@@ -241,7 +241,7 @@ class SubgraphTracer:
         for known, node in self.attributes.values():
             if known is value:
                 return node
-        # Inputs, then attributes: both are there wherever the graph uses them.
+        # Inputs, then attributes: both exist wherever the graph uses them.
         last = next(reversed(self.attributes.values()))[1] if self.attributes else self._last_placeholder()
         with self._inserting(last):
             node = self.graph.create_node("get_attr", name, name=name)

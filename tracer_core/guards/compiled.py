@@ -87,7 +87,7 @@ class CompiledGuards:
 
     def mortals(self) -> Iterable[weakref.ref[Any]]:
         """Return references to the objects without which these guards can never hold again."""
-        # By the references themselves: they hash and compare as their objects, with code of the program's.
+        # By the references themselves: they hash and compare as their objects, which may run code of the program.
         found = [ref for guard in self.guards for ref in guard.rule.mortals(guard.expected)]
         sources = (source for guard in self.guards for source in guard.sources)
         found += (ref for ref in map(hold_weakly, sources) if ref is not None)

@@ -16,7 +16,7 @@ from tracer_core.names.code import class_name, code_text, function_name
 OBJECT = "an object"
 """Beginnings of descriptions that add nothing to the class."""
 
-# Python refuses to write out numbers that are longer.
+# Python refuses to write longer numbers in decimal.
 WRITTEN_BITS = 4000
 
 

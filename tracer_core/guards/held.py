@@ -23,7 +23,7 @@ def lives_forever(value: Any) -> bool:
     if issubclass(cls, type) and not value.__flags__ & CPYTHON_HEAP_TYPE:
         return True
     if cls.__flags__ & CPYTHON_HEAP_TYPE and not issubclass(cls, type):
-        return False  # an object that may answer by code of the program's
+        return False  # an object whose attributes may run code of the program
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if type(module) is not str or type(name) is not str or module == "__main__":
         return False

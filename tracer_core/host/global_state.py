@@ -104,7 +104,7 @@ def _set_saved_tensors_hooks(disabled_why: str | None) -> None:
 
 
 PROPERTIES: dict[str, Property] = {
-    # These come first: to read others may be a call that a mode sees.
+    # These come first: reading others may be a call that a mode sees.
     "torch_function_modes": Property(
         "active TorchFunctionModes",
         _torch_function_modes,
@@ -229,7 +229,7 @@ def _flag(name: str, getter: Any, setter: Any) -> None:
     SETTERS[setter] = name
 
 
-# By function: the setting that it tells, and the setting that it sets.
+# By function: the setting that it returns, and the setting that it sets.
 GETTERS: dict[Any, str] = {
     torch.is_grad_enabled: "grad_mode",
     torch.is_inference_mode_enabled: "inference_mode",

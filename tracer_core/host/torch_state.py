@@ -83,7 +83,7 @@ def undo_autocast(depth: int) -> None:
 
 
 def _saved_tensors_traced() -> bool:
-    before = torch._C._autograd._saved_tensors_hooks_set_tracing(False)  # (which alone tells)
+    before = torch._C._autograd._saved_tensors_hooks_set_tracing(False)  # (which alone returns the value)
     torch._C._autograd._saved_tensors_hooks_set_tracing(before)
     return before
 

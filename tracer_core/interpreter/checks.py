@@ -35,7 +35,7 @@ def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: Vari
         return None
     wanted = on if falls else not on
     condition = tracker if wanted else call_in_graph(tx, "call_function", torch.logical_not, [tracker], {})
-    # Without a message, back ends take the check for something that nobody needs.
+    # Without a message, back ends remove the check as unused.
     call_in_graph(tx, "call_function", torch._assert_async, [condition, ConstantVariable(_SAID)], {})
     tx.trace.check_steps.append(tx.root_step)
     return wanted == on

@@ -105,7 +105,7 @@ class Interpreter(Operations):
         trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
         exception = ExceptionVariable(cls, trackers)
         if cls is NameError and isinstance(args[0], str):
-            # Only the interpreter itself raises it in this way: the name stands in quotes.
+            # Only the interpreter itself raises it in this way: the name is in quotes.
             exception.attributes["name"] = self.constant(args[0].split("'")[1])
         self.raise_tracker(exception)
 

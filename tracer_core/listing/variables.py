@@ -121,7 +121,7 @@ def _store_name(state: State, instruction: Instruction) -> None:
 @writes("DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF")
 def _delete_name(state: State, instruction: Instruction) -> None:
     if instruction.op == "DELETE_FAST" and is_ours(instruction.arg):
-        return  # a name of ours, which is only not to be found in the frame
+        return  # a variable of ours, deleted only so that it is not found in the frame
     _declare(state, instruction)
     name = state.name(instruction.arg)
     state.statement(f"del {name}", storing=name)

@@ -13,7 +13,9 @@ def name_of(function: Any) -> str:
     """Return `module.qualname` of any callable, as far as it has them."""
     given = function
     if type(function) is FunctionType:
-        function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
+        function = vars(function).get(
+            "_torchdynamo_orig_callable", function
+        )  # functions that torch excludes from its compiler
     module = getattr(function, "__module__", None)
     name = function_name(function) or getattr(function, "__name__", None) or type(function).__name__
     name = name.removeprefix("_VariableFunctionsClass.")

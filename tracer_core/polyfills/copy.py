@@ -16,7 +16,7 @@ _ATOMIC = (
     type(None), type(...), type(NotImplemented), int, float, bool, complex, str, bytes, type, range, slice, property,
     types.FunctionType, types.BuiltinFunctionType, types.CodeType,
 )  # fmt: skip
-# Classes of programs; only these keep all they have in a `__dict__` and slots.
+# Classes of programs; only these store all their state in a `__dict__` and slots.
 _HEAP_TYPE = 1 << 9
 _SHALLOW = (
     list, dict, set, bytearray, collections.deque, collections.defaultdict,

@@ -280,7 +280,7 @@ class Pairwise(_Iterator):
     def __next__(self) -> Any:
         if self.iterator is None:
             raise StopIteration
-        # (The iterator may need pairs itself.)
+        # (The iterator itself may need pairs.)
         old = self.old
         if not old:
             item = next(self.iterator, _ABSENT)

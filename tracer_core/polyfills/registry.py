@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 P = TypeVar("P", bound=Callable[..., Any])
 
-# Codes of wrappers that only guard against recursion: calls are forwarded to the function they wrap, which the named
+# Codes of wrappers that only guard against recursion: calls are forwarded to the wrapped function, which the named
 # variable holds.
 WALKED_THROUGH: dict[CodeType, str] = {}
 
-# The same for wrappers of modules that are not imported for this: their names, and the variable of theirs that
-# holds what they wrap. The first only notes, for torch's own compiler, that a module was created.
+# The same for wrappers in modules that are not imported for this: their names, and the variable that holds the
+# wrapped function. The first only records, for torch's own compiler, that a module was created.
 _WRAPPED_IN_CELL = {("torch._dynamo.mutation_guard", "install_generation_tagging_init.<locals>.patched_init"): "init"}
 
 _stand_ins: dict[Any, Any] = {}

@@ -115,7 +115,7 @@ class Index:
         """Return the snapshot's text, with the meanings of its symbols."""
         if not self._meanings or not self.data.steps or not SYMBOL.search(snapshot.text):
             return snapshot.text
-        # The values at the start of an attempt are as the step before it left them.
+        # The values at the start of an attempt are those that the step before it left.
         steps = (min(max(step, 0), self.data.steps - 1) for step in (snapshot.step + 1, snapshot.step))
         return explained(snapshot.text, {k: v for step in steps for k, v in self.symbol_meanings(step).items()})
 

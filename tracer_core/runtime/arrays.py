@@ -93,7 +93,7 @@ def view_of(
     while isinstance(root.base, np.ndarray):
         root = root.base
     flat = root.transpose(sorted(range(root.ndim), key=lambda dim: -root.strides[dim]))
-    if flat.flags.c_contiguous:  # else it is memory of others, which `owner` and `tensor` share
+    if flat.flags.c_contiguous:  # else the memory belongs to others, and `owner` and `tensor` share it
         start = start_of(owner) - start_of(root) + tensor.data_ptr() - memory.data_ptr() if view.size else 0
         strides = [0 if dim in ones else step for dim, step in enumerate(view.strides)]
         view = np.ndarray(view.shape, view.dtype, flat, start, strides)

@@ -53,7 +53,7 @@ def untraced(
     def call(*args: Any) -> Any:
         nonlocal kind, count
         results: Any
-        previous = get_eval_frame_callback()  # (Ctrl-C may come before what switching it off returns is kept)
+        previous = get_eval_frame_callback()  # (Ctrl-C may come before the result of switching it off is stored)
         try:
             set_eval_frame(None)
             results = function(*args)
@@ -85,7 +85,7 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
             # Inference mode lasts as long as the object that the graph's frame holds.
             clear_frames(error)
             for read, write, value in kept:
-                if read() != value:  # (what torch takes for unset cannot always be written)
+                if read() != value:  # (values that mean unset to torch cannot always be written)
                     write(value)
             undo_autocast(nested)
             raise

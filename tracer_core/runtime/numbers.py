@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-#: The method that returns the plain value of each, past all that a subclass overrides.
+#: The method that returns the plain value of each, bypassing overrides of a subclass.
 PLAIN: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,

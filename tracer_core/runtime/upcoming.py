@@ -62,7 +62,7 @@ class Copy:
             raise NotReadable(type(iterator).__name__)
         try:
             make, args, state = how(self, iterator)
-        except AttributeError:  # it looks for `iter` or `reversed` among the builtins
+        except AttributeError:  # it looks up `iter` or `reversed` among the builtins
             raise NotReadable(type(iterator).__name__) from None
         made = make(*args)
         for each in state:
@@ -137,7 +137,7 @@ class Upcoming:
     def __init__(self, iterator: Any) -> None:
         self.copy = Copy(iterator)
         self._seen: list[Any] = []
-        # What asking for the item after those has raised. Asked again, the copy would say that it is at its end.
+        # The exception raised by the item after those. A second call of the copy would report the end.
         self._raised: str | None = None
 
     def has(self, index: int) -> bool:

@@ -143,8 +143,9 @@ class Attempt:
             if isinstance(error.tracker, LocalGeneratorObjectVariable) and error.tracker.created_at >= starts_at(
                 root.code
             ):
-                # Python can make it: end the graph before that. (A context manager's lives as long as its block;
-                # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
+                # Python can create it: end the graph before that. (A context manager's lives as long as its block;
+                # others are freed once they are unreachable, and resume functions that pass them on keep them alive
+                # longer.)
                 return end_before(error.tracker.created_at, unsupported)
             interpreter.breaks(unsupported, root, root.pc if value is None else root.pc - 1)
             return skip_frame(unsupported)

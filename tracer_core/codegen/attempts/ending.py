@@ -106,7 +106,7 @@ class Ending:
         trace, root = self.interpreter.trace, self.interpreter.root
         position = root.pc
         if starts_at(root.code) > position:
-            # A resume function that cannot put back the state it was given, in traced form: only Python can.
+            # A resume function cannot restore, in traced form, the state that it was called with: only Python can.
             assert self.failure is not None
             return skip_frame(self.failure.unsupported)
         if self._is_idle() or (self._leaves_by_exception() and not trace.output.root.works_on_tensors):
@@ -165,7 +165,7 @@ class Ending:
         if graph is not None:
             if self.observer is not None:
                 self.observer.on_graph(graph.module, graph.name)
-            # Back ends fix numbers, too, and count on it that these are guarded.
+            # Back ends specialize numbers, too, and rely on guards for these.
             graph.compile()
         report_fixed_marks(end.output)
         resumes = [resume.code for resume in new.resumes]

@@ -88,7 +88,7 @@ class FrameEnd:
         undo = undone or Undo()
         kept = self.kept = temporaries(draws, undo)
         if kept:
-            # The original code, should it run after all, shall not find them among its locals: all must be bound.
+            # If the original code runs after all, it must not find them among its locals: all must be bound.
             for name in kept:
                 emitter.const(None)
                 emitter.store_local(name)

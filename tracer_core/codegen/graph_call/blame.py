@@ -24,7 +24,7 @@ from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import TracedSettings
 from tracer_core.names.where import Where
 
-# In a history: the person was warned.
+# In a history: the warning was given.
 _SAID = "the back end raises"
 
 
@@ -41,7 +41,7 @@ class Blame:
         self._is_the_graph = False
         self._told: weakref.ref[observers.Observer] | None = None
         self._history = output.frame.history
-        # (A code is not garbage collected: it must not be in a circle.)
+        # (Code objects are not garbage collected: they must not be in a reference cycle.)
         self._code = weakref.ref(output.frame.code)
         self._name = output.frame.name
         self._backend = getattr(output.frame.config.backend, "__name__", "")

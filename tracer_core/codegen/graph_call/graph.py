@@ -73,12 +73,12 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         if sources:
             output.frame.history.update({source.name: CONSTANT for source in sources})
             raise
-        # Its floats come of sizes or of other numbers, which stay what they are.
+        # Its floats are computed from sizes or from other numbers, which stay the same.
         compiled = module.forward
     except BackendError as error:
         if WOULD_WARN not in str(error):
             raise
-        # It computes with constants while it compiles. The check shall fail where the graph runs.
+        # It computes with constants while it compiles. The check must fail when the graph runs.
         compiled = module.forward
     except Exception as error:
         name = getattr(backend, "__name__", type(backend).__name__)

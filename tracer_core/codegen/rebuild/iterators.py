@@ -30,7 +30,7 @@ from tracer_core.variables.objects.builtin_parts import DequePart, DictPart, Lis
 @rebuilds(SequenceIterator, RangeIterator, BackwardsIterator)
 def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
     of, start = tracker.of, type(tracker).start
-    if type(tracker.whole) is SequenceVariable:  # items in a row that are no object of the program's
+    if type(tracker.whole) is SequenceVariable:  # a sequence that is not an object of the program
         emitter.call_const(iter, lambda: list_of(emitter, tracker.remaining()))
         emitter.keep(tracker)
         return

@@ -136,7 +136,7 @@ def _instance_dict(emitter: Emitter, tracker: InstanceDictVariable) -> None:
     emitter.attribute(lambda: emitter.load(tracker.owner), "__dict__")
 
 
-# Exceptions in C that keep more than `args` of their arguments.
+# Exceptions in C that store more of their arguments than `args`.
 _STATEFUL = (StopIteration, SystemExit, ImportError, OSError, SyntaxError, UnicodeError)
 
 

@@ -197,7 +197,7 @@ def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[st
         words, name = f"the {ordinal(number)} break of {words}", f"{name}_break_{number}"
     if broken.way is not None:
         words, name = f"{words} {broken.way.words}", f"{name}_{broken.way.suffix}"
-    # With other variables, or other things on the stack, it is another function.
+    # With other variables, or other items on the stack, it is another function.
     alike = sum((other.broken.at, other.broken.way) == (broken.at, broken.way) for other in others)
     return (f"{words} ({alike + 1})", f"{name}_{alike + 1}") if alike else (words, name)
 
@@ -294,7 +294,7 @@ def _beginning(point: Point, target: Instruction, cells: tuple[str, ...]) -> lis
             make_and_enter_block(code, parameter)
         else:
             code.load_local(parameter)
-    # Nobody who looks at its frame finds what its own namespace never held.
+    # Code that inspects its frame must not find variables that the original never has.
     for name in point.unseen():
         code.delete_local(name)
     code.emit("JUMP", target=target)

@@ -16,7 +16,7 @@ _rules: dict[str, Callable[[Items, Any], Items]] = {
     "COPY": lambda items, depth: [*items, items[-depth]],
     "SWAP": lambda items, depth: [*items[:-depth], items[-1], *items[1 - depth : -1], items[-depth]],
     "PUSH_NULL": lambda items, _: [*items, NULL],
-    # Whether it leaves an empty slot is decided when it runs; the generated code sees to it that it does.
+    # Whether it leaves an empty slot is decided at run time; the generated code ensures that it does.
     "LOAD_METHOD": lambda items, _: [*items[:-1], *call_items(None, NULL)],
     "LOAD_GLOBAL_NULL": lambda items, _: [*items, *call_items(None, NULL)],
     "WITH_EXCEPT_START": lambda items, _: [*items, None],

@@ -27,9 +27,9 @@ from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
-#: Metaclasses of the library that look at all that a class body holds.
+#: Metaclasses of the library that process the whole class body.
 METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]
-#: Methods that they, or `type`, would call while they create a class: a program's own may not be among them.
+#: Methods that they, or `type`, would call while they create a class: the program must not define any of them.
 _HOOKS = ("__new__", "__init__", "__init_subclass__", "__set_name__", "_generate_next_value_", "__eq__", "__hash__")
 _KEPT_APART = ("__classcell__", "__orig_bases__", "__annotations__")
 _UNKNOWN = object()

@@ -77,7 +77,7 @@ def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], 
     return [_base(base, name)]
 
 
-#: Functions that are written as bases.
+#: Functions that may be written as bases.
 _STANDING_FOR_BASES = (typing.NamedTuple,)
 
 

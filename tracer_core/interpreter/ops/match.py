@@ -64,7 +64,7 @@ def match_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(TupleVariable(present) if len(present) == len(found) else ConstantVariable(None))
 
 
-# Py_TPFLAGS_MATCH_SELF: the class's positional pattern stands for the subject itself.
+# Py_TPFLAGS_MATCH_SELF: the class's positional pattern matches the subject itself.
 _MATCHES_ITSELF = 1 << 22
 
 

@@ -94,7 +94,8 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
     elif _in_torch(source):
         _note_read(build, source)
     elif not isinstance(source, ConstantSource):
-        # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
+        # Guard the code, not the function: its other attributes are guarded when they are used, and reloading
+        # replaces only the code.
         build.tx.guard(make.function_code(source, value))
     return tracker
 

@@ -147,7 +147,7 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
 def _behind(build: VariableBuilder, value: Any, source: Source) -> ConstDictVariable:
     """Return the dict of a view or a proxy."""
     held = dict_behind(value)
-    # A class's own dict always has the text; what is set on the class goes past a tracker of the dict.
+    # A class's own dict always has the text; attributes set on the class bypass a tracker of the dict.
     if not isinstance(held, dict) or "__doc__" in held:
         raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
@@ -176,7 +176,7 @@ def _mapping_proxy(
 ) -> VariableTracker:
     if not isinstance(source.root, ConstantSource):
         return build.register(value, MappingProxyVariable(_behind(build, value, source), source))
-    # It belongs to a known object. The mapping behind it may run code of its own where it is read.
+    # It belongs to a known object. Reading the mapping behind it may run code of the program.
     kind = type(dict_behind(value))
     if kind not in (dict, collections.OrderedDict) or not all(isinstance(key, str) for key in value):
         raise Unsupported("unknown-object", type="mappingproxy", source=source.name)

@@ -93,7 +93,7 @@ def _exception(build: VariableBuilder, value: BaseException, source: Source) -> 
 _OPAQUE_BASES = (int, float, str, bytes, complex)
 
 
-# A class that overrides one of these runs code of its own where a guard would look at its items.
+# For a class that overrides one of these, a guard that reads the items would run code of the program.
 _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 
 
@@ -116,7 +116,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     base = base_of(cls)
     if base is not None:
         return _object_with_part(build, value, source, base)
-    if is_in_c(cls) and not cls.__dictoffset__:  # It tells nothing of its state.
+    if is_in_c(cls) and not cls.__dictoffset__:  # Its state cannot be read.
         if callable(value) and rules.is_graph_function(value):
             return TorchInGraphFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)

@@ -280,10 +280,10 @@ def super_(tx: Tracing, cls: VariableTracker | None = None, obj: VariableTracker
 def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     """Return the class whose MRO `super(after, obj)` searches."""
     known = obj.known if isinstance(obj, ClassVariable) else None
-    # A stand-in for another type is of its own class all the same.
+    # An object that claims another type still has its own class.
     own = obj.cls if isinstance(obj, UserDefinedObjectVariable) else obj.python_type()
     for cls in (known, own):
-        # (A class that its metaclass is still making has no order of lookup yet.)
+        # (A class that its metaclass is still creating has no MRO yet.)
         if isinstance(cls, type) and after in (cls.__mro__ or ()):
             return cls
     claimed = _claimed_class(tx, obj)

@@ -82,7 +82,7 @@ def ne(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTrack
 def merge(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTracker | None:
     made = a.copied()
     if a.cls is dict:
-        # A plain dict lets the kind of the other decide the result.
+        # For a plain dict, the kind of the other decides the result.
         made.cls, made.default_factory = b.cls, b.default_factory
     take_all(tx, made, b)
     return made
@@ -130,7 +130,7 @@ def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
 def pop(
     tx: Tracing, self: ConstDictVariable, key: VariableTracker, default: VariableTracker | None = None
 ) -> VariableTracker:
-    # An empty dict does not look at the key, not even whether it can be hashed.
+    # An empty dict does not use the key, not even its hash.
     ordered = self.cls is collections.OrderedDict
     found = self.remove(tx, key) if len(self) or ordered else None
     if found is not None:

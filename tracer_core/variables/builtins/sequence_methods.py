@@ -65,7 +65,7 @@ def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variab
     if at is None:
         return tx.raise_(ValueError, "list.remove(x): x not in list")
     self.changes(tx, "an item is removed")
-    # The comparison may have taken items out.
+    # The comparison may have removed items.
     del self.items[at : at + 1]
     return NONE
 

@@ -263,7 +263,7 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
         return ConstantVariable(a.range(tx) == b.range(tx))
     if not _comparable(a, b):
         return None
-    # (Tuples of different lengths are compared item by item all the same; with shapes, that cannot be observed.)
+    # (Tuples of different lengths are still compared item by item; for shapes, that cannot be observed.)
     shapes = isinstance(a, SizeVariable) and isinstance(b, SizeVariable)
     if len(a.items) != len(b.items) and (shapes or not isinstance(a, TupleVariable)):
         return ConstantVariable(False)

@@ -34,7 +34,7 @@ def repr_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     return text_of(tx, obj, "__repr__")
 
 
-# Types whose texts show the value, and no address.
+# Types whose texts show the value, and not an address.
 _TELL_THEIR_VALUE = (
     bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset, range, slice,
     types.EllipsisType, types.NotImplementedType, types.GenericAlias, types.UnionType,
@@ -154,7 +154,7 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
         try:
             owner.__init__(made, *(arg.realize().value() for arg in obj.made_of))
         except (TypeError, ValueError):
-            # It came from outside, made in another way than by its arguments.
+            # It is external, and was not created from its arguments.
             raise no_text(obj) from None
         made.args = tuple(values)
     # (The object and the name that an AttributeError or NameError holds are no part of its text.)

@@ -103,7 +103,7 @@ def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker
         if isinstance(found, types.FunctionType):
             return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")
         part = getattr(value, "part", None)
-        if part is not None and spec:  # (Without one, builtin types call the subclass's method for its text.)
+        if part is not None and spec:  # (Without it, builtin types call the subclass's method for its text.)
             return formatted(tx, part, spec)
     if isinstance(value, TensorVariable):
         raise needs_data(value, "__format__")
@@ -155,7 +155,7 @@ def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTra
     if not isinstance(text, str):
         return None
     if isinstance(b, UserDefinedObjectVariable) and issubclass(b.cls, str):
-        # (It is called first. A text is no mapping.)
+        # (It is called first. A string is not a mapping.)
         return None if own_method(b.cls, "__rmod__") is not None else _made(tx, lambda: text % Shown(tx, b))
     values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)
     return _made(tx, lambda: text % values)

@@ -34,7 +34,7 @@ class ConstDictVariable(VariableTracker):
         self.cls = cls
         self.default_factory = default_factory
         self.attributes: dict[str, VariableTracker] | None = None
-        # How often keys came or went, and how often anything was written: iterators look at them.
+        # How often keys were added or removed, and how often anything was written: iterators compare these.
         self.reshaped = self.written = 0
         self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
             key_of(None, key): (key, value) for key, value in entries

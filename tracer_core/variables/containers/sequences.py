@@ -14,7 +14,7 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.keys import key_of
 from tracer_core.variables.core.tensors import SymNodeVariable
 
-# Sequences longer than this are left for Python to lay out.
+# Longer sequences are created only by plain Python.
 MAX_ITEMS = 1 << 20
 
 
@@ -142,7 +142,7 @@ class NamedTupleVariable(TupleVariable):
     @property
     def fields(self) -> tuple[str, ...]:
         names = getattr(self.named_cls, "_fields", None)
-        if names is None:  # a torch.return_types class keeps its names as descriptors, in order of the items
+        if names is None:  # a torch.return_types class stores its names as descriptors, in the order of the items
             named = [n for n, d in vars(self.named_cls).items() if type(d).__name__ == "member_descriptor"]
             names = tuple(named)
         return tuple(names)
@@ -167,7 +167,7 @@ class NamedTupleVariable(TupleVariable):
         if any("__dict__" in vars(owner) for owner in self.named_cls.__mro__):
             in_class = any(name in vars(owner) for owner in self.named_cls.__mro__)
             if name == "__dict__" or (self.source is not None and not in_class):
-                # A class that inherits from a named tuple's lets its instances have more.
+                # Instances of a class that inherits from a named tuple's may have more attributes.
                 raise Unsupported("attribute", name=name, type=self.python_type_name())
         return None
 

@@ -36,7 +36,7 @@ class Journal:
 
     def __init__(self, on_restored: Callable[[VariableTracker], None]) -> None:
         self._on_restored = on_restored
-        # The innermost mark last.
+        # The open marks, the innermost last.
         self._open: list[JournalMark] = []
 
     def save(self, holder: Any) -> None:

@@ -152,7 +152,7 @@ def builder_for(value: Any) -> Callable[..., VariableTracker]:
     if builder is not None:
         return builder
     for cls, builder in _builders_by_base:
-        # (An object may claim another class, by code of the program's.)
+        # (An object may claim another class, by code of the program.)
         if issubclass(type(value), cls):
             return builder
     raise AssertionError("the builders are not loaded")

@@ -105,7 +105,7 @@ class SymNodeVariable(InGraphVariable):
         expr = node.expr
         if not expr.is_number or (isinstance(self._fake, torch.SymFloat) and not expr):
             return self
-        # (Symbols are real numbers; what Python's floats give is kept beside.)
+        # (Symbols are real numbers; the result of Python's floats is stored with them.)
         return ConstantVariable(node.pytype(expr if node._hint is None else node._hint), self.source)
 
     def key(self, tx: Tracing | None) -> Any:

@@ -49,10 +49,10 @@ class TraceState:
         # The trackers of external values: of objects with identity by their ids, of all by id and source.
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
-        # Values that were read, in this order.
+        # Lazy values that were realized, in this order.
         self.realized: list[LazyVariableTracker] = []
-        # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
-        # node is the memory, not the values that were in it when the node was added.
+        # An operation that returns its argument, as in-place ones do, returns the argument's tracker, whose node is
+        # the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, TensorVariable] = {}
         self.kept_alive: list[Any] = []
         # The writes to classes; how lookups find them; and which tracker each placeholder there stands for.
@@ -62,15 +62,16 @@ class TraceState:
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
         self.libraries = LibraryReads()
-        # Tables by identity that the trace created, each with where.
+        # Tables by identity that the trace created, each with its place.
         self.identity_tables: list[tuple[Any, Where]] = []
         # Generators that the trace started.
         self.generators: list[Any] = []
         # Calls of random generators, which the generated code makes in this order before it calls the graph.
         self.draws: list[Draw] = []
-        # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
+        # The root frame's instructions, by number, at which the graph checks a condition on data that decides a
+        # branch.
         self.check_steps: list[int] = []
-        # Whether `is_compiling()` and its like return False, as in plain Python; the last of them that returned True.
+        # Whether `is_compiling()` and the like return False, as in plain Python; the last of them that returned True.
         self.reports_eager = False
         self.compiling_check: str | None = None
 

@@ -16,7 +16,7 @@ from tracer_core.variables.containers.slots import raise_not_there
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 
-#: Attributes that exceptions keep in C and a program may set here, and the types they take.
+#: Attributes that C code stores in exceptions and a program may set here, and the types they accept.
 _WRITABLE: dict[str, Any] = {
     "args": object,
     "__cause__": (BaseException, types.NoneType),
@@ -41,7 +41,7 @@ class ExceptionVariable(VariableTracker):
         self.args = args
         # Whether the program has set `args`.
         self.args_set = False
-        # The arguments of the `__init__` in C, which may keep more of them than `args`; None if it was not called.
+        # The arguments of the `__init__` in C, which may store more of them than `args`; None if it was not called.
         self.made_of: list[VariableTracker] | None = args
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}

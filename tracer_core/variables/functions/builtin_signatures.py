@@ -44,7 +44,7 @@ def raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kw
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
     except Exception:  # noqa: BLE001
-        # an empty object may fail otherwise first: leave the message to Python
+        # an empty object may fail earlier: plain Python gives the message
         pass
     raise Unsupported("method", name=name, type=obj.python_type_name())
 

@@ -95,7 +95,7 @@ class UserFunctionVariable(BaseUserFunctionVariable):
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
         tx.trace.libraries.inlined(function)
-        # By their places from the end, as Python takes them: others may come to stand before them.
+        # By their positions from the end, as Python counts them: others may be inserted before them.
         held = function.__defaults__ or ()
         defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
         kwdefaults = {
@@ -208,7 +208,7 @@ class ConstantFunctionVariable(VariableTracker):
             result = function(*[arg.value() for arg in known], **{name: arg.value() for name, arg in named.items()})
         except Exception as error:  # noqa: BLE001 - raised in the traced program
             raise_real(tx, error)
-        # The result is kept as the object that it is.
+        # The result is kept as the same object.
         return tx.build(result, ConstantSource.of_object(result, f"{function.__qualname__}()"))
 
 

@@ -14,7 +14,7 @@ from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable, InlineTarget
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 
-# Attributes that a function keeps beside its `__dict__`, and the types that they take.
+# Attributes that a function stores outside its `__dict__`, and the types that they accept.
 _FIXED_ATTRIBUTES = {
     "__annotations__": dict,
     "__doc__": object,

@@ -208,7 +208,7 @@ class DictIterator(IteratorVariable):
         tx.trace.journal.save(self)
         if self.index >= 0 and len(self.of) != self.size:
             if getattr(self.of, "cls", None) is collections.OrderedDict:
-                if self.index == self.size:  # it knows which item is next, and that there is none
+                if self.index == self.size:  # it knows the next item, and the end
                     self.index = -1
                     return None
                 tx.raise_(RuntimeError, "OrderedDict mutated during iteration")

@@ -121,7 +121,7 @@ def external_generator(build: VariableBuilder, value: Any, source: Source) -> Va
     ]
     made = WaitingGenerator(waiting, value.__name__, source)
     usual = {"__name__": code.co_name, "__qualname__": code.co_qualname}
-    # Names of its own are read at once: it may have been dropped when it is to be rebuilt.
+    # Its names are read at once: it may have been dropped when it is to be rebuilt.
     own = {name: getattr(value, name) for name in usual}
     made.names = tuple(
         None if own[name] == was else build(own[name], AttrSource(source, name)) for name, was in usual.items()

@@ -29,6 +29,6 @@ for _predicate, _flag in (
     (inspect.iscoroutinefunction, inspect.CO_COROUTINE),
     (inspect.isasyncgenfunction, inspect.CO_ASYNC_GENERATOR),
 ):
-    rules.fold(_predicate)  # of what has no Python code
+    rules.fold(_predicate)  # for functions without Python code
     for _kind in (BaseUserFunctionVariable, UserMethodVariable):
         handles(_predicate, _kind)(_has_flag(_flag))

@@ -96,7 +96,7 @@ def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker |
     if callback is None or constant_or(callback, callback) is None:
         return WeakRefVariable(to)
     if tx.frame.globals is not vars(weakref):
-        # (In the library's containers they are keys: of objects that whoever looks one up holds.)
+        # (In the library's containers they are keys of objects that the code that looks one up keeps alive.)
         raise Unsupported("weak-reference", what=to.describe())
     return WeakRefVariable(to, callback=callback)
 

@@ -208,7 +208,7 @@ def on_shadows(
         with warnings.catch_warnings(), np.errstate(all="raise" if real else "ignore"):
             warnings.simplefilter("error")
             if not real:
-                # Warnings about numbers are about those of the shadows; others depend on types and shapes.
+                # Warnings about values would be about those of the shadows; others depend on types and shapes.
                 warnings.simplefilter("ignore", RuntimeWarning)
             return function(*args, **kwargs)
     except Exception as error:  # noqa: BLE001

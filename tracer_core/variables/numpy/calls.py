@@ -355,7 +355,7 @@ def _into(
     if given is not out.shadow or not apart or np.asarray(result).dtype != out.shadow.dtype:
         raise Unsupported("numpy-differs", name=name, what="another array")
     args = _as_divided(tx, name, args, shadows)
-    # (Memory that was read may have been written over when the result is read.)
+    # (Memory that was read may have been overwritten when the result is read.)
     check = gathering if check_for(name, shadows, named, result) is not None else None
     kind = _by_parts(kind, name, result, kwargs)
     backwards = reversed_dims(out.shadow)

@@ -246,7 +246,7 @@ def put_along_axis(
     tx: Tracing, arr: NumpyNdarrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
 ) -> VariableTracker:
     if not isinstance(values.realize(), ConstantVariable) or constant_or(axis, None) is None:
-        # (Which of several values counts depends on order.)
+        # (Which of several values wins depends on the order.)
         raise Unsupported("numpy-function", name="numpy.put_along_axis")
     changed(tx, "put_along_axis", _put_along, arr, [indices, axis, values], "along")
     return NONE

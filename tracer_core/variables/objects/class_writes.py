@@ -129,7 +129,7 @@ def _special_names() -> frozenset[str]:
 
 
 _SPECIAL = _special_names()
-#: Attributes that `typing` reads from the real class, where a placeholder would tell it nothing.
+#: Attributes that `typing` reads from the real class, where a placeholder would not do.
 LOOKED_AT = frozenset({"__parameters__", "_is_protocol", "_is_runtime_protocol"})
 _FIXED = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__getattribute__", "__eq__"})
 

@@ -270,7 +270,7 @@ class SuperVariable(VariableTracker):
         super().__init__()
         self.after = after
         self.of = of
-        # The class whose MRO is searched: the object's, the object itself, or the one that it claims.
+        # The class whose MRO is searched: the object's, the object itself, or the one that the object claims.
         self.searched = searched
 
     def python_type(self) -> type:

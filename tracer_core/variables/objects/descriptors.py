@@ -13,7 +13,7 @@ from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, 
 from tracer_core.variables.objects.user_objects import refuse_property
 
 _PROPERTY_PARTS = ("fget", "fset", "fdel", "__doc__")
-#: Attributes that the other two copy from their function.
+#: Attributes that classmethod and staticmethod copy from their function.
 _TAKEN_OVER = frozenset(functools.WRAPPER_ASSIGNMENTS)
 
 

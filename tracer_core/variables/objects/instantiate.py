@@ -38,7 +38,7 @@ def instantiate(
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(cls, enum.Enum):
         return tx.call(tx.build(found, class_attribute_source(owner, "__call__")), [cls_tracker, *args], kwargs)
     if isinstance(found, type):
-        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind to what it is found in
+        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind when it is read as an attribute
     return make_instance(tx, cls_tracker, args, kwargs)
 
 

@@ -25,7 +25,7 @@ class NNModuleVariable(UserDefinedObjectVariable):
     kind = "module"
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        return False  # its members are looked up in the one it was created with
+        return False  # its members are looked up in the dict it was created with
 
     def describe(self) -> str:
         return f"{self.cls.__qualname__} module"
@@ -93,7 +93,7 @@ class NNModuleVariable(UserDefinedObjectVariable):
         if name in held or name in self.attributes or name in self.deleted or self.source is None:
             return super().stored(tx, name)
         if any(name in held.get(table, ()) for table in TABLES):
-            # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.
+            # It is found through `__getattr__`; a shadowing entry can only be set by bypassing `__setattr__`.
             return None
         tx.guard(make.lacks(InstanceDictSource(self.source), name))
         return None

@@ -37,12 +37,12 @@ class CreatedClass:
     uid: int
 
 
-#: The overlay of the current attempt, the tracker of each placeholder by its id, and the classes that it has created;
-#: all empty outside of one.
+#: The overlay of the current attempt, the tracker of each placeholder by its id, and the classes that the attempt has
+#: created; all empty outside an attempt.
 current: Overlay = {}
 placeholders: dict[int, tuple[Any, Any]] = {}
 made: dict[type, CreatedClass] = {}
-#: Whether classes that attempts have created still stand among the subclasses of the program's.
+#: Whether classes that attempts have created are still among the subclasses of the program's.
 lingering = False
 
 restore_attributes_after_tracing(sys.modules[__name__], "current", "placeholders", "made")
@@ -121,7 +121,7 @@ def _leave_bases(cls: type) -> bool:
     False if Python refuses."""
     in_c = class_in_c(cls)
     for namespace in ({"__slots__": ()}, {}):
-        with contextlib.suppress(TypeError):  # (Another layout.)
+        with contextlib.suppress(TypeError):  # (Its bases cannot be changed: the layout differs.)
             type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), {"__module__": "builtins", **namespace}),))
             return True
     return False

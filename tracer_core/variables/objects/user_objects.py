@@ -94,7 +94,7 @@ class UserDefinedObjectVariable(VariableTracker):
         self.deleted: dict[str, None] = {}
         # The key it was last looked up by in a dict, for classes with a hash of their own.
         self.asked_key: KeyWithCode | None = None
-        # For classes that inherit from a builtin type: that part of it (see `parts`).
+        # For classes that inherit from a builtin type: the builtin part (see `parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
         self.given_dict: ConstDictVariable | None = None
@@ -233,7 +233,7 @@ class UserDefinedObjectVariable(VariableTracker):
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             assert getter_owner is not None
-            # The descriptor itself sits in the class's __dict__, where reading it runs nothing.
+            # The descriptor itself is in the class's __dict__, where reading it runs nothing.
             descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
             function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
             return tx.call(function, [descriptor, self, tx.build(self.cls, ConstantSource.of_object(self.cls))])
@@ -269,7 +269,7 @@ class UserDefinedObjectVariable(VariableTracker):
             return tx.build(self.python_type(), ConstantSource.of_object(self.python_type()))
         if self.part is not None:
             return tx.find_attr(self.part, name)
-        forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
+        forward = vars(self.cls).get("_forward_cls")  # set where torch creates a class for the context of a Function
         if isinstance(forward, type):
             raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)
         raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}")

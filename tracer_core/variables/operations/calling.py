@@ -325,7 +325,7 @@ def _method_by_folding(
     if obj.mutable or not obj.is_constant() or not all_constant([*args, *kwargs.values()]):
         return None
     if any(isinstance(arg, BaseUserFunctionVariable) for arg in (*args, *kwargs.values())):
-        return None  # It would run here, and again when Python calls the method.
+        return None  # It would run here, and again when plain Python calls the method.
     method = getattr(obj.value(), name)
     if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
         raise Unsupported("method", name=name, type=name_of(obj.known))

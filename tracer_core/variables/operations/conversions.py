@@ -6,7 +6,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.operations.special_methods import call_special
 
-#: The type that each is to give, and how it is called in the error for what is of another.
+#: The type that each must return, and its name in the error for a result of another type.
 CONVERSIONS: dict[str, tuple[type, str]] = {
     "__bytes__": (bytes, "__bytes__"),
     "__complex__": (complex, "__complex__"),

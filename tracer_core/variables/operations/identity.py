@@ -67,7 +67,7 @@ def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     return False
 
 
-# Operations that return a number of their own, and never one of their arguments.
+# Operations that always return a number of their own, and never one of their arguments.
 _ARITHMETIC = frozenset(
     (operator.add, operator.sub, operator.mul, operator.floordiv, operator.truediv, operator.mod, operator.neg)
 )
@@ -93,7 +93,7 @@ def _same_function(tx: Tracing, a: BaseUserFunctionVariable, b: BaseUserFunction
     return a.value() is b.value()
 
 
-# Sequences and frozensets are not looked for among the objects already met, as what can be changed is.
+# Sequences and frozensets are not looked up among the objects already met, as mutable objects are.
 _UNCHANGING = (SequenceVariable, SetVariable)
 
 
@@ -119,7 +119,7 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     """Return whether equal numbers or strings are one object, which is guarded for external ones."""
     x, y = a.value(), b.value()
     if type(x) is torch.device:
-        # Each question for a device makes another.
+        # Each read of a device creates another object.
         return _is_one_input(a, b)
     equal = type(x) is type(y) and (x == y or (x != x and y != y))
     if type(x) not in _PLAIN or not equal or (a.source is None and b.source is None):

@@ -116,7 +116,7 @@ def call_in_graph(
         if named.get("requires_grad", (False,))[0] is True:
             raise Unsupported("lost-by-back-ends", what=f"a leaf tensor created by {name} with requires_grad=True")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
-        # Whether a tensor has a format already, and is given back as it is, all strides decide.
+        # Whether a tensor already has a memory format, and is returned as it is, depends on all strides.
         tx.output.ask_strides()
     settings = tx.output.settings
     device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
@@ -135,7 +135,7 @@ def call_in_graph(
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
-    # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
+    # (An optimizer uses all results, so a back end omits none of them.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
     done = _done_now(tx, node, args) if left_out else None
     return wrap_fx_proxy(tx, node, fake) if done is None else done
@@ -203,7 +203,7 @@ def _refusal(target: Any, error: Exception) -> Unsupported:
         if isinstance(error, kinds):
             return Unsupported("data-dependent-op", what=name, error=why)
     if target in NAMES_OF_NUMPY:
-        # NumPy itself has taken the arguments.
+        # NumPy itself has accepted the arguments.
         return Unsupported("numpy-function", name=name)
     text = _first_line(error)
     of_devices = isinstance(error, fake_tensor.FakeTensorDeviceMismatchError)

@@ -16,7 +16,7 @@ from tracer_core.variables.core.base import Tracing
 
 Part = Callable[[torch.Tensor, list[Any]], torch.Tensor]
 
-# Keys built from these alone give a view; other keys may need the data.
+# Keys that consist of these select a view; other keys may need the data.
 _VIEWING_KEYS = (int, torch.SymInt, slice, type(None), type(...))
 
 

@@ -25,7 +25,7 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
     value = constant_or(key, None)
     if isinstance(value, int):
         return int(value)
-    if class_has(key, "__index__"):  # a method in C, and an object that tracing does not have: a NumPy value
+    if class_has(key, "__index__"):  # a method in C, and an object that does not exist while tracing: a NumPy value
         raise Unsupported("tensor-index", what=key.describe())
     return tx.raise_(TypeError, message)
 

@@ -66,7 +66,7 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         items = tracker.items_or_none(tx)
         if items is not None:
             return over_sequence(SequenceVariable(items))
-    # A class by its metaclass, a member of an enum by its class.
+    # For a class its metaclass, for a member of an enum its class.
     if written_in_python(tracker, "__iter__"):
         return call_special(tx, tracker, "__iter__", [], "")
     return _iterate_by_index(tx, tracker)

@@ -103,7 +103,7 @@ def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
         return False
     if isinstance(a, _BY_VALUE) or isinstance(b, _BY_VALUE):
-        # A NaN is the only one of them that may be the same and not equal.
+        # Of these, only a NaN may be the same object and not equal.
         return a is b or (_is_nan(a) and _is_nan(b) and tx.same(a, b))
     return tx.same(a, b)
 

@@ -147,7 +147,7 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
             if done is not None:
                 return done
         elif isinstance(other, UserDefinedObjectVariable) and other.part is not None:
-            # The class's own method did not know; its builtin base may.
+            # The class's own method returned NotImplemented; its builtin base's may not.
             done = by_table(tx, operation, other.part, receiver)
             if done is not None:
                 return done

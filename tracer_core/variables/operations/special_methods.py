@@ -54,5 +54,5 @@ def written_in_python(tracker: VariableTracker, name: str) -> bool:
     return own_method(tracker.python_type(), name) is not None
 
 
-# Trackers of builtin kinds whose class may be one written in Python all the same.
+# Trackers of builtin kinds whose class may still be written in Python.
 _HAVE_METHODS = (ConstDictVariable, SequenceVariable, ExceptionVariable)

@@ -33,7 +33,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
         return done
     if isinstance(container, TensorVariable):
         if isinstance(key, SymNodeVariable) and isinstance(key.fake, torch.SymInt):
-            # Indexing would fix the number; this does the same and leaves it open.
+            # Indexing would specialize the number; this does the same with a symbol.
             return call_in_graph(tx, "call_function", torch.select, [container, ConstantVariable(0), key], {})
         return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
     if isinstance(container, UserDefinedObjectVariable):

@@ -157,7 +157,7 @@ _FLOATS = (
     "betavariate paretovariate weibullvariate"
 ).split()
 _INTS = "randint randrange getrandbits".split()
-# Of any two numbers, and always giving a float.
+# The result is a float for any two numbers.
 _OF_ANY_NUMBERS = ("uniform", "gauss", "normalvariate")
 
 

@@ -87,7 +87,7 @@ GRAPH_MANAGERS: dict[Any, GraphManager] = {
     ),
     # Profilers see the operations of the graph, not the labels.
     record_function: GraphManager(gives_itself=True),
-    # Overrides are applied while the program is traced: the graph has what came out.
+    # Overrides are applied while the program is traced: the graph has their results.
     **{
         cls: GraphManager(
             enter=partial(_entered, cls), leave=_leave_plainly, settings=("torch_function",), in_graph=False

@@ -73,7 +73,7 @@ for _function, _setting in GETTERS.items():
     _question(_function, _setting)
 for _function, _setting in SETTERS.items():
     _command(_function, _setting)
-# It tells torch's own compiler as well, as does what puts back the setting.
+# It informs torch's own compiler as well, as does the function that restores the setting.
 _command(torch._C._set_deterministic_algorithms, "deterministic", torch.use_deterministic_algorithms)
 
 
@@ -107,7 +107,7 @@ for _function in (
     torch._C._get_privateuse1_backend_name,
     torch._C._accelerator_getAccelerator,
 ):
-    # They stay what they are while the process lives.
+    # They stay the same while the process lives.
     @handles(_function)
     def machine(tx: Tracing, *args: VariableTracker, function: Any = _function) -> VariableTracker | None:
         return tx.constant(function(*(arg.value() for arg in args))) if all_constant(list(args)) else None

@@ -96,7 +96,7 @@ def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Va
     at = None if constant_or(dim.realize(), 0) is None else index_value(tx, dim, "dim must be an int")
     asked = sizes if at is None else [_dimension(tx, self, sizes, at)]
     if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, asked):
-        # Each operation has its own way with them, which fakes do not follow.
+        # Each operation chooses them in its own way, which fakes do not follow.
         raise Unsupported("free-strides", what=self.describe())
     tx.output.ask_strides()
     if at is None:
