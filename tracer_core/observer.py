@@ -17,7 +17,7 @@ Attributes of the engine's objects that an observer may read:
   inlined it, or None), `depth` (0 for the root)
 - instruction (`bytecode.Instruction`)
 - guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
-  (None or a `where.Where`) is the place that needed it, however late it is told
+  (None or a `where.Where`) is the place that needed it, however late it is reported
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Observer:
         not come for an instruction that raised or broke."""
 
     def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
-        """The instruction raised the Python exception that tracker `exception` stands for."""
+        """The instruction raised the Python exception that tracker `exception` holds."""
 
     def on_dispatch(self, handler: str) -> None:
         """The named handler function was chosen for a call or an operator, within a step."""

@@ -13,7 +13,7 @@ def live_before(program: Program) -> dict[Instruction, frozenset[str]]:
 
     Paths through exception handlers count. DELETE_FAST reads (it raises on an unbound name), and so does MAKE_CELL
     on an argument, whose value moves into the cell. What is in a cell already is not a fast local: the caller keeps
-    all cells. `locals()` and debuggers that look at a frame do not count as reads.
+    all cells. `locals()` and debuggers do not count as reads.
     """
     bit: dict[str, int] = {}
     reads: dict[Instruction, int] = {}

@@ -151,7 +151,7 @@ class Fakes:
             attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
         dynamic: False makes no size symbolic, None those that varied, True all but those of tensors of modules that
             did not.
-        where: tells what is running.
+        where: returns the running code.
         lays_out: whether the back end builds on all strides, also those that do not affect where elements lie.
     """
 

@@ -46,9 +46,9 @@ class OutputGraph:
 
     Args:
         frame: the frame being traced.
-        observer: told of nodes, guards and symbols, or None.
-        where: tells what is running.
-        calls: tells which calls of the program are running.
+        observer: receives nodes, guards and symbols, or None.
+        where: returns the running code.
+        calls: returns the running calls of the program.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class OutputGraph:
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
-        return self.guards, self.shapes.asked_by, self._context.exits
+        return self.guards, self.shapes.needed_by, self._context.exits
 
     def mark(self) -> OutputMark:
         return OutputMark(
@@ -165,7 +165,7 @@ class OutputGraph:
         self.guard(make.tensor(source, real, sizes, strides, tracked.special))
         return self.root.add_input(source, name, tracked.fake), tracked.fake
 
-    def ask_strides(self) -> None:
+    def note_strides_read(self) -> None:
         """Note that the program reads strides: from now on, strides that do not affect where elements lie are
         guarded, too."""
         if not self.fakes.needs_all_strides:

@@ -18,7 +18,7 @@ class Entered:
     """A context manager the program is in.
 
     Args:
-        manager: what stands for it.
+        manager: the manager's tracker.
         leave: leaves it for real, in the trace.
         may_stay: whether a graph that leaves it open, and settings put back, are all there is to being in it.
         root_step: the number of the root frame's instruction that entered it.

@@ -34,19 +34,19 @@ class ShapeGuards:
     """Follow the environment's list of guards and, at the end, turn it into the simplest set.
 
     Args:
-        where: tells what is running, and so needs a guard.
+        where: returns the running code, which needs a guard.
     """
 
     def __init__(self, fakes: Fakes, where: Callable[[], Where]) -> None:
         self.fakes = fakes
         self._where = where
-        self.asked_by: list[tuple[Any, Where]] = []
+        self.needed_by: list[tuple[Any, Where]] = []
         fakes.shape_env.guards = _GuardList(self._note)
 
     def _note(self, guard: Any) -> None:
         """Note that a guard was added just now, with the changes of the ranges since the last one."""
         where = self._where()
-        self.asked_by.append((guard.expr, where))
+        self.needed_by.append((guard.expr, where))
         for binding in self.fakes.symbols.values():
             binding.learn(self.fakes.shape_env, where)
 
@@ -64,7 +64,7 @@ class ShapeGuards:
             for other in dict.fromkeys(others):
                 if other != first:
                     guards.append(make.shape("{0} == {1}", [other, first]).installed_at(binding.where))
-        for expr, where in self.asked_by:
+        for expr, where in self.needed_by:
             if len(expr.free_symbols) > 1 or not _is_bound(expr):
                 guards.append(self._from_expr(expr, where))
         for binding in self.fakes.symbols.values():

@@ -45,7 +45,7 @@ class AllUpcomingSource(Step):
 
     @cached_property
     def name(self) -> str:
-        return f"the items to come of {self.of.iterated}"
+        return f"the next items of {self.of.iterated}"
 
     @property
     def in_words(self) -> bool:

@@ -56,7 +56,7 @@ def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
     functions that count living objects.
 
     Only the code itself is inspected: functions it calls have frames of their own, which drop their values
-    when they return. Where the graph breaks inside the library's weak containers, that tells it, too.
+    when they return. Where the graph breaks inside the library's weak containers, that shows it, too.
     """
     if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
         return True

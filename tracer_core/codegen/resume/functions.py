@@ -38,7 +38,7 @@ class Point:
     """Where to resume, and with which state: `at` is the index of the instruction in the original program; `empty`
     the depths of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception
     being handled (the argument there is that exception), and `first` the name of the argument that must come before
-    all others, as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit
+    all others, as `super()` without arguments reads a frame's first one. `reentered` are the depths where the exit
     of a `with` block belongs (the argument there is the manager, to be entered), `remade` the same where the argument
     creates the manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the
     depths of such items. `dropped` means that the POP_TOP before `at` has been done. `reports_eager` says that
@@ -148,7 +148,7 @@ def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
 
 
 def name_of(code: CodeType) -> str:
-    """Return the code's name in listings, for a resume function one that tells where it resumes."""
+    """Return the code's name in listings; a resume function's says where it resumes."""
     resume = _by_code.get(id(code))
     return code.co_name if resume is None else resume.name
 

@@ -164,4 +164,4 @@ class Apart(Relation):
         return f"one that has to do with {', '.join(shared)}"
 
     def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:
-        return f"let {name} go over something else at each call"
+        return f"let {name} iterate over a container of its own at each call"

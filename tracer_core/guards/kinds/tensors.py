@@ -20,9 +20,10 @@ Sizes = tuple[int | None, ...]
 class TensorProperties:
     """The properties of a tensor at compile time.
 
-    `sizes` and `strides` (in elements) have None where any will do; they are None as a whole for tensors without them
-    (`strides` also to not look at strides at all). `dispatch_keys` is the raw set of dispatch keys. `example` refers
-    weakly to the tensor itself. The sizes of the `special` dimensions would be any, were they not 0 or 1.
+    `sizes` and `strides` (in elements) have None where any value is accepted; they are None as a whole for tensors
+    without them (`strides` also if none are checked). `dispatch_keys` is the raw set of dispatch keys. `example`
+    refers weakly to the tensor itself. The sizes of the `special` dimensions are fixed only because they are 0 or
+    1.
     """
 
     cls: Held

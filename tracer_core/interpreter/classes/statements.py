@@ -90,9 +90,9 @@ def _base(base: VariableTracker, name: str) -> type:
 
 def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker | None) -> type:
     """Return the most derived metaclass, as `__build_class__` finds it."""
-    asked = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
+    keywords = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
     try:
-        meta: type = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
+        meta: type = types._calculate_meta(keywords.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
     if meta is not type and not (isinstance(meta, type) and issubclass(meta, METACLASSES)):
@@ -186,8 +186,8 @@ def _namespace(
             real[key] = value.value()
         else:
             stands_for = placeholder(tx, value)
-            told = isinstance(static_lookup(type(stands_for), "__set_name__")[0], types.FunctionType)
-            (late if told else real)[key] = stands_for
+            has_hook = isinstance(static_lookup(type(stands_for), "__set_name__")[0], types.FunctionType)
+            (late if has_hook else real)[key] = stands_for
     return real, late
 
 

@@ -72,9 +72,9 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
             return bool(obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu")
     if isinstance(wanted, types.UnionType):
         return is_instance(tx, obj, wanted.__args__)
-    asked = _asked_in_python(tx, wanted, "__instancecheck__", obj)
-    if asked is not None:
-        return obj.python_type() is wanted or tx.truth(asked())
+    check = _python_check(tx, wanted, "__instancecheck__", obj)
+    if check is not None:
+        return obj.python_type() is wanted or tx.truth(check())
     claimed = _claimed_class(tx, obj)
     if claimed is None and isinstance(obj, UserDefinedObjectVariable) and obj.real is not None:
         answer = isinstance(obj.real, wanted)
@@ -128,7 +128,7 @@ def _refused_class(wanted: Any) -> str | None:
     return None
 
 
-def _asked_in_python(
+def _python_check(
     tx: Tracing, wanted: Any, hook: str, subject: VariableTracker
 ) -> Callable[[], VariableTracker] | None:
     """Return the call of the metaclass's check for `wanted`, if it has one in Python that is the program's."""
@@ -147,9 +147,9 @@ def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> 
     if isinstance(wanted, types.UnionType):
         wanted = wanted.__args__
     for each in wanted if isinstance(wanted, tuple) else (wanted,):
-        asked = _asked_in_python(tx, each, "__subclasscheck__", cls.realize())
-        if asked is not None:
-            answer = tx.truth(asked())
+        check = _python_check(tx, each, "__subclasscheck__", cls.realize())
+        if check is not None:
+            answer = tx.truth(check())
         else:
             known = cls.realize().is_constant() and cls.realize().value()
             if isinstance(known, type):

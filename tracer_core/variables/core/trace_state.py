@@ -55,7 +55,7 @@ class TraceState:
         # the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, TensorVariable] = {}
         self.kept_alive: list[Any] = []
-        # The writes to classes; how lookups find them; and which tracker each placeholder there stands for.
+        # The writes to classes; how lookups find them; and the tracker of each placeholder.
         self.class_writes: dict[type, Any] = {}
         self.overlay: dict[type, dict[str, Any]] = {}
         self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}

@@ -136,7 +136,7 @@ class Raising(Protocol):
         """Raise `cls(*args)`; arguments may be trackers."""
 
     def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
-        """Raise the exception that the tracker stands for, in the context of the one being handled."""
+        """Raise the exception of the tracker, in the context of the one being handled."""
 
     def handled(self) -> ExceptionVariable | None:
         """Return the exception that is being handled, here or in a caller."""

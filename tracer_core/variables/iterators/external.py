@@ -65,11 +65,11 @@ class ExternalIterator(OpaqueIterator):
             return super().next(tx)
         tx.guard(make.upcoming(self.at, self.taken, more))
         if not more:
-            tx.trace.side_effects.changes(self, "iterator", "used up")
+            tx.trace.side_effects.changes(self, "iterator", "it is exhausted")
             self.ended = True
             return None
         item = tx.lazy(self.upcoming[self.taken], UpcomingSource(self.at, self.taken))
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.taken += 1
         return item
 

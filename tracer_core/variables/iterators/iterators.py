@@ -67,7 +67,7 @@ class SequenceIterator(IteratorVariable):
             tx.trace.journal.save(self)
             self.of = None
             return None
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         return self._take(items)
 
     def _take(self, items: list[VariableTracker]) -> VariableTracker:
@@ -82,7 +82,7 @@ _SEQUENCES: tuple[Callable[[], Any], ...] = (list, tuple, collections.deque)
 
 
 class BackwardsIterator(SequenceIterator):
-    """`reversed` of a sequence: `index` is the next place to look at, -1 when done."""
+    """`reversed` of a sequence: `index` is that of the next item, -1 when done."""
 
     __slots__ = ()
     start: Callable[[Any], Any] = reversed
@@ -115,7 +115,7 @@ class RangeIterator(SequenceIterator):
             tx.trace.journal.save(self)
             self.of = None
             return None
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.index += 1
         return ConstantVariable(self.numbers[self.index - 1])
 
@@ -152,7 +152,7 @@ class DequeIterator(IteratorVariable):
             tx.raise_(RuntimeError, "deque mutated during iteration")
         if self.index >= len(self.of.items):
             return None
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.index += 1
         return self.of.items[-self.index if self.backwards else self.index - 1]
 
@@ -218,7 +218,7 @@ class DictIterator(IteratorVariable):
             self.index = -1
             return None
         self._refresh(tx)
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.index += 1
         return self.items[self.index - 1]
 

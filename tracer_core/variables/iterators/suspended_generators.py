@@ -76,7 +76,7 @@ class WaitingGenerator(LocalGeneratorObjectVariable):
 
     def _moves(self, tx: Tracing) -> None:
         if not self.moved:
-            tx.trace.side_effects.changes(self, "generator", "a generator goes on")
+            tx.trace.side_effects.changes(self, "generator", "a generator is resumed")
             self.moved = True
             self.root_step = tx.root_step
             tx.trace.generators.append(self)

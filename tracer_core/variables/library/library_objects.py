@@ -149,7 +149,7 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 def exc_info(tx: Tracing) -> VariableTracker:
     """Return the exception being handled in the traced program.
 
-    A caller that is not traced may be handling one as well. `contextlib` looks at it only when another one is raised.
+    A caller that is not traced may be handling one as well. `contextlib` reads it only when another one is raised.
     """
     handled = tx.handled()
     if handled is None:

@@ -60,9 +60,9 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
     """An `lru_cache`. The function is inlined: one that mutates anything but objects of its own would do so once, and
     not at each call of the compiled code, so it breaks the graph.
 
-    Where arguments and result are Python values, the cache itself is then called, and its result is the result, as
-    long as nobody clears it: an earlier result stands whatever the function reads by now. A result computed by the
-    graph is computed at each call; within the trace the same arguments give the same object.
+    If arguments and result are Python values, the cache itself is then called, and its result is used until the cache
+    is cleared: an earlier result remains valid whatever the function reads by now. A result computed by the graph is
+    computed in each call; within the trace the same arguments give the same object.
     """
 
     __slots__ = ("results",)

@@ -66,9 +66,9 @@ class NumpyVariable(VariableTracker):
 class NumpyNdarrayVariable(NumpyVariable):
     """An array. Where it has negative strides, `tensor` is its memory, forwards.
 
-    `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or where that is no
-    array of the trace. `seen_by_tensors` tells of one that is nobody's view that a tensor created in the trace shares
-    its memory. `known` is what NumPy gave where it was created of constants; it may have been changed since."""
+    `owner` is the array that it is a view of, which NumPy calls its base: None if it has none, or one that the trace
+    does not know. `seen_by_tensors` says of an array without a base that a tensor created in the trace shares its
+    memory. `known` is NumPy's result if it was created from constants; it may have been changed since."""
 
     __slots__ = ("known", "owner", "seen_by_tensors")
     kind = "array"

@@ -212,7 +212,7 @@ def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
     """Return an argument with its lazy parts built, and numbers that vary specialized.
 
     Raises:
-        Unsupported: NumPy would look at data, or at an object of which nothing is known.
+        Unsupported: NumPy would read data, or an unknown object.
     """
     tracker = tracker.realize()
     if isinstance(tracker, SliceVariable):

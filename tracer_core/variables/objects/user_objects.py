@@ -73,12 +73,12 @@ class UserDefinedObjectVariable(VariableTracker):
     """
 
     __slots__ = (
-        "asked_key",
         "attributes",
         "cls",
         "deleted",
         "dict_shown",
         "given_dict",
+        "last_key",
         "left_behind",
         "part",
         "real",
@@ -93,7 +93,7 @@ class UserDefinedObjectVariable(VariableTracker):
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
         # The key it was last looked up by in a dict, for classes with a hash of their own.
-        self.asked_key: KeyWithCode | None = None
+        self.last_key: KeyWithCode | None = None
         # For classes that inherit from a builtin type: the builtin part (see `parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
@@ -126,19 +126,19 @@ class UserDefinedObjectVariable(VariableTracker):
         ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return self._asked_key(tx)
+            return self._key_with_code(tx)
         return ByIdentity(self)
 
-    def _asked_key(self, tx: Tracing | None) -> KeyWithCode:
+    def _key_with_code(self, tx: Tracing | None) -> KeyWithCode:
         """Return its key; without `tx`, with the hash that it had when it was last a key, as copies of dicts use
         it."""
         if tx is not None:
             key = KeyWithCode(tx, self)
             tx.trace.journal.save(self)
-            self.asked_key = key
-        if self.asked_key is None:
+            self.last_key = key
+        if self.last_key is None:
             raise Unsupported("hash-user-object", cls=self.python_type_name())
-        return self.asked_key
+        return self.last_key
 
     # --- reading ------------------------------------------------------------------------------------------
 

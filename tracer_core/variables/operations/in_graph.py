@@ -117,7 +117,7 @@ def call_in_graph(
             raise Unsupported("lost-by-back-ends", what=f"a leaf tensor created by {name} with requires_grad=True")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
         # Whether a tensor already has a memory format, and is returned as it is, depends on all strides.
-        tx.output.ask_strides()
+        tx.output.note_strides_read()
     settings = tx.output.settings
     device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
     if device is not None:

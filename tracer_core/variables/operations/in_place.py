@@ -36,7 +36,7 @@ class Writes:
     """The part of a tensor that an in-place operation writes to.
 
     `part`: how much of the tensor. `first_only`: only the first operand is written to; others that are views of it
-    have the same count of changes. `casts`: the result is cast to the tensor's type, which fakes do not look at.
+    have the same count of changes. `casts`: the result is cast to the tensor's type, which fakes do not check.
     `reads`: it reads others while it writes, which must not overlap.
     """
 

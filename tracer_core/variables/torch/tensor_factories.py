@@ -114,7 +114,7 @@ def _of_numbers(
     numbers = _numbers(data)
     if numbers is None or not any(isinstance(number, InGraphVariable) for number in numbers):
         return None
-    expected = _asked(ask, _filled(data, _stand_in))
+    expected = _expected(ask, _filled(data, _stand_in))
     if expected.device.type != "cpu":
         return None
     if any(isinstance(number, TensorVariable) for number in numbers) or ask in _LEGACY:
@@ -160,7 +160,7 @@ def _stand_in(number: VariableTracker) -> Any:
     return number.value() if isinstance(number, ConstantVariable) else _STAND_INS.get(number.python_type(), True)
 
 
-def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
+def _expected(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
     """Return torch's result for constants; if it raises, break, so that plain Python raises the same."""
     try:
         return ask(data)

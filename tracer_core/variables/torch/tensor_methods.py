@@ -94,11 +94,11 @@ def _dimension(tx: Tracing, self: TensorVariable, values: Any, at: int) -> Any:
 def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> VariableTracker:
     strides, sizes = self.fake.stride(), self.fake.shape
     at = None if constant_or(dim.realize(), 0) is None else index_value(tx, dim, "dim must be an int")
-    asked = sizes if at is None else [_dimension(tx, self, sizes, at)]
-    if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, asked):
+    read = sizes if at is None else [_dimension(tx, self, sizes, at)]
+    if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, read):
         # Each operation chooses them in its own way, which fakes do not follow.
         raise Unsupported("free-strides", what=self.describe())
-    tx.output.ask_strides()
+    tx.output.note_strides_read()
     if at is None:
         return TupleVariable([wrap_number(tx, n) for n in strides])
     return wrap_number(tx, strides[at])
@@ -145,7 +145,7 @@ def is_contiguous(
 ) -> VariableTracker:
     wanted = memory_format.realize().value()
     if self.source is None or wanted is not torch.contiguous_format:
-        tx.output.ask_strides()
+        tx.output.note_strides_read()
     return ConstantVariable(bool(self.fake.is_contiguous(memory_format=wanted)))
 
 
