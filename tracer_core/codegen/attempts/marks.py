@@ -1,4 +1,5 @@
-"""Sizes that the user marked as dynamic but the program specializes: warn about them or, if configured, raise."""
+"""Report sizes that the user marked as dynamic but the program specializes: warn about them or, if configured,
+raise."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import SizeSource
 
 
-def tell_fixed(output: OutputGraph) -> None:
-    """Tell the observer and warn, at the line that fixed it, of each marked size that has one value.
+def report_fixed_marks(output: OutputGraph) -> None:
+    """Report each marked size that has one value to the observer, and warn, at the line that specialized it.
 
     Raises:
         Unsupported: with the option `strict_mark_dynamic`.
