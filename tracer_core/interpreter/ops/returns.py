@@ -43,6 +43,4 @@ def send(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if yielded:
         frame.push(result)
     else:
-        frame.pop()
-        frame.push(result)
-        frame.jump(ins)
+        frame.leave_delegation(ins, result)
