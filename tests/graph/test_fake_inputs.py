@@ -10,15 +10,12 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import Watch, agree
 from tracer_core.graph.fakes import Fakes
 from tracer_core.guards import compile_guards, make
 from tracer_core.names.where import Where
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
-
-__all__ = ["nothing_compiled"]
 
 
 def numbers(*shape: int, grad: bool = False, dtype: torch.dtype = torch.float32) -> torch.Tensor:

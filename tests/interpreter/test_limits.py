@@ -14,10 +14,7 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import agree
-
-__all__ = ["nothing_compiled"]
 
 
 def ones() -> tuple[torch.Tensor]:

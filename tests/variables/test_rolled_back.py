@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.conformance.program import list_programs
 from tests.conformance.ways import run
 from tests.side_by_side import agree
@@ -28,8 +27,6 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.journal import Journal
 from tracer_core.variables.core.registry import handles
-
-__all__ = ["nothing_compiled"]
 
 pytestmark = pytest.mark.row("O7", "O2")
 
