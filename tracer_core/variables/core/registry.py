@@ -15,7 +15,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tracer_core.higher_order_table import undecorated
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 Handler = Callable[..., VariableTracker | None]
 Getter = Callable[[Tracing, Any], VariableTracker | None]

@@ -7,10 +7,10 @@ import types
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import method
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.iterators import IteratorVariable
