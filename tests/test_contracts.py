@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import grimp
 import pytest
 
 from tracer_core.interpreter.operations import Operations
@@ -63,6 +64,13 @@ def test_layers_hold() -> None:
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_module_imports_a_package_around_it() -> None:
+    """With the contract `cycles`, which compares siblings, no import leads back to its module."""
+    graph = grimp.build_graph("tracer_core", "tracewalk", exclude_type_checking_imports=True, cache_dir=None)
+    imports = [(each, found) for each in graph.modules for found in graph.find_modules_directly_imported_by(each)]
+    assert [(importer, imported) for importer, imported in imports if importer.startswith(f"{imported}.")] == []
 
 
 def test_graphs_know_no_trackers() -> None:

@@ -17,6 +17,7 @@ from tracer_core.bytecode import (
     Operand,
     Program,
     decode,
+    decoded,
     is_terminal,
     listing,
     live_before,
@@ -30,6 +31,13 @@ from tracer_core.bytecode import (
     successors,
 )
 from tracer_core.bytecode.version import cpython
+
+
+def delegates(items):
+    got = yield 1
+    first = yield from items
+    return first, (yield from (yield got))
+
 
 NOWHERE = make("NOP")
 # dis counts the value that wakes a generator in its entry depth, and leaves the rest to the assembler.
@@ -50,6 +58,14 @@ def test_effects_are_those_of_dis(number: int) -> None:
         for jump in ways:
             expected = dis.stack_effect(dis.opmap[name], number if has_operand else None, jump=jump)
             assert stack_effect(instruction, jump) == expected, (name, number, jump)
+
+
+def test_a_generator_waits_in_the_yield_from_around_it() -> None:
+    program = decoded(delegates.__code__)
+    first, second = (each for each in program.instructions if each.op == "SEND")
+    resumed = [at for at, each in enumerate(program.instructions) if each.op == "RESUME"]
+    assert [program.send_at(at) for at in resumed] == [None, None, first, None, second]
+    assert program.send_at(program.index[first]) is None
 
 
 def test_effect_of_calls_and_globals() -> None:

@@ -62,7 +62,6 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_raised_if_asked_for(name: str) -> None:
     text, line = PROGRAMS[name]
-    tracer_core.reset()
     compiled = tracer_core.compile(module(text)["f"], backend="eager", options={"strict_mark_dynamic": True})
     with (
         warnings.catch_warnings(),
@@ -118,7 +117,6 @@ def test_a_library_that_fixes_a_size_is_named_below_the_line_that_called_it() ->
 
 
 def test_a_warning_made_an_error_is_the_users() -> None:
-    tracer_core.reset()
     compiled = tracer_core.compile(module(PROGRAMS["an equality"][0])["f"], backend="eager")
     with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="specializes it to 6"):
         warnings.simplefilter("error")

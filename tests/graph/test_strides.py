@@ -11,16 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
-from tests.graph.test_dynamic_shapes import Counting
+from tests.back_ends import Graphs
 from tests.side_by_side import Watch, agree
 from tracer_core.graph.earlier_calls import StrideOver, note, relative
 from tracer_core.graph.fakes import Fakes
 from tracer_core.names.where import Where
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
-
-__all__ = ["nothing_compiled"]
 
 Made = Callable[[], Sequence[torch.Tensor]]
 
@@ -66,22 +63,21 @@ def counts(
     *,
     ours: bool = True,
     expected: Sequence[Any] | None = None,
-    backend: Any = None,
     dynamic: bool | None = None,
 ) -> list[int]:
     """How many graphs each call makes, by us or by torch. Compares the outcomes with those expected."""
-    counting = Counting()
+    backend = Graphs()
     if ours:
         options = {"raise_internal_faults": True, "graph_runs_as_it_is": True}
-        compiled = tracer_core.compile(function, backend=counting, dynamic=dynamic, options=options)
+        compiled = tracer_core.compile(function, backend=backend, dynamic=dynamic, options=options)
     else:
         torch._dynamo.reset()
-        compiled = torch.compile(function, backend=counting, dynamic=dynamic)
+        compiled = torch.compile(function, backend=backend, dynamic=dynamic)
     made = []
     for number, args in enumerate(make()):
-        before = counting.compiled
+        before = len(backend.graphs)
         seen = outcome(compiled, args)
-        made.append(counting.compiled - before)
+        made.append(len(backend.graphs) - before)
         assert expected is None or seen == expected[number]
     return made
 

@@ -12,12 +12,10 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.reasons import breaks_in_bodies, breaks_of_calls, breaks_of_objects, breaks_of_tensors, frames_left
 from tests.reasons.table import CASES, reasons_given
 from tracer_core.reasons import REASONS
 
-__all__ = ["nothing_compiled"]
 PROGRAMS = (breaks_of_tensors, breaks_of_objects, breaks_of_calls, breaks_in_bodies, frames_left)
 
 

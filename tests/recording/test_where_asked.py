@@ -377,7 +377,6 @@ def f(x):
 @pytest.mark.parametrize("name", FOUND_LATE)
 def test_what_is_found_late_is_raised_with_the_line_that_causes_it(name: str) -> None:
     f = module(FOUND_LATE[name])["f"]
-    tracer_core.reset()
     options = {"replay_prints": True}
     with pytest.raises(Unsupported) as raised:
         tracer_core.compile(f, backend="eager", fullgraph=True, options=options)(torch.ones(2))
@@ -425,7 +424,6 @@ def test_steps_are_found_by_what_a_notice_says(everything: Trace) -> None:
 @pytest.mark.parametrize("fullgraph", [False, True])
 def test_the_limit_names_the_line_of_the_guard_that_failed(fullgraph: bool) -> None:
     f = module("def f(x, n):\n    y = x + 1\n    if n == 'a':\n        y = y * 2\n    return y\n")["f"]
-    tracer_core.reset()
     compiled = tracer_core.compile(f, backend="eager", fullgraph=fullgraph, options={"cache_size_limit": 1})
     compiled(torch.ones(2), "a")
     said = pytest.raises(Unsupported) if fullgraph else pytest.warns(RuntimeWarning)

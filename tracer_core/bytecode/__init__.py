@@ -24,7 +24,7 @@ from tracer_core.bytecode.listing import listing
 from tracer_core.bytecode.liveness import live_before
 from tracer_core.bytecode.named_stack import iterable_label, stack_labels
 from tracer_core.bytecode.ops import OPS, Operand, OpInfo
-from tracer_core.bytecode.prologue import bind_methods, body_of, is_delegating, prologue
+from tracer_core.bytecode.prologue import bind_methods, body_of, prologue
 from tracer_core.bytecode.stack import max_stack, pops, stack_after, stack_depths, stack_effect
 
 __all__ = [
@@ -51,7 +51,6 @@ __all__ = [
     "decoded",
     "first_line",
     "forget_decoded",
-    "is_delegating",
     "is_terminal",
     "iterable_label",
     "listing",

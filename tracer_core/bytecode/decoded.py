@@ -11,6 +11,7 @@ from typing import Any
 from tracer_core.bytecode.decode import decode
 from tracer_core.bytecode.instruction import Instruction, Program
 from tracer_core.bytecode.liveness import live_before
+from tracer_core.bytecode.version import cpython
 
 
 class Decoded:
@@ -39,6 +40,14 @@ class Decoded:
             if span is not None and span.line is not None:
                 return span.line
         return self.program.template.co_firstlineno
+
+    def send_at(self, position: int) -> Instruction | None:
+        """Return the SEND of the `yield from` in which a generator that resumes at this position waits; None where it
+        waits at a `yield`."""
+        resumed = self.instructions[position]
+        if resumed.op != "RESUME" or resumed.arg != cpython.DELEGATING:
+            return None
+        return next(self.instructions[at] for at in range(position, -1, -1) if self.instructions[at].op == "SEND")
 
     @functools.cached_property
     def has_loop(self) -> bool:

@@ -39,8 +39,3 @@ def bind_methods(program: Program) -> None:
                 added.append(make("SWAP", 2))
             bound.extend(added)
     program.instructions = bound
-
-
-def is_delegating(instruction: Instruction) -> bool:
-    """Return whether a generator that resumes at this instruction is inside a `yield from`."""
-    return instruction.op == "RESUME" and instruction.arg == cpython.DELEGATING

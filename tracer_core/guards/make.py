@@ -89,20 +89,12 @@ def lacks(source: Source, key: Any) -> Guard:
     return Guard(source, "DICT_LACKS", hold_key(key))
 
 
-def has_attr(source: Source, attr: str) -> Guard:
-    return Guard(source, "HASATTR", attr)
-
-
 def lacks_attr(source: Source, attr: str) -> Guard:
     return Guard(source, "LACKS_ATTR", attr)
 
 
-def cell_filled(source: Source) -> Guard:
-    return Guard(source, "CELL", True)
-
-
 def cell_empty(source: Source) -> Guard:
-    return Guard(source, "CELL", False)
+    return Guard(source, "EMPTY_CELL")
 
 
 def function_code(source: Source, function: FunctionType) -> Guard:
@@ -122,12 +114,6 @@ def tensor(
     the given sizes and strides, where None stands for any; `strides=None` checks no strides, `sizes=None` not even
     the number of dimensions. The sizes of the `special` dimensions are given only because they are 0 or 1."""
     return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides, special))
-
-
-def static_tensor(source: Source, value: torch.Tensor) -> Guard:
-    """Guard a `tensor` with all its sizes and strides."""
-    strided = value.layout == torch.strided
-    return tensor(source, value, tuple(value.shape), tuple(value.stride()) if strided else None)
 
 
 def shape(expression: str, sources: Sequence[Source], why: str = "") -> Guard:

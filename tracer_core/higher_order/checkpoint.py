@@ -15,9 +15,10 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.real_functions import real_value
 from tracer_core.higher_order.wrapped import call_wrapped
 from tracer_core.runtime.graphs import checkpoint_keeping_random_state
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 NAME = "torch.utils.checkpoint.checkpoint"
 _ONLY_NOT_REENTRANT = ("context_fn", "debug")

@@ -11,9 +11,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.tracing import Tracing
 
 
 @handles(torch.cond)

@@ -15,8 +15,9 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.structure import flatten, unflatten
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 Inputs = Callable[[Tracing, SubgraphTracer, Sequence[VariableTracker]], list[VariableTracker]]
 """A rule: makes the placeholders of a body in its graph, and returns what the body is called with."""

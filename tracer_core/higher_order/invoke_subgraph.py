@@ -11,8 +11,9 @@ from torch.fx import GraphModule, Node
 from tracer_core.higher_order.results import add_module, same_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
 from tracer_core.runtime.graphs import run_region
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 
 
 @handles(invoke_subgraph_placeholder)

@@ -10,8 +10,9 @@ from torch._higher_order_ops.out_dtype import out_dtype
 from torch._higher_order_ops.print import print as print_operator
 from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 

@@ -7,7 +7,8 @@ from types import CellType, FunctionType
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable, UserFunctionVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable

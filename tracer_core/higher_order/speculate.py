@@ -15,9 +15,9 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, refuse_writes
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
-from tracer_core.variables.core.base import Kwargs, NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Kwargs, NotConstant, VariableTracker, constant_or
 from tracer_core.variables.core.tensors import InGraphVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 
 
 @dataclass(frozen=True, slots=True)

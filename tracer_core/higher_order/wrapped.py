@@ -23,8 +23,9 @@ from tracer_core.higher_order.inputs import lifted_first
 from tracer_core.higher_order.real_functions import real_value
 from tracer_core.higher_order.results import add_module, same_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Kwargs, VariableTracker
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 
 PutTogether = Callable[[Node, tuple[Node, ...]], tuple[Any, ...]]
 """Puts the arguments of an operator's node together, from the node of the body and what is lifted into it."""

@@ -82,7 +82,8 @@ def undo_autocast(depth: int) -> None:
         torch.autocast_decrement_nesting()
 
 
-def _saved_tensors_traced() -> bool:
+def saved_tensors_traced() -> bool:
+    """Return whether hooks on tensors saved for backward are off, as they are while a back end traces."""
     before = torch._C._autograd._saved_tensors_hooks_set_tracing(False)  # (which alone returns the value)
     torch._C._autograd._saved_tensors_hooks_set_tracing(before)
     return before
@@ -138,7 +139,7 @@ restore_after_tracing(
     torch._C._set_torch_function_state,  # type: ignore[attr-defined]
 )
 restore_after_tracing(torch._C._is_fwd_grad_enabled, torch._C._set_fwd_grad_enabled)
-restore_after_tracing(_saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
+restore_after_tracing(saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
 restore_after_tracing(torch.is_warn_always_enabled, torch.set_warn_always)
 restore_after_tracing(autocast_depth, undo_autocast)
 restore_after_tracing(lambda: dict(vars(torch._guards._TLS)), _set_contexts)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import torch
 
 from tracer_core.bytecode import Instruction
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.operations.in_graph import call_in_graph
 

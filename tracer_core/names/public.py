@@ -34,9 +34,16 @@ def _public(module: str, name: str, function: Any) -> str:
         found: Any = sys.modules.get(candidate)
         outermost = name.partition(".")[0]
         held = vars(found).get(outermost) if type(found) is ModuleType else None
-        if held is not None and (held is function or (isinstance(held, type) and held.__module__ == module)):
+        if held is not None and (
+            _is_or_wraps(held, function) or (isinstance(held, type) and held.__module__ == module)
+        ):
             return candidate
     return ".".join(parts)
+
+
+def _is_or_wraps(held: object, function: object) -> bool:
+    """Loading torch's compiler puts a wrapper in the place of `torch.manual_seed`; a program may hold either."""
+    return held is function or (type(held) is FunctionType and vars(held).get("__wrapped__") is function)
 
 
 _WRITTEN_IN_C = {"posix": "os", "nt": "os", "_thread": "threading", "_pydatetime": "datetime"}

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch._C._dynamo.eval_frame import set_eval_frame
+from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import first_line
@@ -22,6 +22,7 @@ from tracer_core.codegen.graph_call.recovery import changed_inputs
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import TracedSettings
+from tracer_core.host.torch_state import saved_tensors_traced
 from tracer_core.names.where import Where
 
 # In a history: the warning was given.
@@ -91,9 +92,11 @@ class Blame:
         given = [each.detach().clone() if place in self._changes else each for place, each in enumerate(inputs)]
         state = TracedSettings()
         state.touch("grad_mode", *self._settings)
-        previous = set_eval_frame(None)
-        hidden = torch._C._autograd._saved_tensors_hooks_set_tracing(True)
+        # (Ctrl-C may come before what switching them off returns is kept.)
+        previous, hidden = get_eval_frame_callback(), saved_tensors_traced()
         try:
+            set_eval_frame(None)
+            torch._C._autograd._saved_tensors_hooks_set_tracing(True)
             with torch.random.fork_rng(devices=[]):
                 self._forward(*given)
         except Exception:  # noqa: BLE001

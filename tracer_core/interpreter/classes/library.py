@@ -17,8 +17,9 @@ from typing import Any
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects import overlay

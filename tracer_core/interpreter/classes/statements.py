@@ -25,8 +25,9 @@ from tracer_core.interpreter.classes.library import (
 )
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 

@@ -13,9 +13,9 @@ from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.builtins.text_methods import formatted, shown
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import ListVariable, SliceVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.operations.special_methods import class_has

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable, is_none
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, matches
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.objects.classes import ClassVariable

@@ -9,7 +9,7 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import AttrSource, ConstantSource
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 

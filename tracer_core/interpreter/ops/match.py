@@ -8,8 +8,9 @@ from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.builtins.attributes import is_instance
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 

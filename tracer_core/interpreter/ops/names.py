@@ -7,7 +7,8 @@ from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import BuiltinSource, GlobalSource
 from tracer_core.variables.containers.dicts import ConstDictVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.dropping import refuse_to_drop

@@ -8,8 +8,9 @@ from tracer_core.bytecode import Instruction, call_items
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL, ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.dropping import refuse_to_drop
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.operations.special_methods import class_has
 

@@ -22,8 +22,9 @@ from tracer_core.host.global_state import ON_DEMAND, PROPERTIES
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable

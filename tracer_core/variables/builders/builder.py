@@ -7,9 +7,10 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.lazy import LazyVariableTracker
 from tracer_core.variables.core.registry import builder_for
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_equality import refuse_own_equality, refuse_own_lookup
 
 

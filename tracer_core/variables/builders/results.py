@@ -10,9 +10,10 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
 from tracer_core.variables.containers.sequences import ListVariable, NamedTupleVariable, SizeVariable, TupleVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, wrap_number
+from tracer_core.variables.core.tracing import Tracing
 
 
 def wrap_fx_proxy(tx: Tracing, node: torch.fx.Node, fake: Any, source: Source | None = None) -> VariableTracker:

@@ -24,8 +24,9 @@ from tracer_core.variables.containers.sequences import (
     SliceVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.objects.classes import BuiltinVariable, PythonModuleVariable

@@ -12,12 +12,12 @@ from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import NotConstant, VariableTracker, constant_or
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.core.keys import hash_is_known, key_of
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable

@@ -12,11 +12,11 @@ from tracer_core.sources import AttrSource
 from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable, tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import getter, handles, method
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.builtin_signatures import raise_signature
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

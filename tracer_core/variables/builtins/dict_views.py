@@ -8,9 +8,10 @@ from typing import Any
 from tracer_core.operator_table import BINARY
 from tracer_core.variables.builtins.dict_methods import dict_contains
 from tracer_core.variables.containers.dicts import DictViewVariable, MappingProxyVariable, SetVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import getter, handles, method
+from tracer_core.variables.core.tracing import Tracing
 
 
 @handles(operator.contains, DictViewVariable, VariableTracker)

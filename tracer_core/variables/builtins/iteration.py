@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.iterators.iterators import make_enumerate, make_filter, make_map, make_zip
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

@@ -10,10 +10,11 @@ import torch
 
 from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.containers.sequences import tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.conversions import CONVERSIONS, convert_by

@@ -13,9 +13,10 @@ from tracer_core.variables.containers.sequences import (
     SizeVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import method, only_keeps
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.all_items import listed
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.indices import index_value

@@ -17,11 +17,11 @@ from tracer_core.variables.containers.sequences import (
     TupleVariable,
     refuse_long,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.operations.all_items import fast_sequence
 from tracer_core.variables.operations.indices import index_value, slice_value
 from tracer_core.variables.operations.membership import all_equal

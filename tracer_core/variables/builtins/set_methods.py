@@ -9,10 +9,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.operator_table import BINARY, IN_PLACE, ORDERINGS
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable, plain_values
 from tracer_core.variables.containers.sequences import ListVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.builtin_parts import part_of
 
 

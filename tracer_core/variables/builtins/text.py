@@ -14,10 +14,11 @@ from tracer_core.class_origins import HEAP_TYPE, class_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, SizeVariable, TupleVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, raise_real
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.enum_members import EnumMemberVariable

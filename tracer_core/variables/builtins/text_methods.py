@@ -14,11 +14,11 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, specialized
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.objects.class_lookup import own_method, static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

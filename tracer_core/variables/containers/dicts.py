@@ -10,9 +10,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.containers.sequences import tuple_of
-from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.keys import KeyWithCode, key_of
+from tracer_core.variables.core.tracing import Tracing
 
 
 class ConstDictVariable(VariableTracker):

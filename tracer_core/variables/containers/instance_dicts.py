@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Protocol
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 
 def with_changes(

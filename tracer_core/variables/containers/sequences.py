@@ -9,10 +9,11 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.keys import key_of
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 
 # Longer sequences are created only by plain Python.
 MAX_ITEMS = 1 << 20

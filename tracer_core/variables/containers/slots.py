@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 _IN_C = (types.GetSetDescriptorType, types.MemberDescriptorType)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.errors import Unsupported
 from tracer_core.names.code import class_name
 from tracer_core.sources import Source
-from tracer_core.variables.core.tracing import Tracing as Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 if TYPE_CHECKING:
     import torch.fx

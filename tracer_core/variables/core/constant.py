@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from tracer_core.sources import Source
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import NotConstant, VariableTracker, constant_or
+from tracer_core.variables.core.tracing import Tracing
 
 LITERAL_TYPES: tuple[type, ...] = (
     int,

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards.kinds.libraries import note_lookup
-from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, VariableTracker
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 
 _numbers = itertools.count()
 

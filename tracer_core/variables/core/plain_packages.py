@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 #: Packages that run as they do without a compiler.
 _AS_PLAIN = ("torch.optim",)

@@ -10,10 +10,13 @@ returns a tracker, or None for arguments that it does not know. It raises the pr
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.higher_order_table import undecorated
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 Handler = Callable[..., VariableTracker | None]
 Getter = Callable[[Tracing, Any], VariableTracker | None]
@@ -33,13 +36,15 @@ _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
 def handles(function: Any, *kinds: type) -> Callable[[H], H]:
     """Register `handler(tx, *args, **kwargs)` for calls of `function` whose first arguments are of `kinds`.
 
-    A handler may return None to decline; the next one is tried.
+    A handler may return None to decline; the next one is tried. It also handles the function with torch's own mark
+    that it is not to be compiled: loading torch's compiler sets some of those marks, at any time.
     """
 
     def register(handler: H) -> H:
-        _functions.setdefault(function, []).append((kinds, handler))
+        entries = _functions.setdefault(_unmarked(function), [])
+        entries.append((kinds, handler))
         # Longer and more specific signatures are tried first.
-        _functions[function].sort(key=lambda entry: -sum(len(kind.__mro__) for kind in entry[0]))
+        entries.sort(key=lambda entry: -sum(len(kind.__mro__) for kind in entry[0]))
         return handler
 
     return register
@@ -105,9 +110,13 @@ def looks_at_arguments(kind: type, name: str) -> bool:
 
 def handlers_for(function: Any) -> list[tuple[tuple[type, ...], Handler]]:
     try:
-        return _functions.get(function, [])
+        return _functions.get(_unmarked(function), [])
     except TypeError:  # unhashable callable
         return []
+
+
+def _unmarked(function: Any) -> Any:
+    return undecorated(function) if isinstance(function, types.FunctionType) else function
 
 
 def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:

@@ -9,8 +9,9 @@ import torch.fx
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import DrawnSource, Source
-from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _SHORT = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",

@@ -13,8 +13,9 @@ from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.containers.slots import raise_not_there
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 
 #: Attributes that C code stores in exceptions and a program may set here, and the types they accept.
 _WRITABLE: dict[str, Any] = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tracer_core.runtime.tracebacks import drop_outermost
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 _EMPTY: dict[type, Callable[[], Any]] = {
     **{cls: cls for cls in (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, BaseException)},

@@ -7,7 +7,8 @@ from typing import Any
 
 from tracer_core.guards import make
 from tracer_core.sources import CellContentsSource, Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 
 class CellVariable(VariableTracker):

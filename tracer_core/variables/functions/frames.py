@@ -82,6 +82,12 @@ class Frame:
         assert instruction.target is not None
         self.pc = self.decoded.index[instruction.target]
 
+    def leave_delegation(self, send: Instruction, result: VariableTracker) -> None:
+        """Go on behind a `yield from`, whose iterator has come to its end with `result`."""
+        self.pop()
+        self.push(result)
+        self.jump(send)
+
     def push(self, tracker: VariableTracker) -> None:
         self.stack.append(tracker)
 

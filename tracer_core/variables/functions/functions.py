@@ -24,9 +24,10 @@ from tracer_core.sources import (
 )
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.containers.slots import raise_not_there
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
 from tracer_core.variables.core.constant import DELETED, ConstantVariable
 from tracer_core.variables.core.plain_packages import ignores_graph_break
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.cells import CellVariable, external_cell
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable

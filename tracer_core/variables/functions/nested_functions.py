@@ -8,8 +8,9 @@ from typing import Any
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.containers.slots import raise_not_there
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable, InlineTarget
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable

@@ -9,8 +9,9 @@ from typing import Any
 from tracer_core.sources import Source
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import ByIdentity, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 
 
 class FunctoolsPartialVariable(VariableTracker):

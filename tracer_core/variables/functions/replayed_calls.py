@@ -13,11 +13,12 @@ import warnings
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.side_effects import ReplayedCall
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 
 @handles(builtins.print)

@@ -17,8 +17,9 @@ from tracer_core.polyfills import iterator_by_index
 from tracer_core.runtime.upcoming import READABLE, NotReadable, Upcoming
 from tracer_core.sources import Source, UpcomingSource
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.iterators.iterators import IteratorVariable
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 import types
 
-from tracer_core.bytecode import Instruction, is_delegating
+from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import method
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.iterators import IteratorVariable
@@ -89,15 +89,15 @@ class LocalGeneratorObjectVariable(IteratorVariable):
         if self.finished or not self.started:
             self.finished = True
             raise ObservedException(exception)
-        delegated = self._delegated()
-        if delegated is not None:
+        send = self.frame.decoded.send_at(self.frame.pc)
+        if send is not None:
             try:
-                yielded, value = _thrown_into(tx, delegated, exception)
+                yielded, value = _thrown_into(tx, self.frame.stack[-1].realize(), exception)
             except ObservedException as raised:
                 return self._raise_at_yield(tx, raised)
             if yielded:
                 return True, value
-            self._leave_delegation(value)
+            self.frame.leave_delegation(send, value)
             return self._run(tx)
         return self._raise_at_yield(tx, ObservedException(exception))
 
@@ -123,20 +123,6 @@ class LocalGeneratorObjectVariable(IteratorVariable):
             self.finished = True
             raise
         return self._run(tx)
-
-    def _delegated(self) -> VariableTracker | None:
-        """Return the iterator that it delegates to by `yield from`, if it waits there."""
-        resumed = self.frame.decoded.instructions[self.frame.pc]
-        return self.frame.stack[-1].realize() if is_delegating(resumed) else None
-
-    def _leave_delegation(self, value: VariableTracker) -> None:
-        """End the delegation, with `value` as the result of the `yield from`."""
-        frame, decoded = self.frame, self.frame.decoded
-        send = decoded.instructions[frame.pc + 1].target
-        assert send is not None
-        frame.pop()
-        frame.push(value)
-        frame.jump(send)
 
     def _run(self, tx: Tracing) -> tuple[bool, VariableTracker]:
         self.running = True

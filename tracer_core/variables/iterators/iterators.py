@@ -9,8 +9,9 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 
 
 class IteratorVariable(VariableTracker):

@@ -15,9 +15,10 @@ from tracer_core.polyfills.operator import AttrGetter, ItemGetter
 from tracer_core.sources import ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects.class_lookup import static_lookup

@@ -19,9 +19,10 @@ from tracer_core.guards import make
 from tracer_core.names.code import Label
 from tracer_core.sources import AttrSource, GetItemSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import external_cell
 from tracer_core.variables.functions.frames import Frame

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tracer_core.compiling import CHECKS
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.plain_packages import runs_as_plain
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 
 
 def _answer_check(function: Any, text: str) -> None:

@@ -11,9 +11,10 @@ from tracer_core.polyfills.identity_table import IdentityTable, found_in, new_ta
 from tracer_core.sources import Source
 from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 

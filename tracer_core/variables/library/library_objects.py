@@ -25,9 +25,10 @@ from tracer_core.variables.containers.sequences import (
     SliceVariable,
     tuple_of,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds, handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import TracebackVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 
 

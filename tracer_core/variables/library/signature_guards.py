@@ -8,7 +8,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import is_constant, make
 from tracer_core.sources import AttrSource, ConstantSource, DefaultsSource, GetItemSource, InstanceDictSource, Source
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 _SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmethod__")
 """Attributes that lead to the function that decides the signature, in the order in which they are read here."""

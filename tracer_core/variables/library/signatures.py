@@ -8,8 +8,9 @@ import types
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable

@@ -14,10 +14,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ObjectAttrSource, ReferentSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import ByParts, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import ByParts, VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.keys import key_of
 from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 

@@ -15,8 +15,9 @@ from tracer_core.names.public import name_of
 from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import function_tracker, pin
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 
 
 class WrapperUserFunctionVariable(VariableTracker):

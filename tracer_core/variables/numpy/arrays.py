@@ -29,10 +29,11 @@ from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_tensor
 from tracer_core.variables.builders.values import graph_name
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.core.tensors import TensorVariable, describe_fake
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.layout import hints, reversed_dims, shadow_like
 from tracer_core.variables.operations.in_graph import call_in_graph
 

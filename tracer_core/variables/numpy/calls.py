@@ -13,9 +13,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call, numpy_name
 from tracer_core.graph.numpy_warnings import gathering
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyVariable,

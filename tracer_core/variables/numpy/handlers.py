@@ -20,10 +20,11 @@ from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import pin
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, getter, handles, method
 from tracer_core.variables.core.tensors import TensorVariable, specialized, wrap_number
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyScalarVariable,

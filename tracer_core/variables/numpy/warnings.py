@@ -11,7 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_warnings import Check, cast, elementwise, gathering, of_integers
 from tracer_core.guards import make
 from tracer_core.sources import ById, ConstantSource, ConvertedSource
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.rules import ROUNDED, WRITES
 
 _ELEMENTWISE = frozenset(

@@ -14,9 +14,10 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

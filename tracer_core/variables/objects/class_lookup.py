@@ -9,7 +9,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, ConstantSource, Source
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects import overlay
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable, UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable

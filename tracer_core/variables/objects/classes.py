@@ -14,8 +14,9 @@ from tracer_core.names.public import name_of
 from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.containers.dicts import ConstDictVariable, MappingProxyVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay

@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects.class_lookup import refuse_property
 

@@ -11,9 +11,10 @@ from tracer_core.class_origins import may_change
 from tracer_core.guards import is_constant, make
 from tracer_core.guards.kinds.libraries import note_special_methods
 from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, ObjectAttrSource, Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 
 

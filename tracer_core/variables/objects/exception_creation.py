@@ -7,9 +7,10 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup

@@ -13,8 +13,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.names.code import class_name
 from tracer_core.names.public import name_of
 from tracer_core.variables.containers.sequences import NamedTupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay

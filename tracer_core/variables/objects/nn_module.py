@@ -10,8 +10,9 @@ from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 

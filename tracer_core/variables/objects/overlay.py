@@ -19,7 +19,8 @@ from typing import Any
 from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.host.process_state import restore_attributes_after_tracing
-from tracer_core.variables.core.base import Tracing, next_uid
+from tracer_core.variables.core.base import next_uid
+from tracer_core.variables.core.tracing import Tracing
 
 Overlay = dict[type, dict[str, Any]]
 

@@ -15,10 +15,10 @@ from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
 from tracer_core.variables.containers.slots import is_kept_in_c, is_slot, raise_not_there
-from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.keys import KeyWithCode, key_of
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects.class_lookup import (
     BUILTIN_METHODS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 

@@ -10,11 +10,11 @@ from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstantSource, Source
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.registry import getter_for, setter_for
 from tracer_core.variables.core.tensors import TensorVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup

@@ -20,11 +20,11 @@ from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, TupleVariable
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handlers_for, looks_at_arguments, matches, method_for
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.builtin_signatures import fits, raise_signature, refuses
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable

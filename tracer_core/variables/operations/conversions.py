@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.special_methods import call_special
 
 #: The type that each must return, and its name in the error for a result of another type.

@@ -8,8 +8,9 @@ from typing import Any
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.builtin_parts import part_of
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.iteration import iterate

@@ -7,7 +7,8 @@ import operator
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.objects.enum_members import note_read
 

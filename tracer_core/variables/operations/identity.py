@@ -12,9 +12,10 @@ from tracer_core.guards import make
 from tracer_core.sources import DrawnSource, Source
 from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 

@@ -20,9 +20,10 @@ from tracer_core.operator_table import WRITTEN
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.plain_packages import runs_as_plain
 from tracer_core.variables.core.tensors import InGraphVariable, specialized, unbacked
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_place import refuse_writes

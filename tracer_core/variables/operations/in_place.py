@@ -12,7 +12,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.memory import overlap_refused
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 Part = Callable[[torch.Tensor, list[Any]], torch.Tensor]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.sequences import SliceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import method
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.conversions import convert_by
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.special_methods import class_has, has_special

@@ -17,10 +17,10 @@ from tracer_core.variables.containers.sequences import (
     SequenceVariable,
     SliceVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import TensorVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.iterators.iterators import (
     DequeIterator,
     DictIterator,

@@ -8,10 +8,11 @@ from typing import Any
 
 from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import RangeVariable, SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.iteration import iterable_type

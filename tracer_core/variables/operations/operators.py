@@ -11,10 +11,11 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.indices import index_value
 
 

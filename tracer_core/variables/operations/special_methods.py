@@ -6,7 +6,8 @@ from typing import Any
 
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Args, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects.class_lookup import class_attribute_source, own_method, static_lookup

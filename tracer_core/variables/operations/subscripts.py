@@ -10,10 +10,11 @@ import torch
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

@@ -6,9 +6,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import getter, handles
 from tracer_core.variables.core.tensors import SymNodeVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.folding import fold
 
 

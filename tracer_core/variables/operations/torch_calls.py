@@ -8,8 +8,9 @@ from typing import Any
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.operations.in_graph import call_in_graph
 

@@ -18,10 +18,11 @@ from tracer_core.runtime.arrays import known_array, scalar_tensor, tensor_of
 from tracer_core.sources import ById, ConvertedSource, DrawnSource, GetItemSource, Source
 from tracer_core.variables.builders.results import wrap_tensor
 from tracer_core.variables.containers.sequences import ListVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyScalarVariable,

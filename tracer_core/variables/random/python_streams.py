@@ -18,11 +18,12 @@ from tracer_core.sources import ConstantSource, DrawnSource, GetItemSource, Sour
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import Kwargs, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.draws import Draw
 from tracer_core.variables.core.registry import builds, handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 
 # Drawn ints enter the graph as 64-bit numbers.
 MAX_BITS = 62

@@ -8,8 +8,9 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.hooks import RemovableHandle
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.nn_module import NNModuleVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

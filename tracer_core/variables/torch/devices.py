@@ -11,9 +11,10 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 
 _SETTINGS = ("default_device", "torch_function_modes")

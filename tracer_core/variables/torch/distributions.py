@@ -6,9 +6,10 @@ import torch
 from torch.distributions import utils
 
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 

@@ -7,9 +7,10 @@ from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 _DUAL_LEVEL = "torch.autograd.forward_ad.dual_level"

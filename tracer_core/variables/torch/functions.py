@@ -7,10 +7,11 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import is_in_graph
 
 

@@ -20,9 +20,10 @@ from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 

@@ -12,11 +12,12 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.plain_packages import runs_as_plain
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 
 @method(TensorVariable, "item")

@@ -17,9 +17,10 @@ from tracer_core.guards import make
 from tracer_core.host.global_state import GETTERS, PROPERTIES, SETTERS
 from tracer_core.sources import Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 
 

@@ -13,10 +13,11 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, SizeVariable
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import Kwargs, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 _EXACT_IN_DOUBLE = 2**53

@@ -15,10 +15,11 @@ from tracer_core.graph.tensor_data import count_one_change_less
 from tracer_core.sources import AttrSource, GradSource
 from tracer_core.sources.tensors import keeps_grad
 from tracer_core.variables.containers.sequences import SizeVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import getter, method, setter
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, wrap_number
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.indices import index_value
 

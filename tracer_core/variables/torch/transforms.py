@@ -10,8 +10,9 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order_table import higher_order, written
 from tracer_core.names.public import name_of
-from tracer_core.variables.core.base import Args, ByIdentity, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, ByIdentity, Kwargs, VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable
