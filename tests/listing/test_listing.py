@@ -201,7 +201,7 @@ def test_break_in_a_with_block() -> None:
             outputs = graph_0(x)
             y = outputs[0]
             # the graph ends before this, line {prints} `print("inside")`
-            # (if it raises, the original code goes on at line {within} `with lock:`)
+            # (if it raises, the original code continues at line {within} `with lock:`)
             print('inside')
             return resume_in_block_at_{prints}(stack_0, y)
         """,

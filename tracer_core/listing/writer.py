@@ -66,7 +66,7 @@ class _Writer:
         state.spill(below=pops(broken))
         self.line(f"# the graph ends before this, {self.place(broken)}")
         if broken.handler is not None:
-            self.line(f"# (if it raises, the original code goes on at {self.place(broken.handler.target)})")
+            self.line(f"# (if it raises, the original code continues at {self.place(broken.handler.target)})")
         if len(written.after) < 2:
             write(state, broken)
             self.run(next(iter(written.after.values()), []))

@@ -131,7 +131,7 @@ class Resume:
     def original(self) -> CodeType:
         """The code that it resumes, which lives while one of its frames does."""
         original = self._original()
-        assert original is not None, "a resume function runs without the function it goes on with"
+        assert original is not None, "a resume function runs without the function that it resumes"
         return original
 
 
