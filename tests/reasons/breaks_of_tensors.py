@@ -28,6 +28,16 @@ class Double(torch.autograd.Function):
         return grad * 2 + x * 0
 
 
+LIBRARY = torch.library.Library("reasons_to_break", "FRAGMENT")
+LIBRARY.define("untagged(Tensor x) -> Tensor")
+LIBRARY.impl("untagged", torch.sin, "CompositeExplicitAutograd")
+
+
+@given_by("operator-not-tagged", options={"only_allow_pt2_compliant_ops": True})
+def calls_an_operator_without_the_tag(x):
+    return torch.ops.reasons_to_break.untagged(x) + 1
+
+
 @given_by("tensor-branch")
 def branches(x):
     return x + 1 if x.sum() > 0 else x - 1

@@ -36,6 +36,9 @@ OPTIONS: dict[str, Option] = {
     "strict_mark_dynamic": Option(
         bool, False, "Raise Unsupported, as torch does, where the program fixes a size marked with mark_dynamic."
     ),
+    "only_allow_pt2_compliant_ops": Option(
+        bool, False, "Break the graph at operators without torch's tag for those that work with compilers."
+    ),
     "numpy_rounding": Option(
         bool, False, "Trace NumPy's sqrt, exp, sin and the like, which torch rounds otherwise in the last place."
     ),

@@ -1,4 +1,5 @@
-"""Sizes that the user marked as dynamic but the program specializes: warn about them or, if configured, raise."""
+"""Notices about a finished graph: sizes marked as dynamic that the program specializes, which are warned of or, if
+configured, raised, and operators without torch's tag for compilers."""
 
 from __future__ import annotations
 
@@ -27,6 +28,15 @@ def tell_fixed(output: OutputGraph) -> None:
         place = notice.where.place
         file = output.frame.code.co_filename if place.code is None else place.code.co_filename
         warnings.warn_explicit(str(notice.placed()), RuntimeWarning, file, place.line)
+
+
+def tell_untagged(output: OutputGraph) -> None:
+    """Tell the observer of each operator in the graph without torch's tag for compilers."""
+    if output.observer is not None:
+        for operator, where in output.untagged.items():
+            notice = Unsupported("operator-not-tagged", operator=operator)
+            notice.where = where
+            output.observer.on_notice(notice)
 
 
 def _fixed(output: OutputGraph) -> Iterator[Unsupported]:
