@@ -18,6 +18,7 @@ from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable,
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
+from tracer_core.variables.operations.overrides import any_overrides, call_overridden
 from tracer_core.variables.operations.special_methods import call_special, class_has, has_special
 
 
@@ -142,6 +143,10 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
             result = call_special(tx, receiver, method, [other], "")
             if not _is_not_implemented(result):
                 return result
+        elif isinstance(receiver, TensorVariable) and any_overrides([other]):
+            done = call_overridden(tx, _calling(method), [receiver, other], {})
+            if done is not None:
+                return done
         elif isinstance(other, UserDefinedObjectVariable) and other.part is not None and receiver is a:
             done = by_table(tx, operation, a, other.part)
             if done is not None:
@@ -154,6 +159,10 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
         elif isinstance(receiver, TensorVariable) and isinstance(other, UserDefinedObjectVariable):
             raise Unsupported("graph-argument", what=method, argument=other.describe())
     return None
+
+
+def _calling(method: str) -> Callable[[Any, Any], Any]:
+    return lambda a, b: getattr(a, method)(b)
 
 
 def _derives(cls: type, base: type) -> bool:

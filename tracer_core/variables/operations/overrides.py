@@ -1,0 +1,165 @@
+"""`__torch_function__`: calls of torch's functions that the class of an argument overrides.
+
+Which function an operation comes down to (`x + y` to `torch.Tensor.add`), with which arguments, and whose override is
+tried first, torch itself tells: the operation is called on stand-ins, of classes that inherit from each other as the
+real ones do, and whose `__torch_function__` notes how it is called and declines. What was noted is then traced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from tracer_core.errors import Unsupported
+from tracer_core.variables.containers.dicts import ConstDictVariable
+from tracer_core.variables.containers.sequences import (
+    ListVariable,
+    RangeVariable,
+    SequenceVariable,
+    SliceVariable,
+    TupleVariable,
+)
+from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+
+_DISABLED = torch._C._disabled_torch_function_impl  # type: ignore[attr-defined]
+
+
+def overrides(tracker: VariableTracker) -> bool:
+    """Return whether the class of an object has a say in calls of torch's functions."""
+    if not isinstance(tracker, UserDefinedObjectVariable):
+        return False
+    found, owner = static_lookup(tracker.cls, "__torch_function__")
+    return owner is not None and found is not _DISABLED
+
+
+def any_overrides(trackers: Iterable[VariableTracker]) -> bool:
+    """Return whether the class of one of these, or of an item of a list or tuple, overrides torch's functions, and
+    overrides are not disabled."""
+    for tracker in trackers:
+        if isinstance(tracker, (UserDefinedObjectVariable, SequenceVariable)):
+            inside = tracker.items if isinstance(tracker, SequenceVariable) else [tracker]
+            if any(overrides(each.realize()) for each in inside):
+                return torch._C._is_torch_function_enabled()
+    return False
+
+
+def call_overridden(tx: Tracing, function: Callable[..., Any], args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """Return the result of `function(*args, **kwargs)` by the overrides of its arguments' classes; None where torch
+    calls none."""
+    standing = _StandIns()
+    noted = _calls_on(function, [standing.of(arg) for arg in args], {k: standing.of(v) for k, v in kwargs.items()})
+    for override, given in noted:
+        receiver = standing.first_of(override)
+        given_trackers = [standing.tracker(tx, each) for each in given]
+        result = tx.call(tx.get_attr(receiver, "__torch_function__"), given_trackers).realize()
+        if not (isinstance(result, ConstantVariable) and result.value() is NotImplemented):
+            return result
+    if noted:
+        raise Unsupported("graph-argument", what=_name_of(noted[0][1][0]), argument="all overrides decline")
+    return None
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", function))
+
+
+# --- stand-ins ------------------------------------------------------------------------------------------------
+
+_STANDS_FOR = "__stands_for__"
+_notes = threading.local()
+_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+
+
+def _note(cls: type, *given: Any) -> Any:
+    _notes.calls.append((cls, given))
+    return NotImplemented
+
+
+def _stand_in_class(cls: type) -> type:
+    """Return the class of stand-ins for instances of `cls`, which inherits from those for its bases."""
+    if cls is torch.Tensor:
+        return cls
+    known = _classes.get(cls)
+    if known is None:
+        bases = [_stand_in_class(base) for base in cls.__bases__ if hasattr(base, "__torch_function__")]
+        contents = {"__torch_function__": classmethod(_note), _STANDS_FOR: weakref.ref(cls)}
+        known = _classes[cls] = type(cls.__name__, tuple(bases), contents)
+    return known
+
+
+def _calls_on(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[type, Any]]:
+    """Return how the overrides of stand-ins are called, in torch's order: the class, and the arguments."""
+    _notes.calls = []
+    with contextlib.suppress(Exception):  # that all of them declined, or that stand-ins are not what it takes
+        function(*args, **kwargs)
+    return list(_notes.calls)
+
+
+@dataclass(slots=True)
+class _StandIns:
+    """Stand-ins for trackers, and the way back. What stands in is kept, so that its `id` stays its own."""
+
+    kept: list[Any] = field(default_factory=list)
+    trackers: dict[int, VariableTracker] = field(default_factory=dict)
+
+    def of(self, tracker: VariableTracker) -> Any:
+        """Return what stands in for `tracker`.
+
+        Raises:
+            NotConstant: nothing can.
+        """
+        tracker = tracker.realize()
+        if isinstance(tracker, ConstantVariable):
+            return tracker.value()
+        made = self._made(tracker)
+        self.kept.append(made)
+        self.trackers[id(made)] = tracker
+        return made
+
+    def _made(self, tracker: VariableTracker) -> Any:
+        if overrides(tracker):
+            assert isinstance(tracker, UserDefinedObjectVariable)
+            cls = _stand_in_class(tracker.cls)
+            return torch.empty(0).as_subclass(cls) if issubclass(cls, torch.Tensor) else object.__new__(cls)
+        if isinstance(tracker, InGraphVariable):
+            return tracker.fake
+        if isinstance(tracker, UserDefinedObjectVariable) and isinstance(tracker.part, InGraphVariable):
+            return tracker.part.fake
+        if isinstance(tracker, SliceVariable):
+            return slice(*(self.of(part) for part in tracker.items))
+        if isinstance(tracker, SequenceVariable) and not isinstance(tracker, RangeVariable):
+            return tracker.make([self.of(item) for item in tracker.items])
+        if isinstance(tracker, ConstDictVariable):
+            return {key.value(): self.of(item) for key, item in tracker.entries(None)}
+        return tracker.value()
+
+    def first_of(self, cls: type) -> VariableTracker:
+        """Return the first tracker whose stand-in is of the class."""
+        return next(self.trackers[id(made)] for made in self.kept if type(made) is cls)
+
+    def tracker(self, tx: Tracing, value: Any) -> VariableTracker:
+        """Return the tracker that `value` stands in for, or that holds such."""
+        known = self.trackers.get(id(value))
+        if known is not None:
+            return known
+        if isinstance(value, type) and _STANDS_FOR in vars(value):
+            return tx.constant(vars(value)[_STANDS_FOR]())
+        if type(value) is tuple:
+            return TupleVariable([self.tracker(tx, item) for item in value])
+        if type(value) is list:
+            return ListVariable([self.tracker(tx, item) for item in value])
+        if type(value) is dict:
+            made = ConstDictVariable()
+            for key, item in value.items():
+                tx.set_item(made, tx.constant(key), self.tracker(tx, item))
+            return made
+        return tx.constant(value)
