@@ -164,8 +164,8 @@ _reason(
     "operator-not-tagged",
     "The operator {operator} does not have the tag pt2_compliant_tag.",
     "By the tag, its authors say that its fake implementation agrees with it and that it works with compilers. The "
-    "graph breaks there with the option only_allow_pt2_compliant_ops alone; without it, the operator is in the graph, "
-    "and this is a notice.",
+    "graph breaks there with the option only_allow_pt2_compliant_ops; without it, the operator is in the graph, and "
+    "this is a notice.",
     "Define it with torch.library.custom_op, which adds the tag.",
     "Pass tags=torch.Tag.pt2_compliant_tag to torch.library.define, after torch.library.opcheck has passed.",
 )

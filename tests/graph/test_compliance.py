@@ -48,7 +48,7 @@ def case(request: pytest.FixtureRequest, ops: Any) -> Any:
         "untagged.default": (lambda x: ops.untagged.default(x) + 1, "compliance::untagged"),
         "composite": (lambda x: ops.composite(x) + 1, "compliance::composite"),
         "mixed": (lambda x: ops.mixed(x) + 1, None),
-        "mixed with a number": (lambda x: ops.mixed(x) + ops.mixed(x, 3), "compliance::mixed.by"),
+        "mixed with a number": (lambda x: ops.mixed(x) + ops.mixed(x, 3), "compliance::mixed"),
     }
     return SimpleNamespace(**dict(zip(("function", "told"), functions[request.param], strict=True)))
 

@@ -1,4 +1,4 @@
-"""Read and write attributes past the hooks of classes, change the class of tensors, and find the globals of a code."""
+"""Read and write attributes past the hooks of classes, change the class of tensors, find the globals of a code."""
 
 from __future__ import annotations
 

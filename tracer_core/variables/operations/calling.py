@@ -40,7 +40,11 @@ from tracer_core.variables.operations.dunder_methods import NOT_IMPLEMENTED, cal
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.operator_functions import call_operator
-from tracer_core.variables.operations.overrides import any_overrides, call_overridden
+from tracer_core.variables.operations.overrides import (
+    call_by_override,
+    is_subclass_of_tensor,
+    method_by_override,
+)
 from tracer_core.variables.operations.special_methods import call_special
 from tracer_core.variables.operations.torch_calls import call_torch_function
 
@@ -94,16 +98,6 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     raise Unsupported("skipped-function", what=name_of(known), why=why)
 
 
-def _by_override(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    if not any_overrides((*args, *kwargs.values())) or not _may_be_overridden(function.known):
-        return None
-    return call_overridden(tx, function.known, args, kwargs)
-
-
-def _may_be_overridden(known: Any) -> bool:
-    return _tensor_method(known) is not None or rules.is_overridable(known) or rules.is_graph_function(known)
-
-
 def _by_handler(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     for kinds, handler in handlers_for(function.known):
         if matches(kinds, args) and fits(handler, 1, args, kwargs):
@@ -141,7 +135,7 @@ def _by_answer(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
 
 
 def _as_tensor_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    name = _tensor_method(function.known) if args and isinstance(_plain_part(args[0]), TensorVariable) else None
+    name = _tensor_method(function.known) if args and isinstance(args[0], TensorVariable) else None
     return None if name is None else call_method(tx, args[0], name, args[1:], kwargs)
 
 
@@ -197,8 +191,8 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
 
 
 _WAYS_OF_KNOWN = (
-    _by_override, _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method, _as_node,
-    _as_unbound_method, _by_folding,
+    call_by_override, _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method,
+    _as_node, _as_unbound_method, _by_folding,
 )  # fmt: skip
 
 
@@ -268,30 +262,6 @@ def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs
         if result is not None:
             return result.realize()
     raise Unsupported("method", name=name, type=obj.python_type_name())
-
-
-def _method_by_override(
-    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
-) -> VariableTracker | None:
-    """Call a method of a tensor that the class of the tensor, or that of an argument, overrides."""
-    if not isinstance(_plain_part(obj), TensorVariable) or not any_overrides((obj, *args, *kwargs.values())):
-        return None
-    found, owner = static_lookup(torch.Tensor, name)
-    return None if owner in (None, object) else call_overridden(tx, found, [obj, *args], kwargs)
-
-
-def _method_of_subclass(
-    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
-) -> VariableTracker | None:
-    """Call a method of tensors on the plain part of an instance of a subclass."""
-    part = _plain_part(obj)
-    if part is obj or not isinstance(part, TensorVariable) or static_lookup(torch.Tensor, name)[1] in (None, object):
-        return None
-    return call_method(tx, part, name, args, kwargs)
-
-
-def _plain_part(obj: VariableTracker) -> VariableTracker | None:
-    return obj.part if isinstance(obj, UserDefinedObjectVariable) else obj
 
 
 def _method_by_handler(
@@ -366,8 +336,8 @@ def _method_by_folding(
 
 
 _WAYS_OF_METHODS = (
-    _method_by_override, _method_by_handler, _method_of_tensor, _method_of_subclass, _method_of_known, _method_of_object, _method_as_operator,
-    _method_of_symbol, _method_by_folding,
+    method_by_override, _method_by_handler, _method_of_tensor, _method_of_known, _method_of_object,
+    _method_as_operator, _method_of_symbol, _method_by_folding,
 )  # fmt: skip
 
 
@@ -388,7 +358,7 @@ def _call_found(
     tx: Tracing, obj: VariableTracker, owner: type, name: str, found: Any, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
     """Call the method `found` of the C class `owner` on `obj`."""
-    if isinstance(_plain_part(obj), TensorVariable) and owner is not object:
+    if is_subclass_of_tensor(obj) and owner is not object:
         return call_method(tx, obj, name, args, kwargs)
     if handlers_for(found) or stand_in_for(found) is not None:
         return call_known(tx, BuiltinVariable(found), [obj, *args], kwargs)

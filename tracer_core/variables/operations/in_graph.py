@@ -147,9 +147,10 @@ def _note_untagged(tx: Tracing, target: Any, args: list[Any], kwargs: dict[str, 
     operator = untagged(target, args, kwargs)
     if operator is None:
         return
+    name = operator._schema.name
     if tx.output.frame.config.is_on("only_allow_pt2_compliant_ops"):
-        raise Unsupported("operator-not-tagged", operator=operator.name())
-    tx.output.untagged.setdefault(operator.name(), tx.output.where())
+        raise Unsupported("operator-not-tagged", operator=name)
+    tx.output.untagged.setdefault(name, tx.output.where())
 
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:

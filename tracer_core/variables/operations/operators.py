@@ -144,7 +144,7 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
             if not _is_not_implemented(result):
                 return result
         elif isinstance(receiver, TensorVariable) and any_overrides([other]):
-            done = call_overridden(tx, _calling(method), [receiver, other], {})
+            done = call_overridden(tx, getattr(torch.Tensor, method), [receiver, other], {})
             if done is not None:
                 return done
         elif isinstance(other, UserDefinedObjectVariable) and other.part is not None and receiver is a:
@@ -159,10 +159,6 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
         elif isinstance(receiver, TensorVariable) and isinstance(other, UserDefinedObjectVariable):
             raise Unsupported("graph-argument", what=method, argument=other.describe())
     return None
-
-
-def _calling(method: str) -> Callable[[Any, Any], Any]:
-    return lambda a, b: getattr(a, method)(b)
 
 
 def _derives(cls: type, base: type) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from typing import Any
 
 import torch
 
+from tracer_core import rules
 from tracer_core.errors import Unsupported
+from tracer_core.sources import ConstantSource
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import (
     ListVariable,
@@ -25,12 +28,15 @@ from tracer_core.variables.containers.sequences import (
     SliceVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
+from tracer_core.variables.functions.functions import UserFunctionVariable
+from tracer_core.variables.objects.builtin_parts import part_of
+from tracer_core.variables.objects.classes import KnownVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
-_DISABLED = torch._C._disabled_torch_function_impl  # type: ignore[attr-defined]
+_DISABLED = torch._C._disabled_torch_function_impl
 
 
 def overrides(tracker: VariableTracker) -> bool:
@@ -54,22 +60,92 @@ def any_overrides(trackers: Iterable[VariableTracker]) -> bool:
 
 def call_overridden(tx: Tracing, function: Callable[..., Any], args: Args, kwargs: Kwargs) -> VariableTracker | None:
     """Return the result of `function(*args, **kwargs)` by the overrides of its arguments' classes; None where torch
-    calls none."""
+    calls none.
+
+    Raises:
+        Unsupported: what torch would call cannot be told, or all overrides decline.
+    """
     standing = _StandIns()
-    noted = _calls_on(function, [standing.of(arg) for arg in args], {k: standing.of(v) for k, v in kwargs.items()})
+    name = str(getattr(function, "__name__", function))
+    try:
+        noted, refused = _calls_on(
+            function, list(map(standing.of, args)), {k: standing.of(v) for k, v in kwargs.items()}
+        )
+    except NotConstant as error:
+        raise Unsupported("graph-argument", what=name, argument=str(error)) from None
+    if noted and isinstance(function, types.FunctionType) and noted[0][1][0] is not function:
+        # It is Python code that does not dispatch itself, but calls functions that do.
+        return tx.call(UserFunctionVariable(function, ConstantSource.of_object(function)), args, kwargs)
     for override, given in noted:
-        receiver = standing.first_of(override)
-        given_trackers = [standing.tracker(tx, each) for each in given]
-        result = tx.call(tx.get_attr(receiver, "__torch_function__"), given_trackers).realize()
+        method = tx.get_attr(standing.first_of(override), "__torch_function__")
+        result = tx.call(method, [standing.tracker(tx, each) for each in given]).realize()
         if not (isinstance(result, ConstantVariable) and result.value() is NotImplemented):
             return result
-    if noted:
-        raise Unsupported("graph-argument", what=_name_of(noted[0][1][0]), argument="all overrides decline")
+    if noted or refused:
+        raise Unsupported("graph-argument", what=name, argument="an object whose class overrides torch's functions")
     return None
 
 
-def _name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", function))
+def is_subclass_of_tensor(tracker: VariableTracker) -> bool:
+    """Return whether it is an instance of a subclass of `torch.Tensor`, with a plain tensor as its part."""
+    return isinstance(tracker, UserDefinedObjectVariable) and isinstance(tracker.part, TensorVariable)
+
+
+def plain_part(tracker: VariableTracker) -> VariableTracker:
+    """Return the plain tensor that an instance of a subclass is; others as they are."""
+    return part_of(tracker) if is_subclass_of_tensor(tracker) else tracker
+
+
+def call_by_override(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """Call a function of torch's by the override of an argument's class, or, where overrides are disabled, on the
+    plain tensors that instances of subclasses are; None for all other calls."""
+    if _may_override((*args, *kwargs.values())) and _is_overridable(function.known):
+        return _by_override(tx, function.known, args, kwargs, lambda args, kwargs: tx.call(function, args, kwargs))
+    return None
+
+
+def method_by_override(
+    tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """As `call_by_override`, for a method of a tensor."""
+    if not _may_override((obj, *args, *kwargs.values())) or not isinstance(plain_part(obj), TensorVariable):
+        return None
+    found, owner = static_lookup(torch.Tensor, name)
+    if owner is None or owner is object:
+        return None
+
+    def call_plainly(args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> VariableTracker:
+        return tx.call_method(args[0], name, args[1:], kwargs)
+
+    return _by_override(tx, found, [obj, *args], kwargs, call_plainly)
+
+
+_Call = Callable[[list[VariableTracker], dict[str, VariableTracker]], VariableTracker]
+
+
+def _by_override(
+    tx: Tracing, function: Any, args: Args, kwargs: Kwargs, call_plainly: _Call
+) -> VariableTracker | None:
+    given = (*args, *kwargs.values())
+    done = call_overridden(tx, function, args, kwargs) if any_overrides(given) else None
+    wholes = {id(plain_part(each)): each for each in given if is_subclass_of_tensor(each)}
+    if done is not None or not wholes:
+        return done
+    result = call_plainly(list(map(plain_part, args)), {name: plain_part(each) for name, each in kwargs.items()})
+    return wholes.get(id(result), result)  # an argument that is given back stays itself
+
+
+def _may_override(given: Sequence[VariableTracker]) -> bool:
+    return any(isinstance(each, (UserDefinedObjectVariable, SequenceVariable)) for each in given)
+
+
+def _is_overridable(known: Any) -> bool:
+    """Return whether it is a function of torch's for the graph, or a method of tensors."""
+    if rules.is_graph_function(known):
+        return True
+    name = getattr(known, "__name__", None)
+    found, owner = static_lookup(torch.Tensor, name) if isinstance(name, str) else (None, None)
+    return owner is not None and owner is not object and found is known
 
 
 # --- stand-ins ------------------------------------------------------------------------------------------------
@@ -96,12 +172,17 @@ def _stand_in_class(cls: type) -> type:
     return known
 
 
-def _calls_on(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[tuple[type, Any]]:
-    """Return how the overrides of stand-ins are called, in torch's order: the class, and the arguments."""
+def _calls_on(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[tuple[type, Any]], bool]:
+    """Return how the overrides of stand-ins are called, in torch's order (the class, and the arguments), and whether
+    the call was refused."""
     _notes.calls = []
-    with contextlib.suppress(Exception):  # that all of them declined, or that stand-ins are not what it takes
+    refused = True
+    with contextlib.suppress(Exception):
         function(*args, **kwargs)
-    return list(_notes.calls)
+        refused = False
+    return _notes.calls, refused
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ def log_api_usage_once(tx: Tracing, *args: VariableTracker) -> VariableTracker:
 
 @handles(torch.is_tensor, VariableTracker)
 def is_tensor(tx: Tracing, obj: VariableTracker) -> VariableTracker:
-    return ConstantVariable(isinstance(obj.realize(), TensorVariable))
+    return ConstantVariable(issubclass(obj.realize().python_type(), torch.Tensor))
 
 
 @handles(torch.is_storage, VariableTracker)

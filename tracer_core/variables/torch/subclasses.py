@@ -6,6 +6,7 @@ are left behind where values leave it. `__torch_dispatch__`, whose code runs bel
 
 from __future__ import annotations
 
+import operator
 import types
 from typing import Any
 
@@ -19,16 +20,21 @@ from tracer_core.sources.base import ById
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.values import tensor_tracker
 from tracer_core.variables.containers.dicts import ConstDictVariable
-from tracer_core.variables.containers.sequences import ListVariable, NamedTupleVariable, SequenceVariable, TupleVariable
+from tracer_core.variables.containers.sequences import (
+    ListVariable,
+    NamedTupleVariable,
+    SequenceVariable,
+    TupleVariable,
+)
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles, method
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.objects.builtin_parts import part_of
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable, KnownVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
-from tracer_core.variables.operations.overrides import any_overrides, call_overridden
+from tracer_core.variables.operations.in_graph import call_in_graph
+from tracer_core.variables.operations.overrides import any_overrides, call_overridden, plain_part
 
 
 class TensorWithTFOverrideVariable(UserDefinedObjectVariable):
@@ -52,8 +58,11 @@ class TensorWithTFOverrideVariable(UserDefinedObjectVariable):
     def _builtin_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         done = None
         if any_overrides([self]):
-            done = call_overridden(tx, lambda tensor: getattr(tensor, name), [self], {})
+            done = call_overridden(tx, operator.attrgetter(name), [self], {})
         return super()._builtin_attribute(tx, name) if done is None else done
+
+
+_NO_ARGUMENTS = TupleVariable([])
 
 
 def _refuse(cls: type, name: str) -> None:
@@ -81,12 +90,16 @@ def as_subclass(tx: Tracing, self: TensorVariable, cls: VariableTracker) -> Vari
     """`tensor.as_subclass(cls)`: the memory and the history are those of the tensor."""
     known = cls.realize().value()
     if known is torch.Tensor:
-        return self
+        return call_in_graph(tx, "call_function", torch.ops.aten.alias.default, [self], {})  # another object
     if not isinstance(known, type) or not issubclass(known, torch.Tensor) or issubclass(known, torch.nn.Parameter):
         raise Unsupported("method", name="as_subclass", type="Tensor")
     _refuse(known, "what as_subclass gives")
-    made = TensorWithTFOverrideVariable(known)
-    made.part = self
+    return _of_class(self, known)
+
+
+def _of_class(tensor: Any, cls: type) -> VariableTracker:
+    made = TensorWithTFOverrideVariable(cls)
+    made.part = tensor
     return made
 
 
@@ -95,7 +108,7 @@ def get_by_descriptor(
     tx: Tracing, descriptor: KnownVariable, obj: VariableTracker, owner: VariableTracker = NONE
 ) -> VariableTracker | None:
     """`torch.Tensor.shape.__get__(tensor)`, which overrides are called with."""
-    part = part_of(obj.realize())
+    part = plain_part(obj.realize())
     if not isinstance(part, TensorVariable):
         return None
     return tx.get_attr(part, descriptor.known.__name__)
@@ -107,7 +120,7 @@ def default_override(
     cls: ClassVariable,
     func: VariableTracker,
     types: VariableTracker,
-    args: VariableTracker = TupleVariable([]),
+    args: VariableTracker = _NO_ARGUMENTS,
     kwargs: VariableTracker = NONE,
 ) -> VariableTracker | None:
     """Call the function on plain tensors, and give its results the class."""
@@ -120,21 +133,17 @@ def default_override(
         result = tx.call(func, given, keywords).realize()
     if isinstance(func, BuiltinVariable) and func.known in torch.overrides.get_default_nowrap_functions():
         return result
-    return _converted(tx, result, cls, [each.realize() for each in (*given, *keywords.values())])
+    return _converted(tx, result, cls)
 
 
-def _converted(
-    tx: Tracing, result: VariableTracker, cls: ClassVariable, given: list[VariableTracker]
-) -> VariableTracker:
-    """Return a result with its tensors as instances of the class; an argument that is given back stays itself."""
-    if isinstance(result, TensorVariable) and cls.known is not torch.Tensor:
-        for each in given:
-            if isinstance(each, TensorWithTFOverrideVariable) and each.part is result:
-                return each
-        return as_subclass(tx, result, cls)
+def _converted(tx: Tracing, result: VariableTracker, cls: ClassVariable) -> VariableTracker:
+    """Return a result with its tensors as instances of the class."""
+    is_tensor = isinstance(plain_part(result), TensorVariable)
+    if is_tensor and not issubclass(result.python_type(), cls.known):
+        return _of_class(plain_part(result), cls.known)
     if type(result) in (TupleVariable, ListVariable, NamedTupleVariable):
         assert isinstance(result, SequenceVariable)
-        items = [_converted(tx, item.realize(), cls, given) for item in result.items]
+        items = [_converted(tx, item.realize(), cls) for item in result.items]
         if isinstance(result, NamedTupleVariable):
             return NamedTupleVariable(items, result.named_cls)
         return type(result)(items)
