@@ -161,6 +161,13 @@ _reason(
     "Use an operation whose result has a fixed size, such as torch.where with three arguments or a mask.",
 )
 _reason(
+    "comptime",
+    "The function given to comptime() breaks the graph ({what}).",
+    "It runs while the program is traced, and has called graph_break(), has failed, or cannot be called then. The "
+    "line runs as plain Python instead, where comptime() does nothing.",
+    "Give it a function without free variables; it reads local variables by ctx.get_local(name).",
+)
+_reason(
     "operator-not-tagged",
     "The operator {operator} does not have the tag pt2_compliant_tag.",
     "By the tag, its authors say that its fake implementation agrees with it and that it works with compilers. The "
@@ -212,8 +219,10 @@ _reason(
 )
 _reason(
     "tensor-subclass",
-    "{source} is a tensor subclass ({cls}).",
-    "Its operations run Python of its own, which is not traced yet.",
+    "{source} is a tensor of the subclass {cls}, which defines __torch_dispatch__.",
+    "That method runs below autograd, for each operation that others come down to, and is not traced. What a subclass "
+    "defines as __torch_function__ is.",
+    "Define __torch_function__ instead, if the subclass only adds to what operations do.",
     "Use plain tensors inside the compiled function.",
 )
 _reason(

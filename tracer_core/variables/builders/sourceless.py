@@ -67,6 +67,8 @@ class SourcelessBuilder:
                     types.BuiltinFunctionType,
                     types.MethodDescriptorType,
                     types.WrapperDescriptorType,
+                    torch._ops.OpOverload,
+                    torch._ops.OpOverloadPacket,
                 ),
             ):
                 return function_tracker(value, None)
