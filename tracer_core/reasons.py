@@ -220,8 +220,8 @@ _reason(
 _reason(
     "tensor-subclass",
     "{source} is a tensor of the subclass {cls}, which defines __torch_dispatch__.",
-    "That method runs below autograd, for each operation that others come down to, and is not traced. What a subclass "
-    "defines as __torch_function__ is.",
+    "That method runs below autograd, for each operation that others come down to, and is not traced. What a "
+    "subclass defines as __torch_function__ is.",
     "Define __torch_function__ instead, if the subclass only adds to what operations do.",
     "Use plain tensors inside the compiled function.",
 )
