@@ -173,7 +173,8 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
     symbols = {s for n in sizes if isinstance(n, torch.SymInt) for s in n.node.expr.free_symbols}
     if not isinstance(fake, torch.Tensor):
         symbols -= tx.output.fakes.unknowns
-    return bool(symbols) and not symbols.isdisjoint(unbacked(tx))
+    of_inputs = tx.output.fakes.symbols
+    return any(str(symbol) not in of_inputs for symbol in symbols & unbacked(tx))
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:
