@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
+from tracer_core.frame_eval.verify import verified
 
 if TYPE_CHECKING:
     import torch
@@ -121,9 +122,11 @@ def _keywords(backend: Backend) -> set[str] | None:
     return {parameter.name for parameter in parameters}
 
 
-def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool) -> Backend:
+def wrapped(
+    backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool, verify: bool = False
+) -> Backend:
     """`backend` as `Config` wants it: errors become `BackendError`, or with `suppress_errors` the graph runs as it
-    is; what it returns runs with the frame hook off."""
+    is; what it returns runs with the frame hook off, and is compared with the graph if `verify` says so."""
     name = backend if isinstance(backend, str) else getattr(backend, "__qualname__", type(backend).__qualname__)
     function = lookup(backend)
 
@@ -142,7 +145,7 @@ def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors
                 f"fault; try backend='eager', or options={{'suppress_backend_errors': True}} to run graphs that it "
                 f"cannot compile as they are."
             ) from error
-        return _outside(compiled)
+        return _outside(verified(name, gm, compiled) if verify else compiled)
 
     call_backend.__name__ = call_backend.__qualname__ = name
     return call_backend
