@@ -33,15 +33,15 @@ class Config:
     scope: CacheScope | None = None
 
     def is_on(self, option: str) -> bool:
-        """Return whether an option that is off if it is not given was switched on."""
+        """Return whether an option that is off by default was switched on."""
         return bool(self.options.get(option, False))
 
 
 @dataclass(slots=True)
 class FrameInput:
     """A Python frame about to start. `locals` has arguments and free variables by name. `history` belongs to the
-    code: the tracer notes there what sizes each source had, so that what varies becomes a symbol next time. `callers`
-    has the program's line that called it, where the code is a library's."""
+    code: the trace notes there what sizes each source had, so that sizes that vary become symbols next time.
+    `callers` has the program's line that called it, if the code is a library's."""
 
     code: CodeType
     locals: Mapping[str, Any]
@@ -55,7 +55,7 @@ class FrameInput:
 
     @property
     def name(self) -> str:
-        """The name that users know it by."""
+        """Return the name that users know the frame by."""
         return frame_name(self.code, self.locals)
 
 
@@ -72,8 +72,8 @@ class CompiledFrame:
 
 @dataclass(slots=True)
 class SkippedFrame:
-    """The frame runs as plain Python. Frames it calls are still traced unless `recursive`. `forever` tells
-    whether that holds for later frames of the same code; `idle`, that this one has nothing for a graph."""
+    """The frame runs as plain Python. Frames it calls are still traced unless `recursive`. `forever` says whether
+    that holds for later frames of the same code; `idle`, that this one would have an empty graph."""
 
     reason_id: str
     message: str

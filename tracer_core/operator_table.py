@@ -74,7 +74,7 @@ WRITTEN: dict[Any, str] = {
     operator.setitem: "assigning to an index",
     operator.delitem: "deleting an index",
 }
-"""What sentences call that which Python calls these functions for."""
+"""The words for these Python functions in sentences."""
 
 DIVMOD = Operator("divmod()", divmod, "__divmod__", "__rdivmod__")
 """A builtin function that Python resolves as it does a binary operator."""

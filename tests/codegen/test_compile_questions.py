@@ -10,7 +10,7 @@ import torch
 
 import tracer_core
 import tracewalk as tw
-from tracer_core.compiling import QUESTIONS
+from tracer_core.compiling import CHECKS
 
 OPTIONS = {"raise_internal_faults": True}
 
@@ -39,7 +39,7 @@ def test_the_recording_says_what_the_function_was_told() -> None:
     trace = tw.trace(masked, torch.ones(2, 3))
     first, last = trace.attempts
     assert (first.outcome, last.outcome) == ("restarted", "compiled")
-    assert first.message.startswith("The code asks torch.compiler.is_compiling(), which a trace answers with True")
+    assert first.message.startswith("The code calls torch.compiler.is_compiling(), which returns True while tracing")
     assert "'NoneType' object is not subscriptable" in first.message
     assert len(trace.graphs) == 1
     assert trace.breaks == []
@@ -71,12 +71,12 @@ def test_a_full_graph_with_plain_pythons_answer() -> None:
 def test_a_full_graph_that_neither_answer_gives() -> None:
     tracer_core.reset()
     compiled = tracer_core.compile(masked_after_a_break, backend="eager", fullgraph=True, options=OPTIONS)
-    with pytest.raises(tracer_core.Unsupported, match="The code prints"):
+    with pytest.raises(tracer_core.Unsupported, match="The code calls print"):
         compiled(torch.ones(2, 3))
 
 
 @pytest.mark.row("F10")
-@pytest.mark.parametrize("function", QUESTIONS, ids=QUESTIONS.values())
+@pytest.mark.parametrize("function", CHECKS, ids=CHECKS.values())
 def test_every_question_is_answered_with_true_in_a_whole_graph(function: Any) -> None:
     tracer_core.reset()
 

@@ -14,8 +14,8 @@ import tracer_core
 from tests.clean_engine import nothing_compiled
 from tests.graph.test_dynamic_shapes import Counting
 from tests.side_by_side import Watch, agree
+from tracer_core.graph.earlier_calls import StrideOver, note, relative
 from tracer_core.graph.fakes import Fakes
-from tracer_core.graph.seen import Over, note, relative
 from tracer_core.names.where import Where
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
@@ -273,9 +273,9 @@ def test_fakes_start_where_the_real_tensors_do(dynamic: bool | None) -> None:
 
 @pytest.mark.row("B8")
 def test_what_is_remembered_of_strides() -> None:
-    assert relative((2, 3, 4), (12, 4, 1), over_one=False) == [Over(1), Over(2), 1]
+    assert relative((2, 3, 4), (12, 4, 1), over_one=False) == [StrideOver(1), StrideOver(2), 1]
     assert relative((3, 1), (5, 5), over_one=False) == [5, 5]
-    assert relative((3, 1), (5, 5), over_one=True) == [Over(1), 5]
+    assert relative((3, 1), (5, 5), over_one=True) == [StrideOver(1), 5]
     assert relative((2, 3), (0, 0), over_one=True) == [0, 0]
     history: dict[str, Any] = {}
     for size, strides in (((2, 3), (3, 1)), ((2, 3), (4, 1)), ((2, 3), (5, 1))):

@@ -177,7 +177,7 @@ def test_nothing_of_the_user_s_is_kept_alive(index: int) -> None:
     _, guard, thing = local_things()[index]
     check = compiled(guard)
     code = (lambda: None).__code__.replace()
-    guard.asked_at(Where.of(0, [(code, 1)]))
+    guard.installed_at(Where.of(0, [(code, 1)]))
     gone = [weakref.ref(thing), weakref.ref(code)]
     mortal = [reference() for reference in check.mortals()]
     assert guard.kind == "TENSOR" or any(part is thing for part in mortal)
@@ -205,7 +205,7 @@ def test_what_modules_hold_is_held_strongly() -> None:
 
 def test_guards_compare_by_what_they_ask() -> None:
     first, second = make.constant(x, 1), make.constant(x, 1)
-    second.asked_at(Where.of(3, [(local_things.__code__, 4)]))
+    second.installed_at(Where.of(3, [(local_things.__code__, 4)]))
     assert first == second
     assert hash(first) == hash(second)
     assert make.constant(x, 1) != make.constant(x, True)

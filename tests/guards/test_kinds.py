@@ -189,12 +189,12 @@ SENTENCES = [
     (
         make.upcoming(x, 1, True),
         iter([1]),
-        "the items to come of L['x'] were more than 1 at compile time and are 1 now.",
+        "the next items of L['x'] were more than 1 at compile time and are 1 now.",
     ),
     (
         make.upcoming(x, 0, False),
         iter([1]),
-        "the items to come of L['x'] were no more than 0 at compile time and are more than 0 now.",
+        "the next items of L['x'] were no more than 0 at compile time and are more than 0 now.",
     ),
     (
         make.identity(x, thing),
@@ -269,7 +269,7 @@ def test_iterators_that_have_to_do_with_each_other() -> None:
     assert failure is not None
     assert failure.sentence == (
         "L['x'] was an iterator of its own at compile time and is one that has to do with L['z'] now. To avoid this, "
-        "let L['x'] go over something else at each call."
+        "let L['x'] iterate over a container of its own at each call."
     )
 
 

@@ -4,6 +4,7 @@ changed arguments, and graphs: their operations, the bodies in them, and what ea
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -75,15 +76,20 @@ def outcome(function: Callable[..., Any], arguments: Arguments) -> tuple[Any, ..
     total = [
         each.sum() for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor) and each.requires_grad
     ]
-    gradients = torch.autograd.grad(sum(total), leaves, allow_unused=True) if total and leaves else ()  # type: ignore[arg-type]
-    return copy.deepcopy(pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (result, args, gradients)))
+    for leaf in leaves:
+        leaf.grad = None
+    if total and leaves:
+        sum(total).backward()  # type: ignore[union-attr]
+    gradients = [leaf.grad for leaf in leaves]
+    plain = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (result, args, gradients))
+    return copy.deepcopy(plain)  # type: ignore[no-any-return]
 
 
 def agree(one: Any, other: Any) -> None:
     """Check that two outcomes are equal: of tensors also dtype, sizes and strides."""
     leaves, spec = pytree.tree_flatten(one)
     others, other_spec = pytree.tree_flatten(other)
-    assert spec == other_spec
+    assert spec == other_spec, (spec, other_spec)
     for a, b in zip(leaves, others, strict=True):
         assert type(a) is type(b)
         if isinstance(a, torch.Tensor):
@@ -100,6 +106,7 @@ def written(graph: torch.fx.GraphModule) -> list[Any]:
 
 def _written(module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], top: bool) -> list[Any]:
     lines: list[Any] = []
+    used = itertools.count()
     inputs = [node for node in module.graph.nodes if node.op == "placeholder"]
     if not top:
         known.update({node: f"input {place}" for place, node in enumerate(inputs)})
@@ -109,7 +116,7 @@ def _written(module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], top:
             body = isinstance(value, torch.fx.GraphModule)
             known[node] = ("body", _written(value, {}, top=False)) if body else ("attribute", type(value).__name__)
         elif node.op != "placeholder":
-            shown = lambda arg: known.setdefault(arg, f"frame's input {len(known)}")
+            shown = lambda arg: known[arg] if arg in known else known.setdefault(arg, f"frame's input {next(used)}")
             args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), shown)  # type: ignore[type-var]
             known[node] = f"node {len(lines)}"
             lines.append((node.op, _name(node.target), args, kwargs))

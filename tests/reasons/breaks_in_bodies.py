@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils.checkpoint import checkpoint
 
 from tests.reasons.table import given_by
 
@@ -42,3 +43,13 @@ def returns_a_text(x: Any) -> Any:
 @given_by("branches-differ")
 def returns_a_list_or_a_tensor(x: Any) -> Any:
     return torch.cond(x.sum() > 0, lambda a: [a + 1], torch.cos, (x,))
+
+
+@given_by("checkpoint-without-gradient")
+def checkpoints_what_needs_no_gradient(x: Any) -> Any:
+    return checkpoint(torch.sin, x, use_reentrant=True)
+
+
+@given_by("option-not-constant")
+def chooses_a_kind_by_a_tensor(x: Any) -> Any:
+    return checkpoint(torch.sin, x, use_reentrant=x.sum() > 0)

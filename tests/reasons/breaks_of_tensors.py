@@ -7,9 +7,10 @@ import random
 import numpy as np
 import torch
 from torch.nn.attention.flex_attention import flex_attention
-from torch.utils.checkpoint import checkpoint
 
 from tests.reasons.table import given_by, given_when
+
+SIN = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Tanh()))
 
 
 def leaf() -> list[tuple[torch.Tensor]]:
@@ -210,11 +211,6 @@ def registers_a_hook(x):
     return y
 
 
-@given_by("checkpoint", leaf)
-def checkpoints(x):
-    return checkpoint(torch.sin, x, use_reentrant=False)
-
-
 @given_by("vmap")
 def maps(x):
     return torch.func.vmap(torch.sin)(x)
@@ -242,7 +238,7 @@ def attends(x):
 
 @given_by("higher-order-operator")
 def calls_a_higher_order_operator(x):
-    return torch.ops.higher_order.strict_mode(torch.sin, (x,))
+    return torch.ops.higher_order.wrap_activation_checkpoint(SIN, x)
 
 
 @given_by("torch-check")

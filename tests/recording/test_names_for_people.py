@@ -53,11 +53,9 @@ def test_the_next_item_of_an_iterator(trace: Trace) -> None:
     texts = [guard.text for guard in trace.guards]
     assert f"type({item}) is tuple" in texts
     assert f"type(({item})[1]) is torch.nn.modules.linear.Linear" in texts
-    assert f"len(the items to come of `enumerate(self.experts)`, line {FOR}) > 0" in texts
+    assert f"len(the next items of `enumerate(self.experts)`, line {FOR}) > 0" in texts
     failed = [check for call in trace.calls for check in call.checks if not check.reused]
-    assert [check.text for check in failed] == [
-        f"len(the items to come of `enumerate(self.experts)`, line {FOR}) > 0"
-    ]
+    assert [check.text for check in failed] == [f"len(the next items of `enumerate(self.experts)`, line {FOR}) > 0"]
     assert [check.seen for check in failed] == ["there are 0"]
 
 

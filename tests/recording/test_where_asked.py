@@ -397,7 +397,7 @@ def f(x):
 """
     calls = [(torch.ones(8, 3),), (torch.ones(8, 3),)]
     torch._dynamo.mark_dynamic(calls[0][0], 0)
-    with pytest.warns(RuntimeWarning, match="fixes it to 8"):
+    with pytest.warns(RuntimeWarning, match="specializes it to 8"):
         return recorded(module(program, prints=library["prints"], fits=library["fits"])["f"], *calls)
 
 
@@ -419,7 +419,7 @@ def test_tables_have_both_lines(everything: Trace) -> None:
 
 
 def test_steps_are_found_by_what_a_notice_says(everything: Trace) -> None:
-    assert {step.line for step in everything.find(text="fixes it to 8")} == {4}
+    assert {step.line for step in everything.find(text="specializes it to 8")} == {4}
 
 
 @pytest.mark.parametrize("fullgraph", [False, True])
@@ -434,5 +434,5 @@ def test_the_limit_names_the_line_of_the_guard_that_failed(fullgraph: bool) -> N
     message = str(found.value if isinstance(found, pytest.ExceptionInfo) else found[0].message)
     assert message.splitlines()[1:3] == [
         f'  File "{USERS}", line 3, in f',
-        "  Try: See in the failed guards what varies from call to call, and pass it as a tensor or keep it the same.",
+        "  Try: See in the failed guards what differs between calls, and pass it as a tensor or keep it the same.",
     ]

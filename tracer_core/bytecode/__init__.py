@@ -1,4 +1,4 @@
-"""Code objects <-> canonical instructions. Pure Python, imports no torch.
+"""Convert between code objects and canonical instructions. Pure Python, imports no torch.
 
 In: a code object (`decode`). Out: a `Program` of canonical `Instruction`s, and code objects again (`assemble`),
 with facts about programs that others need (stack effects, live variables).

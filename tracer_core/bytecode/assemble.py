@@ -1,4 +1,4 @@
-"""`Program` -> code object."""
+"""Assemble a `Program` into a code object."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tracer_core.bytecode.version import cpython
 
 
 def assemble(program: Program) -> CodeType:
-    """Builds the code object. The program is not changed; locals that its instructions use and `varnames` lacks
-    come last in `co_varnames`.
+    """Build the code object. The program is not changed; locals that its instructions use and `varnames` lacks come
+    last in `co_varnames`.
 
     Constants are pooled by identity, so each is the very object that the instruction holds, with CPython's one
     exception: strings that look like names are interned, also inside tuples and frozensets. What the template has
@@ -75,12 +75,13 @@ def _lower(program: Program, pools: Pools) -> list[_Unit]:
 
 
 def _extra_stack(units: list[_Unit]) -> int:
-    """A backward jump that keeps its value copies it first: one item more than the program itself needs."""
+    """Return the extra items that the assembled code needs: a backward jump that keeps its value copies it first,
+    which takes one item more than the program itself."""
     return int(any(unit.name == "COPY" and unit.source.op != "COPY" for unit in units))
 
 
 def _place(units: list[_Unit]) -> dict[Instruction, int]:
-    """Sets offsets, jump distances and prefixes; returns the byte offset where each canonical instruction starts.
+    """Set offsets, jump distances and prefixes; return the byte offset where each canonical instruction starts.
 
     A longer jump may need a prefix, which makes other jumps longer: repeated until nothing grows.
     """

@@ -20,7 +20,7 @@ class Decoded:
     """
 
     def __init__(self, code: CodeType) -> None:
-        # A copy of the code stays in the program: what is kept for a code must not keep it alive.
+        # The program holds a copy of the code: data kept for a code must not keep it alive.
         self.program: Program = decode(code.replace())
         self.instructions: list[Instruction] = self.program.instructions
         self.index: dict[Instruction, int] = {ins: i for i, ins in enumerate(self.instructions)}
@@ -28,7 +28,7 @@ class Decoded:
 
     @functools.cached_property
     def live(self) -> dict[Instruction, frozenset[str]]:
-        """The locals that may still be read when an instruction is about to run."""
+        """Return the locals that may still be read when an instruction is about to run."""
         return live_before(self.program)
 
     def line_at(self, position: int) -> int:
@@ -42,7 +42,7 @@ class Decoded:
 
     @functools.cached_property
     def has_loop(self) -> bool:
-        """Whether some jump goes back."""
+        """Return whether any jump goes backwards."""
         return any(i.target is not None and self.index[i.target] <= at for i, at in self.index.items())
 
 
@@ -65,5 +65,5 @@ def first_line(code: CodeType) -> int:
 
 
 def forget_decoded() -> None:
-    """Let go of all decoded code."""
+    """Forget all decoded code."""
     _decoded.clear()

@@ -1,4 +1,4 @@
-"""Names for stack items: the expressions in the source text that gave them."""
+"""Name stack items by the expressions in the source text that produced them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def iterable_label(program: Program, filename: str) -> Label:
 
 
 def _stack_before(program: Program, at: Instruction) -> list[_Item]:
-    """Return the stack, as left by the first way to `at` that is found."""
+    """Return the stack before `at`, along the first path that leads there."""
     after = following(program)
     stacks: dict[Instruction, list[_Item]] = {program.instructions[0]: []}
     todo = program.instructions[:1]
@@ -69,7 +69,7 @@ _KEEP = {
     **dict.fromkeys(("GET_ANEXT", "WITH_EXCEPT_START", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")),
     **dict.fromkeys(("CHECK_EXC_MATCH", "SEND"), 1),
 }
-"""Operations that look at what they leave where it is: how many such items, None for as many as they can."""
+"""Operations that leave on the stack some items that they read: how many, None for as many as possible."""
 
 
 def _stack_after(instruction: Instruction, stack: list[_Item], jumps: bool) -> list[_Item]:
@@ -82,7 +82,7 @@ def _stack_after(instruction: Instruction, stack: list[_Item], jumps: bool) -> l
     if instruction.op == "SWAP":
         return [*below, items[-1], *items[1:-1], items[0]]
     if instruction.op == "LOAD_METHOD":
-        # An empty slot, and the bound method: the interpreter and what codegen writes know one form.
+        # An empty slot, and the bound method: the interpreter and generated code know one form.
         return [*below, *(_Item(instruction, place, items[0]) for place in range(2))]
     if instruction.op == "PUSH_EXC_INFO":
         return [*below, _Item(instruction, raised=True), *items]

@@ -42,7 +42,7 @@ class OpInfo:
     """One canonical operation.
 
     Attributes:
-        takes: how many items from the top of the stack it consumes or looks at.
+        takes: how many items from the top of the stack it pops or reads.
         leaves: how many items stand in their place when the next instruction runs.
         leaves_on_jump: the same when it jumps; None if it never does.
         terminal: the next instruction in the list does not follow from it.

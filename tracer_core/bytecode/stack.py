@@ -8,17 +8,18 @@ from tracer_core.bytecode.ops import OPS
 
 
 def stack_effect(instruction: Instruction, jump: bool) -> int:
-    """Net change of the depth; `jump` is the direction of a jump (an unconditional one only with True)."""
+    """Return the net change of the depth; `jump` is the direction of a jump (an unconditional one only with True)."""
     return OPS[instruction.op].effect(instruction.arg, jump)
 
 
 def pops(instruction: Instruction) -> int:
-    """Return how many items from the top the instruction consumes or looks at."""
+    """Return how many items from the top the instruction pops or reads."""
     return OPS[instruction.op].takes(instruction.arg)
 
 
 def stack_depths(program: Program) -> dict[Instruction, int]:
-    """Depth before each reachable instruction; a handler's first one counts the exception (and offset) pushed.
+    """Return the depth before each reachable instruction; that of a handler's first one includes the exception (and
+    offset).
 
     Raises:
         ValueError: an instruction takes more than there is, is reached with two different depths, or has a handler
@@ -68,7 +69,7 @@ def stack_depths(program: Program) -> dict[Instruction, int]:
 
 
 def max_stack(program: Program) -> int:
-    """Return the deepest the stack gets."""
+    """Return the greatest depth of the stack."""
     after = following(program)
     deepest = 0
     for instruction, depth in stack_depths(program).items():

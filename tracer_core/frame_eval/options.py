@@ -54,7 +54,7 @@ def option(config: Config, name: str) -> Any:
 
 
 def checked(name: str, value: Any) -> Any:
-    """`value`, if it is one that the option `name` may have.
+    """Return `value`, if the option `name` may have it.
 
     Raises:
         TypeError: for a value of another type.
@@ -69,7 +69,7 @@ def checked(name: str, value: Any) -> Any:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a sentence that names what is spelled like `name`, or all there is."""
+    """Return a sentence with the option spelled most like `name`, or with all options."""
     known = sorted(names)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:

@@ -34,6 +34,15 @@ def automatic_with_forced_inputs(
     return [_placeholder(tx, tracer, arg) if isinstance(arg.realize(), TensorVariable) else arg for arg in args]
 
 
+def lifted_first(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
+    """Lift the tensors and symbolic numbers among the arguments, used or not, before all else; pass all as it is."""
+    for arg in args:
+        value = arg.realize()
+        if isinstance(value, InGraphVariable):
+            tracer.lift(value.node)
+    return list(args)
+
+
 def semi_automatic(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
     """Each tensor and symbolic number becomes a placeholder, used or not; all else is passed as it is."""
     return [_placeholder(tx, tracer, arg) if isinstance(arg.realize(), InGraphVariable) else arg for arg in args]

@@ -1,4 +1,4 @@
-"""Generated code as a person reads it: Python text, one statement a line.
+"""Write generated code as a person reads it: Python text, one statement a line.
 
 In: the instructions that codegen wrote (`CompiledFrame.written`). Out: text (`python_listing`). Each instruction has
 a rule under `@writes`, in `variables`, `values` and `calls`; `writer` follows the code as it runs, with expressions

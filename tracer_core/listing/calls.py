@@ -91,7 +91,7 @@ def _reraise(state: State, instruction: Instruction) -> None:
 
 
 def _drop(state: State) -> None:
-    """Expressions that are pending when the frame is left have been evaluated."""
+    """Write expressions that are pending when the frame is left, since they have been evaluated."""
     for value in state.stack:
         if value.names is None:
             state.write(value.text)

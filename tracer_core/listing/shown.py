@@ -1,4 +1,4 @@
-"""Values as Python text: expressions that know how tightly they bind, and readable names for objects in code."""
+"""Write values as Python text: expressions with their precedence, and readable names for objects in code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ATOM, POSTFIX, UNARY = 100, 90, UNARY_BINDS
 COMPARISON, NOT, TERNARY, LOOSE = COMPARISON_BINDS, NOT_BINDS, 10, 0
 
 MAX_TEXT, MAX_ITEMS = 80, 12
-"""Longer constant texts are cut to so many characters, longer constant tuples to so many items."""
+"""Longer constant texts are cut to this many characters, longer constant tuples to this many items."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,7 +42,7 @@ class Shown:
     open: tuple[str, str, list[str]] | None = field(default=None)
 
     def within(self, binds: int) -> str:
-        """Its text as a part of something that binds as tightly as this."""
+        """Return the text as part of an expression of this precedence."""
         return self.text if self.binds >= binds else f"({self.text})"
 
 
@@ -51,7 +51,7 @@ def name_of(name: str) -> Shown:
 
 
 def computed(text: str, binds: int = POSTFIX) -> Shown:
-    """Return an expression that has to be evaluated where it stands."""
+    """Return an expression that has to be evaluated in its place."""
     return Shown(text, binds, None)
 
 
@@ -93,7 +93,7 @@ _NAMED_BY_QUALNAME = (
 
 
 def constant(value: Any) -> Shown:
-    """Return an object in the code, by the name a reader knows it under. Runs no code of the user's."""
+    """Return an object in the code, under the name that a reader knows. Runs no code of the user's."""
     kind = type(value)
     if kind in _PLAIN:
         return Shown(_plain(value), UNARY if kind in (int, float, complex) and _plain(value)[0] == "-" else ATOM)
@@ -115,7 +115,7 @@ def _plain(value: Any) -> str:
 
 
 def code_name(code: CodeType) -> str:
-    """Return the function's name, as a name can be written (`<lambda>` cannot)."""
+    """Return the function's name, where it is an identifier (`<lambda>` is not)."""
     name = resume_name_of(code).strip("<>")
     return f"{name}_" if keyword.iskeyword(name) else name
 
@@ -147,7 +147,7 @@ def _dict(value: dict[Any, Any]) -> str:
 
 
 def slice_text(value: Any) -> str | None:
-    """`start:stop:step` of a constant slice of plain values, as it stands in a subscript; None for other objects."""
+    """Return `start:stop:step` of a constant slice of plain values, as in a subscript; None for other objects."""
     if type(value) is not slice:
         return None
     start, stop, step = (

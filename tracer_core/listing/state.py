@@ -79,8 +79,8 @@ class State:
         return named
 
     def spill(self, below: int = 0, storing: str | None = None) -> None:
-        """Give names to what stands on the stack, save the top `below` items, and would not be the same evaluated
-        later; also to what reads the variable `storing`."""
+        """Give names to items of the stack, except the top `below`, that would not be the same if they were evaluated
+        later, and to those that read the variable `storing`."""
         for depth in range(len(self.stack) - below):
             value = self.stack[depth]
             if value.names is None or storing in value.names:
@@ -92,7 +92,7 @@ class State:
         self.stack[:] = [new if value is old else value for value in self.stack]
 
     def statement(self, line: str, storing: str | None = None) -> None:
-        """Write a statement, after whatever was to be evaluated before it."""
+        """Write a statement, after the pending expressions."""
         self.spill(storing=storing)
         self.write(line)
 

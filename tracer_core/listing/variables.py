@@ -104,7 +104,7 @@ def _store_fast(state: State, instruction: Instruction) -> None:
 
 
 def _rename_aliases(state: State, stored: str) -> None:
-    """Aliases of a variable that is about to change get a name of their own."""
+    """Give aliases of a variable that is about to change a name of their own."""
     for name, value in list(state.aliases.items()):
         if value.names is not None and stored in value.names:
             state.statement(f"{state.name(name)} = {value.text}")
@@ -121,7 +121,7 @@ def _store_name(state: State, instruction: Instruction) -> None:
 @writes("DELETE_FAST", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_DEREF")
 def _delete_name(state: State, instruction: Instruction) -> None:
     if instruction.op == "DELETE_FAST" and is_ours(instruction.arg):
-        return  # a name of ours, which is only not to be found in the frame
+        return  # a variable of ours, deleted only so that it is not found in the frame
     _declare(state, instruction)
     name = state.name(instruction.arg)
     state.statement(f"del {name}", storing=name)

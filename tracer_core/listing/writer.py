@@ -1,4 +1,4 @@
-"""Generated code as a person reads it: a Python listing.
+"""Write generated code as a person reads it: a Python listing.
 
 Instructions are read in the order in which they run, with expressions on the stack in place of values. Of the copy of
 the user's own code only the instruction that ended the graph is shown, and the calls of resume functions after it.
@@ -16,12 +16,12 @@ from tracer_core.listing.state import State
 
 CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 MAX_DEPTH = 20
-"""Deeper nested branches are only pointed at."""
+"""Branches nested more deeply are only mentioned."""
 
 
 def python_listing(program: Program, replaced: CodeType | None = None) -> str:
-    """Write a code's statements as Python text, one a line; those without Python text stand in a comment. It is
-    called as the code that it has `replaced`. Instructions of the user's are those that know their origin."""
+    """Write a code's statements as Python text, one a line; those without Python text become comments. The listing
+    has the name of the code that it has `replaced`. The user's instructions are those that have an origin."""
     writer = _Writer(program)
     writer.walk(0)
     declared = [
@@ -34,7 +34,7 @@ def python_listing(program: Program, replaced: CodeType | None = None) -> str:
 
 
 class _Writer:
-    """Reads one code. `entered` tells whether it has jumped out of the generated part."""
+    """Read one code. `entered` says whether the reader has jumped out of the generated part."""
 
     def __init__(self, program: Program) -> None:
         self.code = program.template
@@ -70,7 +70,8 @@ class _Writer:
     # --- reading instructions ---------------------------------------------------------------------------
 
     def walk(self, start: int) -> None:
-        """Write down what runs from this position on, to where it returns, raises, or is the user's own again."""
+        """Write the code that runs from this position on, until it returns, raises, or reaches the user's own
+        code."""
         position: int | None = start
         while position is not None and position < len(self.instructions):
             instruction = self.instructions[position]
@@ -100,7 +101,7 @@ class _Writer:
             rule(self.state, instruction)
 
     def _untold(self, instruction: Instruction) -> None:
-        """An instruction that has no Python text: write its name, and invent names for its results."""
+        """Write the name of an instruction that has no Python text, and invent names for its results."""
         info, state = OPS[instruction.op], self.state
         state.spill()
         taken = state.pop_n(info.takes(instruction.arg))
@@ -115,7 +116,7 @@ class _Writer:
     # --- leaving the generated part ---------------------------------------------------------------------
 
     def _enter_copy(self, target: Instruction) -> int | None:
-        """Go from the generated part into the copy of the user's code, to the instruction that ended the graph."""
+        """Go from the generated part into the copy of the user's code, at the instruction that ended the graph."""
         position = self.index[target]
         if self.entered:
             return position
@@ -133,7 +134,8 @@ class _Writer:
         return None
 
     def _is_generated(self, position: int) -> bool:
-        """Return whether the instruction is none of the user's: after one of these, the call of a resume function."""
+        """Return whether the instruction is generated: it follows an instruction of the user's, and calls the resume
+        function."""
         return self.instructions[position].origin is None
 
     def _line(self, instruction: Instruction) -> str:

@@ -103,7 +103,7 @@ class CodeTable:
             record.first_line, record.source = source_text(code)
             self._link_resume(code, record, module)
         except BaseException:
-            # The next caller gets a complete record; nobody uses this one.
+            # The next caller gets a complete record; this one is not used.
             del self._entries[id(code), module]
             raise
         return entry

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.names.entered import is_what_was_compiled
+from tracer_core.names.entry_frame import is_entry_frame
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
 from tracer_core.recording.calls import CallTable, guard_text
@@ -79,7 +79,7 @@ class Recorder(Stepping):
         self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
-        if reason_id == "frame-library" and not is_what_was_compiled(__name__):
+        if reason_id == "frame-library" and not is_entry_frame(__name__):
             return  # calls made by libraries are not calls of the program
         if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
             return  # the break names the program's call, and this runs inside it
@@ -162,7 +162,7 @@ class Recorder(Stepping):
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
-        code, line, library = self._asked_at(guard.where, self._step_of(guard.where), *self._place())
+        code, line, library = self._user_line(guard.where, self._step_of(guard.where), *self._place())
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
@@ -204,7 +204,7 @@ class Recorder(Stepping):
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
         here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
-        code, line, library = self._asked_at(unsupported.where, step, *here)
+        code, line, library = self._user_line(unsupported.where, step, *here)
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,
@@ -232,7 +232,7 @@ class Recorder(Stepping):
         work.breaks.append(record)
 
     def on_notice(self, notice: Unsupported) -> None:
-        code, line, library = self._asked_at(notice.where, self._step_of(notice.where), *self._place())
+        code, line, library = self._user_line(notice.where, self._step_of(notice.where), *self._place())
         record = schema.Notice(
             id=len(self._notices),
             attempt=self._attempt_id(),
@@ -365,7 +365,7 @@ class Recorder(Stepping):
         root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
         return self._attempt_id(), step, root_step
 
-    def _asked_at(
+    def _user_line(
         self, where: Where | None, step: int | None, code: T, line: int | None
     ) -> tuple[T, int | None, schema.Place | None]:
         """Return the program's code and line at `step`, and the library's line below; the given ones where `where` is

@@ -26,7 +26,7 @@ class Instr(msgspec.Struct, array_like=True, frozen=True, gc=False):
     column: int | None
     end_column: int | None
     target: int | None  # index of the instruction jumped to
-    takes: int = 0  # how many items on top of the stack it consumes or looks at
+    takes: int = 0  # how many items on top of the stack it pops or reads
     leaves: int = 0  # how many replace them when the next instruction runs
 
 

@@ -1,4 +1,4 @@
-"""`python -m tracer_core.recording.schema_json` prints the JSON schema of what the front end is sent."""
+"""Print, as `python -m tracer_core.recording.schema_json`, the JSON schema of the messages to the front end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tracer_core.recording import schema
 
 
 def json_schema() -> dict[str, Any]:
-    """`Meta`, `Window`, `TrackerChunk` and all they are made of, under `$defs`."""
+    """Return `Meta`, `Window`, `TrackerChunk` and all their parts, under `$defs`."""
     _, components = msgspec.json.schema_components(
         [schema.Meta, schema.Window, schema.TrackerChunk], ref_template="#/$defs/{name}"
     )

@@ -214,7 +214,7 @@ class Stepping(Observer):
         return size - same, came, NO_SLOTS
 
     def _cells_differ(self, before: dict[str, Any], now: Mapping[str, Any]) -> bool:
-        """Whether cells may be others than at the previous step."""
+        """Return whether cells may differ from those at the previous step."""
         return bool(now or before) and (self._trackers.compare_by_id or now != before)
 
     def _numbers(self, trackers: list[Any]) -> list[int]:

@@ -70,7 +70,7 @@ class Watched:
 
 
 def source_of_module(frame: Any) -> Any:
-    """Where the module is from whose `forward` runs in the frame; None where none does."""
+    """Return the source of the module whose `forward` runs in the frame; None if none does."""
     code = frame.code
     if code.co_name != "forward" or not code.co_varnames:
         return None

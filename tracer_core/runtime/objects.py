@@ -9,13 +9,13 @@ import torch
 
 
 def delete_class_attribute(cls: type, name: str) -> None:
-    """Delete it if it is there (the trace may have created and deleted it)."""
+    """Delete the attribute if it exists (the trace may have created and deleted it)."""
     if name in vars(cls):
         type.__delattr__(cls, name)
 
 
 def empty_slot(obj: Any, name: str) -> None:
-    """Delete what a slot holds, if anything."""
+    """Delete the value of a slot, if it has one."""
     object.__setattr__(obj, name, None)
     object.__delattr__(obj, name)
 

@@ -128,7 +128,7 @@ class MemberSource(Step):
 
 @dataclass(frozen=True, eq=False)
 class GetItemSource(Step):
-    """`of[key]`, for sequences and for dicts whose key is hashable. On a dict that makes missing values
+    """`of[key]`, for sequences and for dicts whose key is hashable. On a dict that creates missing values
     (`defaultdict`), guard that the key is there first: reading it would add it."""
 
     key: Any
@@ -198,7 +198,7 @@ class DictValuesSource(_DictPartsSource):
 
 
 class BehindSource(_DictPartsSource):
-    """The dict that a view or a read-only proxy looks at."""
+    """The dict of a view or a read-only proxy."""
 
     listed = staticmethod(dict_behind)
 
@@ -209,7 +209,7 @@ class BehindSource(_DictPartsSource):
 
 @dataclass(frozen=True, eq=False)
 class _DictPartSource(Step):
-    """The `index`-th of what `parts` lists, where the key there is not a literal."""
+    """The `index`-th item of `parts`, for a key that is not a literal."""
 
     index: int
 
@@ -323,7 +323,7 @@ class StrideSource(Step):
 
 @dataclass(frozen=True, eq=False)
 class OffsetSource(Step):
-    """Where a tensor starts in its storage, in elements."""
+    """The position in a tensor's storage where it starts, in elements."""
 
     @cached_property
     def name(self) -> str:
@@ -343,17 +343,17 @@ _WOULD_WARN = object()
 
 
 def keeps_grad(tensor: torch.Tensor) -> bool:
-    """Return whether torch gives the `.grad` of a tensor without a warning."""
+    """Return whether torch returns the `.grad` of a tensor without a warning."""
     return tensor.is_leaf or tensor.retains_grad
 
 
 def quiet_grad(tensor: torch.Tensor) -> Any:
-    """Return the `.grad` of a tensor. Where torch would warn of reading it: what no gradient is equal to."""
+    """Return the `.grad` of a tensor; where torch would warn, an object that no gradient is equal to."""
     return tensor.grad if keeps_grad(tensor) else _WOULD_WARN
 
 
 class GradSource(AttrSource):
-    """The `.grad` of a tensor, of whose reading torch does not warn. A guard on it refuses the others."""
+    """The `.grad` of a tensor for which torch does not warn. A guard on it fails for other tensors."""
 
     def __init__(self, of: Source) -> None:
         super().__init__(of, "grad")

@@ -1,5 +1,5 @@
-"""Notices about a finished graph: sizes marked as dynamic that the program specializes, which are warned of or, if
-configured, raised, and operators without torch's tag for compilers."""
+"""Report facts about a finished graph: sizes that the user marked as dynamic but the program specializes (warn about
+them or, if configured, raise), and operators without torch's tag for compilers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import SizeSource
 
 
-def tell_fixed(output: OutputGraph) -> None:
-    """Tell the observer and warn, at the line that fixed it, of each marked size that has one value.
+def report_fixed_marks(output: OutputGraph) -> None:
+    """Report each marked size that has one value to the observer, and warn, at the line that specialized it.
 
     Raises:
         Unsupported: with the option `strict_mark_dynamic`.
@@ -30,7 +30,7 @@ def tell_fixed(output: OutputGraph) -> None:
         warnings.warn_explicit(str(notice.placed()), RuntimeWarning, file, place.line)
 
 
-def tell_untagged(output: OutputGraph) -> None:
+def report_untagged_operators(output: OutputGraph) -> None:
     """Tell the observer of each operator in the graph without torch's tag for compilers."""
     if output.observer is not None:
         for operator, where in output.untagged.items():

@@ -8,7 +8,7 @@ from types import CodeType
 from tracer_core.bytecode import Instruction, Program, assemble, bind_methods, body_of, is_terminal, prologue
 from tracer_core.codegen.emit.constants import with_hashable_constants
 from tracer_core.codegen.frame.end import FrameEnd
-from tracer_core.codegen.frame.going_on import call_resume, leaving_out_this_frame
+from tracer_core.codegen.frame.resume_call import call_resume, reraise_without_this_frame
 from tracer_core.codegen.graph_call.graph import GraphCall
 from tracer_core.codegen.resume.functions import Resume, resume_of
 from tracer_core.variables.functions.frames import Frame
@@ -34,10 +34,9 @@ def returning(end: FrameEnd, graph: GraphCall | None) -> NewCode:
 
 
 def breaking(end: FrameEnd, graph: GraphCall | None, position: int) -> NewCode:
-    """Generate code for a frame whose graph ends before the instruction at `position`: that instruction runs in a
-    copy of the original code, in its place, so that its exceptions go where they always went; after it, a resume
-    function is called.
-    """
+    """Generate code for a frame whose graph ends before the instruction at `position`. That instruction runs in
+    place, in a copy of the original code, so that its exceptions reach the same handlers; after it, a resume
+    function is called."""
     root = end.root
     body, moved = _original(root)
     recovery = end.call_graph(graph, body.instructions[0])
@@ -60,8 +59,8 @@ def _forget_our_names(end: FrameEnd) -> None:
 
 
 def _original(root: Frame) -> tuple[Program, dict[Instruction, Instruction]]:
-    """Return a copy of the original code to jump into, and where each instruction went. The new code has created its
-    cells. Resume functions need to know which stack slots are empty."""
+    """Return a copy of the original code to jump into, and the new position of each instruction. The new code has
+    created its cells. Resume functions need to know which stack slots are empty."""
     body, moved = body_of(root.program)
     bind_methods(body)
     return body, moved
@@ -73,7 +72,7 @@ def _go_on_after(
     instructions = end.root.decoded.instructions
     broken = instructions[position]
     copy = moved[broken]
-    leave_out = leaving_out_this_frame()
+    leave_out = reraise_without_this_frame()
     body.instructions.extend(leave_out)
     if not is_terminal(broken.op):
         stub, resume = call_resume(end, instructions[position + 1], broken, False, leave_out)

@@ -1,4 +1,4 @@
-"""Which variables and stack slots of a frame are still read, and which of them have changed."""
+"""Find out which variables and stack slots of a frame may still be read, and which of them have changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
 from tracer_core.bytecode import Instruction, pops
-from tracer_core.codegen.resume.functions import asks_first_argument, looks_at_namespace
+from tracer_core.codegen.resume.functions import looks_at_namespace, needs_first_argument
 from tracer_core.sources import LocalSource
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL, ConstantVariable
@@ -19,8 +19,8 @@ def as_it_came(name: str, value: VariableTracker) -> bool:
 
 
 def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
-    """Return the stack as it must stand before the broken instruction. Empty slots below what it uses become None:
-    nothing reads them any more, and only there can they be passed on."""
+    """Return the stack as it must be before the broken instruction. Empty slots below the items that it uses become
+    None: nothing reads them any more, and only there can they be passed to a resume function."""
     used = len(root.stack) - pops(root.decoded.instructions[position])
     return [ConstantVariable(None) if item is NULL and d < used else item for d, item in enumerate(root.stack)]
 
@@ -33,14 +33,14 @@ def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTrac
 def alive_at(root: Frame, position: int) -> frozenset[str]:
     """Return the locals that may still be read from the instruction at `position` on."""
     alive = alive_before(root, root.decoded.instructions[position])
-    return alive | {root.code.co_varnames[0]} if asks_first_argument(root.code) else alive
+    return alive | {root.code.co_varnames[0]} if needs_first_argument(root.code) else alive
 
 
 _LOOKS_AT_STACK = frozenset({"_getframe", "currentframe", "extract_stack", "getouterframes", "stacklevel"})
 
 
 def looks_at_stack(code: CodeType) -> bool:
-    """Return whether the code may count the frames above its own."""
+    """Return whether the code may inspect the frames above its own."""
     keywords = (names for names in code.co_consts if type(names) is tuple)
     return any(not _LOOKS_AT_STACK.isdisjoint(map(str, names)) for names in (code.co_names, *keywords))
 
@@ -52,11 +52,11 @@ _WATCHES_LIFETIMES = frozenset(
 
 
 def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
-    """Return whether the code may observe when an object is freed: it names functions of weak references or counts
-    what is there.
+    """Return whether the code may observe when an object is freed: it names functions of weak references, or
+    functions that count living objects.
 
     Only the code itself is inspected: functions it calls have frames of their own, which drop their values
-    when they return. Where the graph breaks inside the library's weak containers, that tells it, too.
+    when they return. Where the graph breaks inside the library's weak containers, that shows it, too.
     """
     if not _WATCHES_LIFETIMES.isdisjoint(code.co_names):
         return True
@@ -67,7 +67,7 @@ def watches_lifetimes(code: CodeType, globals_: dict[str, Any]) -> bool:
 
 
 def _module_of(value: Any) -> Any:
-    """Where a function, a class or the class of an object is from, without asking code of the program's."""
+    """Return the module of a function, a class or the class of an object, without running code of the program."""
     if type(value) in (FunctionType, BuiltinFunctionType):
         return value.__module__
     cls = value if issubclass(type(value), type) else type(value)
@@ -75,7 +75,7 @@ def _module_of(value: Any) -> Any:
 
 
 def alive_before(root: Frame, instruction: Instruction) -> frozenset[str]:
-    """Return the locals that may still be read when `instruction` is about to run: all, where the code looks at its
+    """Return the locals that may still be read when `instruction` is about to run: all, if the code reads its
     namespace as a whole."""
     if looks_at_namespace(root.code):
         return frozenset(root.program.varnames)

@@ -1,4 +1,4 @@
-"""Which stack items are known to be unchanged after the instruction that ended a graph has run."""
+"""Find out which stack items are known to be unchanged after the instruction that ended a graph has run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _rules: dict[str, Callable[[Items, Any], Items]] = {
     "COPY": lambda items, depth: [*items, items[-depth]],
     "SWAP": lambda items, depth: [*items[:-depth], items[-1], *items[1 - depth : -1], items[-depth]],
     "PUSH_NULL": lambda items, _: [*items, NULL],
-    # Whether it leaves an empty slot is decided when it runs; the generated code sees to it that it does.
+    # Whether it leaves an empty slot is decided at run time; the generated code ensures that it does.
     "LOAD_METHOD": lambda items, _: [*items[:-1], *call_items(None, NULL)],
     "LOAD_GLOBAL_NULL": lambda items, _: [*items, *call_items(None, NULL)],
     "WITH_EXCEPT_START": lambda items, _: [*items, None],
     "PUSH_EXC_INFO": lambda items, _: [*items[:-1], _mark(items[-1]), items[-1]],
     "POP_EXCEPT": lambda items, _: [None if item is items[-1] else item for item in items[:-1]],
 }
-"""Instructions that move items, leave what they look at, or leave items of which something is known."""
+"""Instructions that move items, keep items that they read, or leave items of which something is known."""
 
 _LEAVES_TOP = frozenset({"FOR_ITER"})
 """Instructions that take the top item only when they jump."""

@@ -17,7 +17,7 @@ SHOWN_KEYS = 6
 
 
 def hold_key(key: Any) -> Any:
-    """Return a dict's key as a guard keeps it: a constant itself, anything else in a `Held`."""
+    """Return a dict's key as a guard stores it: a constant itself, anything else in a `Held`."""
     return key if is_constant(key) else Held(key, describe(key))
 
 
@@ -43,7 +43,7 @@ def _keys_text(keys: Sequence[Any]) -> str:
 
 @kind("DICT_KEYS", rank=4)
 class DictKeys(Kind):
-    """The keys of a dict, in order: `expected` is a tuple of what `hold_key` gives."""
+    """The keys of a dict, in order: `expected` is a tuple of results of `hold_key`."""
 
     verbs = ("had", "has")
 
@@ -106,7 +106,7 @@ class SetItems(Kind):
 
 @kind("DICT_CONTAINS", rank=3)
 class DictContains(Kind):
-    """A key is there: `expected` is what `hold_key` gives."""
+    """A key is there: `expected` is the result of `hold_key`."""
 
     verbs = ("had", "has")
 
@@ -147,7 +147,7 @@ class DictContains(Kind):
 
 @kind("DICT_LACKS", rank=3)
 class DictLacks(DictContains):
-    """A key is not there: `expected` is what `hold_key` gives."""
+    """A key is not there: `expected` is the result of `hold_key`."""
 
     inside = False
 
@@ -187,7 +187,7 @@ class LacksAttr(HasAttr):
 
 
 def is_filled(cell: Any) -> bool:
-    """Return whether a cell holds something."""
+    """Return whether a cell is not empty."""
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:

@@ -16,8 +16,8 @@ def load_attr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_METHOD")
 def load_method(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    """Push the attribute beside an empty slot. CPython keeps function and object apart where it can, which only saves
-    it the creation of a bound method; what codegen runs in a frame's place knows one form."""
+    """Push the attribute beside an empty slot. CPython keeps function and object apart where it can, only to avoid
+    creating a bound method; generated code knows one form."""
     push_callable(frame, tx.get_attr(frame.pop(), ins.arg))
 
 

@@ -45,8 +45,8 @@ def _set_cause(tx: Tracing, exception: ExceptionVariable, cause: VariableTracker
 
 
 class HandledMark(ConstantVariable):
-    """The item that PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here
-    it keeps the one being handled, `exception`."""
+    """The item that PUSH_EXC_INFO leaves on the stack: in Python, the exception handled before. Here it keeps the one
+    being handled, `exception`."""
 
     __slots__ = ("exception",)
     kind = "exception handled before"
@@ -72,8 +72,8 @@ def push_exc_info(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 def pop_except(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     mark = frame.pop()
     frame.caught.pop()
-    # Clean-up code pops a copy: the mark itself still lies below, where nothing looks at it any more. Were the graph
-    # to end now, it would have Python handle the exception again, for ever.
+    # Clean-up code pops a copy: the mark itself is still below, where nothing reads it any more. If the graph ended
+    # now, it would make Python handle the exception again, for ever.
     frame.stack[:] = [NO_MARK if item is mark else item for item in frame.stack]
 
 

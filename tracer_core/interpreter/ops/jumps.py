@@ -26,7 +26,7 @@ def pop_jump_if_true(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def _jump_and_pop(tx: Tracing, frame: Frame, ins: Instruction, on: bool) -> None:
-    """Jump where the truth of the topmost item is `on`. It stays on the stack until that is known."""
+    """Jump if the truth of the topmost item is `on`. It stays on the stack until its truth is known."""
     jumps = checked(tx, frame, ins, on, frame.stack[-1])
     if jumps is None:
         jumps = tx.truth(frame.stack[-1]) == on

@@ -33,13 +33,13 @@ from tracer_core.variables.objects.enum_members import EnumMemberVariable
 
 
 class SourcelessBuilder:
-    """Builds trackers for values created in the trace: no source, no guard."""
+    """Build trackers for values created in the trace: no source, no guard."""
 
     def __init__(self, tx: Tracing) -> None:
         self.tx = tx
 
     def __call__(self, value: Any) -> VariableTracker:
-        """Return the tracker of a value that folding gave.
+        """Return the tracker of a value that folding returned.
 
         Raises:
             Unsupported: nothing is known of such values.

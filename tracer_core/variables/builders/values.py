@@ -43,7 +43,8 @@ def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
 
 @builds(float)
 def _float(build: VariableBuilder, value: float, source: Source) -> VariableTracker:
-    """Like an int; as a symbol it enters the graph in a tensor, so that back ends that only take tensors can.
+    """Build a number as for ints; as a symbol it enters the graph in a tensor, so that back ends that take only
+    tensors can compile it.
 
     Zeros stay numbers, since a symbol does not tell -0.0 from 0.0.
     """
@@ -57,9 +58,9 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
 
 
 def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) -> bool:
-    """Return whether a number is to be a symbol: it varies, and is reached from a variable of the frame in any way
-    but as a default of a function or below a module, where numbers are settings. Globals stay numbers, but not what
-    an iterator gives."""
+    """Return whether a number is to be a symbol: it varies, and is reached from a variable of the frame, but not as a
+    default of a function or through a module, where numbers are settings. Globals stay numbers, but items of their
+    iterators do not."""
     path = source.path()
     given = any(isinstance(step, UpcomingSource) for step in path)
     if not (given or isinstance(path[0], LocalSource)) or any(

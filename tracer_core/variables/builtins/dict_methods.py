@@ -23,7 +23,7 @@ from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import getter, handles, method
 from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.functions.signatures_in_c import raise_signature
+from tracer_core.variables.functions.builtin_signatures import raise_signature
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 from tracer_core.variables.operations.all_items import fast_sequence
 
@@ -82,7 +82,7 @@ def ne(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTrack
 def merge(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTracker | None:
     made = a.copied()
     if a.cls is dict:
-        # A plain dict lets the kind of the other decide the result.
+        # For a plain dict, the kind of the other decides the result.
         made.cls, made.default_factory = b.cls, b.default_factory
     take_all(tx, made, b)
     return made
@@ -130,7 +130,7 @@ def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
 def pop(
     tx: Tracing, self: ConstDictVariable, key: VariableTracker, default: VariableTracker | None = None
 ) -> VariableTracker:
-    # An empty dict does not look at the key, not even whether it can be hashed.
+    # An empty dict does not use the key, not even its hash.
     ordered = self.cls is collections.OrderedDict
     found = self.remove(tx, key) if len(self) or ordered else None
     if found is not None:
@@ -171,7 +171,7 @@ def update(
 
 
 def plain_dict(tracker: VariableTracker) -> ConstDictVariable | None:
-    """Return the dict whose entries are taken as they are where `tracker` is to give its entries."""
+    """Return the dict whose entries `tracker` gives without calling methods of the program; None if there is none."""
     if isinstance(tracker, ConstDictVariable):
         return tracker
     part = tracker.part if isinstance(tracker, UserDefinedObjectVariable) else None
@@ -202,7 +202,7 @@ def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
 
 
 def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
-    """As `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
+    """Return the same as `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
     iterator = tx.iterate(entry)
     taken: list[VariableTracker] = []
     while len(taken) < 3 and (item := tx.next_item(iterator)) is not None:
@@ -217,13 +217,13 @@ def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
 def pairs(
     tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair] = _pair_of
 ) -> Iterable[Pair]:
-    """Return the (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
+    """Yield the (key, value) pairs that `dict(other)` takes, one after the other, since a later one may be wrong."""
     of_mapping = pairs_of_mapping(tx, other)
     return _pairs_of_sequence(tx, other, pair_of) if of_mapping is None else of_mapping
 
 
 def pairs_of_mapping(tx: Tracing, other: VariableTracker) -> Iterable[Pair] | None:
-    """Return the (key, value) pairs of what has `keys`; None for anything else."""
+    """Return the (key, value) pairs of an object with `keys`; None for anything else."""
     other = other.realize()
     given = plain_dict(other)
     if given is not None:
@@ -319,7 +319,7 @@ for _symbol in ("&", "|", "-", "^"):
     def operator_with_view(
         tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
     ) -> VariableTracker | None:
-        """A set leaves it to the view, whose result is a plain set."""
+        """Call the view's operator, as a set does, with a plain set as the result."""
         if b.which == "values":
             return None
         if symbol == "&":
@@ -328,7 +328,7 @@ for _symbol in ("&", "|", "-", "^"):
 
 
 def _entries_that_differ(tx: Tracing, a: DictViewVariable, b: DictViewVariable) -> SetVariable:
-    """Only the entries that differ need a hash."""
+    """Return the entries that differ; only these need a hash."""
     only_a = [item for item in tx.unpack(a) if not tx.contains(b, item)]
     only_b = [item for item in tx.unpack(b) if not tx.contains(a, item)]
     return SetVariable.hashing(tx, [*only_a, *only_b])
@@ -340,8 +340,8 @@ def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTrack
     over_view = (isinstance(other, SetVariable) and len(mine) <= len(theirs)) or (
         isinstance(other, DictViewVariable) and len(theirs) > len(mine)
     )
-    gone_over, asked = (mine, theirs) if over_view else (theirs, mine)
-    return mine.having({key: item for key, item in gone_over.by_key.items() if key in asked.by_key})
+    iterated, searched = (mine, theirs) if over_view else (theirs, mine)
+    return mine.having({key: item for key, item in iterated.by_key.items() if key in searched.by_key})
 
 
 def _acts_as_set(tracker: VariableTracker) -> bool:
@@ -350,7 +350,7 @@ def _acts_as_set(tracker: VariableTracker) -> bool:
 
 
 def _all_in(tx: Tracing, items: list[VariableTracker], other: VariableTracker) -> bool:
-    """By `in`, as the views do it: what an entry holds needs no hash."""
+    """Return whether all are in the other, by `in`, as views do: the values of entries need no hash."""
     return all(tx.contains(other, item) for item in items)
 
 

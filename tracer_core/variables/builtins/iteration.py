@@ -117,7 +117,7 @@ def prod(
 
 
 def _symbolic_ints(items: list[VariableTracker]) -> bool:
-    """Return whether these are ints, and at least one of them a symbol."""
+    """Return whether these are ints, at least one of them a symbol."""
     realized = [item.realize() for item in items]
     return any(isinstance(item, SymNodeVariable) for item in realized) and all(
         item.python_type() is int for item in realized
@@ -168,8 +168,8 @@ def _extreme(name: str, symbol: str) -> Any:
 
 
 def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> VariableTracker:
-    """Return the first of the least or greatest. Torch's function makes a float of an int beside a float, so there a
-    comparison chooses, which is guarded; so it does where two are equal and differ all the same (True and 1)."""
+    """Return the first of the least or greatest. Torch's function converts an int beside a float to a float, so there
+    a comparison decides, which is guarded; also where two are equal and yet differ (True and 1)."""
     function, symbol = (torch.sym_max, ">") if name == "max" else (torch.sym_min, "<")
     if len({item.realize().python_type() for item in items}) == 1:
         result = items[0]

@@ -1,4 +1,4 @@
-"""`types.MappingProxyType` objects: every operation is forwarded to their dict."""
+"""Forward every operation on `types.MappingProxyType` objects to their dict."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
 
 
 def _asks(special: str) -> Any:
-    """Return a handler for objects that goes by a special method."""
+    """Return a handler that calls a special method of objects."""
 
     def handler(tx: Tracing, a: VariableTracker, *rest: VariableTracker) -> VariableTracker | None:
         if not has_special(a, special):

@@ -39,7 +39,7 @@ for _ordering in ORDERINGS.values():
 
 
 def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> SetVariable:
-    """Return a new set of the kind of `a` with the items that `function` leaves of both."""
+    """Return a new set of the kind of `a` with the items that `function` selects from both."""
     keys = function(set(a.by_key), set(b.by_key))
     # Of equal items, an intersection keeps those of the set it iterates over: the second one, unless it is larger.
     from_b = function is operator.and_ and len(b) <= len(a)
@@ -51,7 +51,7 @@ def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> Set
 
 
 def _same_step(function: Any, a: SetVariable, b: SetVariable) -> set[Any] | None:
-    """The operator on the real sets."""
+    """Apply the operator to the real sets."""
     return None if a.real is None or b.real is None else function(a.real, b.real)
 
 
@@ -83,8 +83,8 @@ _SET_METHODS: dict[str, Any] = {
 
 
 def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker) -> SetVariable:
-    """As the operator, with anything that gives items; of equal items, an intersection keeps those of the operand
-    that it iterates over."""
+    """Do the operator's operation with any iterable. Of equal items, an intersection keeps those of the operand that
+    it iterates over."""
     if isinstance(other, SetVariable):
         return _combined(tx, function, a, other)
     items = as_set(tx, other)
@@ -151,7 +151,7 @@ def _set_update_method(function: Any, name: str) -> Any:
 
 
 def _of_one(handler: Any) -> Any:
-    """The same for a method that takes just one other set."""
+    """Return the handler of a method, changed to accept exactly one other set."""
 
     def of_one(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
         result: VariableTracker = handler(tx, self, other)

@@ -111,7 +111,7 @@ def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
 
 
 def looks_at_arguments(kind: type, name: str) -> bool:
-    """Return whether the method `name` of trackers of `kind` does more with its arguments than to keep them."""
+    """Return whether the method `name` of trackers of `kind` does more with its arguments than to store them."""
     return method_for(kind, name) not in _only_keep
 
 
@@ -131,7 +131,7 @@ def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:
 
 
 def answered(tx: Tracing, function: Any, *args: VariableTracker) -> VariableTracker | None:
-    """Return the result of the first handler of `function` that takes these arguments; None where none does."""
+    """Return the result of the first handler of `function` that accepts these arguments; None if none does."""
     given = list(args)
     for kinds, handler in handlers_for(function):
         if matches(kinds, given):
@@ -163,12 +163,12 @@ def _inherited(table: dict[tuple[type, str], F], kind: type, name: str) -> F | N
 
 
 def builder_for(value: Any) -> Callable[..., VariableTracker]:
-    """Return the builder of the value's type, else the first for a class that it is of."""
+    """Return the builder of the value's type, else the first for a class that it is an instance of."""
     builder = _builders.get(type(value))
     if builder is not None:
         return builder
     for cls, builder in _builders_by_base:
-        # (An object may claim another class, by code of the program's.)
+        # (An object may claim another class, by code of the program.)
         if issubclass(type(value), cls):
             return builder
     raise AssertionError("the builders are not loaded")

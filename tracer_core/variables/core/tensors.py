@@ -20,7 +20,7 @@ _SHORT = {
 
 
 def describe_fake(fake: torch.Tensor) -> str:
-    """`f32[4, 8]`: dtype and sizes, symbols by name."""
+    """Return `f32[4, 8]`: dtype and sizes, symbols by name."""
     name = str(fake.dtype).removeprefix("torch.")
     return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
 
@@ -99,14 +99,14 @@ class SymNodeVariable(InGraphVariable):
         return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
     def realize(self) -> VariableTracker:
-        """Return the number itself, where guards left only one. (They do not distinguish the two zeros of floats.)"""
+        """Return the number itself, if guards left only one. (They do not distinguish the two zeros of floats.)"""
         node = self._fake.node
         if not node.shape_env.replacements or isinstance(self.source, DrawnSource):
             return self
         expr = node.expr
         if not expr.is_number or (isinstance(self._fake, torch.SymFloat) and not expr):
             return self
-        # (Symbols are real numbers; what Python's floats give is kept beside.)
+        # (Symbols are real numbers; the result of Python's floats is stored with them.)
         return ConstantVariable(node.pytype(expr if node._hint is None else node._hint), self.source)
 
     def key(self, tx: Tracing | None) -> Any:
@@ -147,7 +147,7 @@ def statically_known(fake: Any) -> bool | None:
     return False if statically_known_false(fake) else None
 
 
-def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+def specialized(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     """Specialize a symbolic number to its present value; return others as they are."""
     tracker = tracker.realize()
     if isinstance(tracker, SymNodeVariable):
@@ -180,15 +180,14 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
 
 
 def _is_lost(node: torch.fx.Node, number: Any) -> bool:
-    """Return whether symbols imply that arithmetic on numbers that vary always gives the same float, which it need
-    not do: `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    """Return whether symbols imply that arithmetic on numbers that vary always gives the same float, though it may
+    not: `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
     return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
 
 
 def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
-    """Return whether `number` was computed with a number that is not known, in a way that symbols do not follow: they
-    are real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
-    """
+    """Return whether `number` was computed from an unknown number in a way that symbols do not model: they are
+    real numbers, and floats break laws of arithmetic that hold for these. Whole numbers are exact in both."""
     unknown = unbacked(tx)
     inputs: list[Any] = [each.meta.get("example_value") for each in node.all_input_nodes]
     drawn = [n for n in inputs if type(n) in _PYTHON_TYPES and n.node.expr.free_symbols & unknown]

@@ -48,7 +48,8 @@ class Frame:
         self.suspended = False
 
     def called_by(self, parent: Frame | None) -> None:
-        """The frame runs next for `parent`: a generator's does so each time it goes on.
+        """Set the caller: `parent`, for which the frame runs next. A generator has another one each time it is
+        resumed.
 
         `callers` are the program's calls that wait for it, the innermost first. They stay where they are meanwhile.
         """
@@ -57,7 +58,7 @@ class Frame:
         self.callers: Calls = () if parent is None else parent.running(parent.pc - 1)
 
     def running(self, position: int) -> Calls:
-        """The program's calls that are running while the frame is at this instruction, the innermost first."""
+        """Return the program's calls that are running while the frame is at this instruction, the innermost first."""
         if self.is_ours:
             return self.callers
         return ((self.code, self.decoded.line_at(position)), *self.callers)
@@ -68,16 +69,16 @@ class Frame:
 
     @property
     def module(self) -> Any:
-        """The name of the module that the code belongs to, as the code sees it; None where it has none."""
+        """Return the name of the code's module, as the code sees it; None if it has none."""
         return self.globals.get("__name__")
 
     @property
     def is_ours(self) -> bool:
-        """Whether the code is the engine's own, which people are not shown."""
+        """Return whether the code is the engine's own, which is not shown to people."""
         return str(self.module).startswith("tracer_core.")
 
     def jump(self, instruction: Instruction) -> None:
-        """Go on at the instruction's target."""
+        """Continue at the instruction's target."""
         assert instruction.target is not None
         self.pc = self.decoded.index[instruction.target]
 

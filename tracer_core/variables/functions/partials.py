@@ -47,10 +47,10 @@ class FunctoolsPartialVariable(VariableTracker):
         return True
 
     def has_dict(self, tx: Tracing) -> bool:
-        """Return whether something was set on it: then a partial of it does not take it apart."""
+        """Return whether it has attributes: then a partial of it does not merge with it."""
         if self.source is None or self.attributes:
             return bool(self.attributes)
-        # (Asking for its `__dict__` would make one.)
+        # (Reading its `__dict__` would create one.)
         real = tx.trace.real_value(self)
         known = (id(real.func), id(real.args), id(real.keywords), id(type(real)))
         return any(type(held) is dict and id(held) not in known for held in gc.get_referents(real))

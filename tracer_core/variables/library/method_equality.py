@@ -1,4 +1,4 @@
-"""Methods compare equal when function and object are the same, though each lookup creates a new one."""
+"""Compare methods: they are equal if function and object are the same, though each lookup creates a new one."""
 
 from __future__ import annotations
 

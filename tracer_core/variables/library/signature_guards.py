@@ -21,9 +21,9 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
         Unsupported: something on the way is no function.
     """
     seen = {function}
-    while (wrapped := _guard_asked(tx, function, follows)) is not None:
+    while (wrapped := _guard_wrapped(tx, function, follows)) is not None:
         if not isinstance(wrapped, types.FunctionType) or wrapped in seen:
-            what = f"{function.__qualname__} hands the question on to something that is no function"
+            what = f"{function.__qualname__} delegates its signature to an object that is not a function"
             raise Unsupported("skipped-function", what="inspect.signature", why=what)
         seen.add(wrapped)
         function = wrapped
@@ -31,7 +31,7 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
         _guard_parts(tx, function)
 
 
-def _guard_asked(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
+def _guard_wrapped(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
     """Guard the attributes that override the signature; return the function that it wraps, None if that is not
     read."""
     own = InstanceDictSource(ConstantSource.of_object(function))

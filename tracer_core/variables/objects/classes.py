@@ -48,7 +48,7 @@ class KnownVariable(VariableTracker):
         return self.source if self.source is not None else ConstantSource.of_object(self.known)
 
     def held(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """Return the attribute as the object itself gives it; None if it has none."""
+        """Return the attribute as reading it from the object returns it; None if it has none."""
         try:
             value = getattr(self.known, name)
         except AttributeError:
@@ -131,7 +131,7 @@ _KEPT_BY_MODULES = ("__annotations__", "__class__", "__dict__")
 
 
 class ClassVariable(KnownVariable):
-    """A class: builtin ones are called by handlers, those written in Python are instantiated here."""
+    """A class: handlers call builtin ones, those written in Python are instantiated here."""
 
     __slots__ = ()
     kind = "class"
@@ -144,7 +144,7 @@ class ClassVariable(KnownVariable):
         if name == "__dict__" and self.known in overlay.made:
             return ClassDictVariable(tx, self.known)
         if name == "__dict__" and self.known in tx.trace.class_writes:
-            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
+            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} whose __dict__ it then reads")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
         if meta_owner is not None and (owner is None or _sets_and_gets(meta)):
@@ -234,7 +234,7 @@ class ClassDictVariable(MappingProxyVariable):
 
 
 def _sets_and_gets(found: Any) -> bool:
-    """Return whether an attribute that a metaclass holds is found before those of the class itself."""
+    """Return whether an attribute of a metaclass takes precedence over those of the class itself."""
     names = {name for name in ("__get__", "__set__", "__delete__") if static_lookup(type(found), name)[1] is not None}
     return "__get__" in names and len(names) > 1
 
@@ -270,7 +270,7 @@ class SuperVariable(VariableTracker):
         super().__init__()
         self.after = after
         self.of = of
-        # The class whose MRO is searched: the object's, the object itself, or the one that it claims.
+        # The class whose MRO is searched: the object's, the object itself, or the one that the object claims.
         self.searched = searched
 
     def python_type(self) -> type:
@@ -310,7 +310,7 @@ class SuperVariable(VariableTracker):
 
 
 class SuperMethodVariable(VariableTracker):
-    """A builtin base class's method bound past what the class overrides, as `super()` does: `object.__init__`,
+    """A builtin base class's method, bound without regard to overrides, as `super()` does: `object.__init__`,
     `dict.__setitem__`, ..."""
 
     __slots__ = ("name", "owner", "self_")
@@ -324,7 +324,7 @@ class SuperMethodVariable(VariableTracker):
 
     @property
     def found(self) -> Any:
-        """The attribute of the base class."""
+        """Return the attribute of the base class."""
         return self.owner.__dict__[self.name]
 
     def python_type(self) -> type:

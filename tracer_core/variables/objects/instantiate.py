@@ -38,7 +38,7 @@ def instantiate(
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(cls, enum.Enum):
         return tx.call(tx.build(found, class_attribute_source(owner, "__call__")), [cls_tracker, *args], kwargs)
     if isinstance(found, type):
-        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind to what it is found in
+        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind when it is read as an attribute
     return make_instance(tx, cls_tracker, args, kwargs)
 
 
@@ -88,7 +88,7 @@ def _fold_class(
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
     if isinstance(value, type):
-        overlay.note_made(tx, value)  # Enum("Name", "A B")
+        overlay.note_created(tx, value)  # Enum("Name", "A B")
     return tx.constant(value)
 
 

@@ -1,4 +1,4 @@
-"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes kept in three dicts."""
+"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes stored in three dicts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TABLES = ("_parameters", "_buffers", "_modules")
 
 
 class NNModuleVariable(UserDefinedObjectVariable):
-    """A module. Its Python code is traced like any other; only `__getattr__` and `__setattr__` of `nn.Module`
-    itself, which every access of a parameter would run, are done here at once."""
+    """A module. Its Python code is traced like any other, except `__getattr__` and `__setattr__` of `nn.Module`
+    itself, which every access of a parameter would run; these are done here in one step."""
 
     __slots__ = ()
     kind = "module"
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        return False  # its members are looked up in the one it was created with
+        return False  # its members are looked up in the dict it was created with
 
     def describe(self) -> str:
         return f"{self.cls.__qualname__} module"
@@ -78,7 +78,8 @@ class NNModuleVariable(UserDefinedObjectVariable):
         return self.plain_set_attribute(tx, name, value)
 
     def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Return whether setting it adds or replaces a member, or may do so: its dicts were changed."""
+        """Return whether setting the attribute adds or replaces a member, or may do so because its dicts were
+        changed."""
         cls = value.realize().python_type()
         members = instance_dict(self.real) or {}
         return (
@@ -92,15 +93,14 @@ class NNModuleVariable(UserDefinedObjectVariable):
         if name in held or name in self.attributes or name in self.deleted or self.source is None:
             return super().stored(tx, name)
         if any(name in held.get(table, ()) for table in TABLES):
-            # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.
+            # It is found through `__getattr__`; a shadowing entry can only be set by bypassing `__setattr__`.
             return None
         tx.guard(make.lacks(InstanceDictSource(self.source), name))
         return None
 
 
 def member_source(table: Source, key: Any) -> Source | None:
-    """Return the source of a module's member when `table` is one of its three dicts, so that it is named as people
-    do."""
+    """Return the source of a module's member when `table` is one of its three dicts, named as people write it."""
     if isinstance(table, ObjectAttrSource) and table.attr in TABLES and isinstance(key, str):
         return MemberSource(table.of, table.attr, key)
     return None

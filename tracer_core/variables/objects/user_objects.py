@@ -15,21 +15,21 @@ from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, 
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.containers.kept_in_c import is_kept_in_c, is_slot, raise_not_there
+from tracer_core.variables.containers.slots import is_kept_in_c, is_slot, raise_not_there
 from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.core.keys import AskedKey, key_of
+from tracer_core.variables.core.keys import KeyWithCode, key_of
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
 
 
 def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return the attribute `name` as it stands in a class of the MRO (`after` one of them), and that class; (_, None)
-    if there is none."""
+    """Return the attribute `name` as it is stored in a class of the MRO (`after` one of them), and that class; (_,
+    None) if there is none."""
     mro: tuple[type, ...] | None = cls.__mro__
     if mro is None:
-        raise Unsupported("class-created", what=f"{cls.__qualname__}, which is being made")
+        raise Unsupported("class-created", what=f"{cls.__qualname__}, whose class statement is still running")
     note_lookup(cls, name, after)
     searched = mro if after is None else mro[mro.index(after) + 1 :]
     if overlay.current:
@@ -44,8 +44,8 @@ _BUILTIN_METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType)
 
 
 def own_method(cls: type, name: str) -> Any:
-    """Return the special method that code in Python gave the class: a function, or a builtin's method under this or
-    another name (`__setattr__ = dict.__setitem__`). None where it has none, or a builtin's as inherited."""
+    """Return the special method that Python code gave the class: a function, or a builtin's method under this or
+    another name (`__setattr__ = dict.__setitem__`). None if it has none, or inherits a builtin's."""
     found, owner = static_lookup(cls, name)
     if isinstance(found, types.FunctionType):
         return found
@@ -59,8 +59,8 @@ def class_attribute_source(owner: type, name: str) -> Source:
 
 
 def _stands_before_another(cls: type) -> bool:
-    """Return whether its objects claim in code to be of another class, and have the attributes of that: `__dict__`,
-    too."""
+    """Return whether its objects report another class in `__class__`, and have the attributes of that, `__dict__`
+    included."""
     lookup, said = static_lookup(cls, "__getattribute__")[0], static_lookup(cls, "__class__")[1]
     return isinstance(lookup, types.FunctionType) and said is not object
 
@@ -73,12 +73,12 @@ class UserDefinedObjectVariable(VariableTracker):
     """
 
     __slots__ = (
-        "asked_key",
         "attributes",
         "cls",
         "deleted",
         "dict_shown",
         "given_dict",
+        "last_key",
         "left_behind",
         "part",
         "real",
@@ -93,8 +93,8 @@ class UserDefinedObjectVariable(VariableTracker):
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
         # The key it was last looked up by in a dict, for classes with a hash of their own.
-        self.asked_key: AskedKey | None = None
-        # For classes that inherit from a builtin type: that part of it (see `parts`).
+        self.last_key: KeyWithCode | None = None
+        # For classes that inherit from a builtin type: the builtin part (see `parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
         self.given_dict: ConstDictVariable | None = None
@@ -126,18 +126,19 @@ class UserDefinedObjectVariable(VariableTracker):
         ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return self._asked_key(tx)
+            return self._key_with_code(tx)
         return ByIdentity(self)
 
-    def _asked_key(self, tx: Tracing | None) -> AskedKey:
-        """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+    def _key_with_code(self, tx: Tracing | None) -> KeyWithCode:
+        """Return its key; without `tx`, with the hash that it had when it was last a key, as copies of dicts use
+        it."""
         if tx is not None:
-            key = AskedKey(tx, self)
+            key = KeyWithCode(tx, self)
             tx.trace.journal.save(self)
-            self.asked_key = key
-        if self.asked_key is None:
+            self.last_key = key
+        if self.last_key is None:
             raise Unsupported("hash-user-object", cls=self.python_type_name())
-        return self.asked_key
+        return self.last_key
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -232,7 +233,7 @@ class UserDefinedObjectVariable(VariableTracker):
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             assert getter_owner is not None
-            # The descriptor itself sits in the class's __dict__, where reading it runs nothing.
+            # The descriptor itself is in the class's __dict__, where reading it runs nothing.
             descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
             function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
             return tx.call(function, [descriptor, self, tx.build(self.cls, ConstantSource.of_object(self.cls))])
@@ -268,7 +269,7 @@ class UserDefinedObjectVariable(VariableTracker):
             return tx.build(self.python_type(), ConstantSource.of_object(self.python_type()))
         if self.part is not None:
             return tx.find_attr(self.part, name)
-        forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
+        forward = vars(self.cls).get("_forward_cls")  # set where torch creates a class for the context of a Function
         if isinstance(forward, type):
             raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)
         raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}")
@@ -322,8 +323,8 @@ class UserDefinedObjectVariable(VariableTracker):
         return True
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        """`obj.__dict__ = value`: the object and whoever holds `value` share it from now on. Not done (False) where
-        the dict that it had may be held by somebody who would miss what was written to it."""
+        """Do `obj.__dict__ = value`: the object and every holder of `value` share it from now on. Return False, and
+        do nothing, if a holder of the old dict would miss the writes to it."""
         value = value.realize()
         if value is DELETED:
             return False
@@ -345,7 +346,7 @@ class UserDefinedObjectVariable(VariableTracker):
         return owner is not None and is_slot(found, owner)
 
     def _is_beside_dict(self, name: str) -> bool:
-        """Return whether the attribute is none of those in the object's `__dict__`."""
+        """Return whether the attribute is not in the object's `__dict__`."""
         return isinstance(static_lookup(self.cls, name)[0], (types.MemberDescriptorType, types.GetSetDescriptorType))
 
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -398,7 +399,7 @@ _REFUSED: dict[str, Callable[[property], Any]] = {
 
 
 def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
-    """Raise the error of a property without a getter, setter or deleter. It may know its name."""
+    """Raise the error of a property without a getter, setter or deleter, with its name if known."""
     try:
         _REFUSED[verb](found)
     except AttributeError as error:
@@ -406,13 +407,14 @@ def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
 
 
 def _is_half_descriptor(found: Any) -> bool:
-    """Return whether its class, written in Python, defines how to set or how to delete, and not both."""
+    """Return whether its class, written in Python, defines only one of setting and deleting."""
     which = (static_lookup(type(found), name)[0] for name in ("__set__", "__delete__"))
     return any(isinstance(each, types.FunctionType) for each in which)
 
 
 def hides_stored(found: Any) -> bool:
-    """Return whether an attribute of the class comes before the instance's dict, and keeps its value elsewhere."""
+    """Return whether an attribute of the class takes precedence over the instance's dict, and stores its value
+    elsewhere."""
     return _is_data_descriptor(found) and not isinstance(
         found, (types.MemberDescriptorType, types.GetSetDescriptorType)
     )

@@ -1,4 +1,4 @@
-"""All items of an iterable as `list` and the like take them, which first call `__length_hint__`."""
+"""Take all items of an iterable as `list` and the like do, which first call `__length_hint__`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
 
 
 def _has_length(tx: Tracing, iterable: UserDefinedObjectVariable) -> bool:
-    """Return whether `__len__` gives a length; what it raises is raised, but for a TypeError."""
+    """Return whether `__len__` returns a length; its exceptions are raised, except a TypeError."""
     found, owner = static_lookup(iterable.cls, "__len__")
     if owner is None or found is None:
         return False
@@ -38,6 +38,6 @@ def _has_length(tx: Tracing, iterable: UserDefinedObjectVariable) -> bool:
 
 
 def fast_sequence(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
-    """Return the items as taken where any sequence will do: its iterator's `__length_hint__` is called."""
+    """Return the items for callers that accept any sequence: its iterator's `__length_hint__` is called."""
     iterable = iterable.realize()
     return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserDefinedObjectVariable) else iterable)

@@ -120,7 +120,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
 
 
 def _is_of_torch(function: types.FunctionType) -> bool:
-    """Return whether a method of tensors is torch's own, and not one that a program put there."""
+    """Return whether a method of tensors is torch's own, and not one that a program has set."""
     return (function.__module__ or "").partition(".")[0] == "torch"
 
 

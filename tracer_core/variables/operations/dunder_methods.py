@@ -21,7 +21,7 @@ NOT_IMPLEMENTED = ConstantVariable(NotImplemented)
 
 
 def call_dunder(tx: Tracing, obj: VariableTracker, name: str, args: list[VariableTracker]) -> VariableTracker | None:
-    """`obj.name(*args)` for a tracker of a builtin type; None if it is not a special method known here."""
+    """Return `obj.name(*args)` for a tracker of a builtin type; None if it is not a special method known here."""
     action = _ACTIONS.get(name)
     if action is None or len(args) != action[0]:
         return None
@@ -40,7 +40,7 @@ def _binary(operation: Operator, swapped: bool) -> Any:
 
 
 def same_family(a: VariableTracker, b: VariableTracker) -> bool:
-    """Return whether numbers meet numbers, texts texts (what C checks before it answers NotImplemented)."""
+    """Return whether both are numbers, or both strings (which C code checks before it returns NotImplemented)."""
     x, y = a.python_type(), b.python_type()
     rank = {bool: 0, int: 0, float: 1, complex: 2}
     if x in rank:

@@ -14,7 +14,7 @@ from tracer_core.variables.operations.special_methods import class_has, has_spec
 
 
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
-    """`operator.index(key)`; raises TypeError with `message` for what is no index."""
+    """Return `operator.index(key)`; raise TypeError with `message` for a value that is not an index."""
     key = key.realize()
     if isinstance(key, SymNodeVariable) and key.python_type() is not float:
         return int(key.specialize(tx, int))
@@ -25,7 +25,7 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
     value = constant_or(key, None)
     if isinstance(value, int):
         return int(value)
-    if class_has(key, "__index__"):  # a method in C, and an object that tracing does not have: a NumPy value
+    if class_has(key, "__index__"):  # a method in C, and an object that does not exist while tracing: a NumPy value
         raise Unsupported("tensor-index", what=key.describe())
     return tx.raise_(TypeError, message)
 

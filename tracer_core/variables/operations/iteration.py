@@ -66,14 +66,14 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         items = tracker.items_or_none(tx)
         if items is not None:
             return over_sequence(SequenceVariable(items))
-    # A class by its metaclass, a member of an enum by its class.
+    # For a class its metaclass, for a member of an enum its class.
     if written_in_python(tracker, "__iter__"):
         return call_special(tx, tracker, "__iter__", [], "")
     return _iterate_by_index(tx, tracker)
 
 
 def iterable_type(tracker: VariableTracker) -> bool:
-    """Return whether values of its type can be iterated over, as far as the type tells."""
+    """Return whether values of its type can be iterated over, as far as the type is known."""
     tracker = tracker.realize()
     return static_lookup(tracker.python_type(), "__iter__")[1] is not None or has_special(tracker, "__getitem__")
 
@@ -123,7 +123,7 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
 
 
 def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
-    """All items of an iterable."""
+    """Return all items of an iterable."""
     tracker = tracker.realize()
     if not isinstance(tracker, (IteratorVariable, UserDefinedObjectVariable, TensorVariable)):
         items = tracker.items_or_none(tx)
@@ -133,7 +133,7 @@ def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def remaining_items(tx: Tracing, iterator: VariableTracker) -> list[VariableTracker]:
-    """Return all that an iterator has yet to give."""
+    """Return all items that an iterator has yet to return."""
     items = []
     while (item := next_item(tx, iterator)) is not None:
         items.append(item)

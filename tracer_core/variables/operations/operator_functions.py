@@ -19,7 +19,8 @@ from tracer_core.variables.operations.truth_and_length import truth
 
 
 def call_operator(tx: Tracing, function: Any, args: list[VariableTracker]) -> VariableTracker | None:
-    """`operator.xxx(*args)` where `function` is one of the operator module's, and takes so many; else None."""
+    """Return `operator.xxx(*args)` if `function` is in the operator module and takes this number of arguments; else
+    None."""
     if function not in _ACTIONS or len(args) != _ARITY[function]:
         return None
     action: Callable[..., VariableTracker] = _ACTIONS[function]

@@ -1,4 +1,4 @@
-"""Special methods written in Python, looked up in the class as Python does."""
+"""Find and call special methods written in Python, looked up in the class as Python does."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owne
 
 
 def class_has(tracker: VariableTracker, name: str) -> bool:
-    """Return whether the class of a value has `name`, in C or in Python. If not, it may come to: that is guarded."""
+    """Return whether the class of a value has `name`, in C or in Python. If it does not, that is guarded."""
     return static_lookup(tracker.python_type(), name)[1] is not None
 
 
 def has_special(tracker: VariableTracker, name: str) -> bool:
-    """Return whether operators on it go by a method of its class, rather than by a handler for builtin types."""
+    """Return whether operators on it call a method of its class, rather than a handler for builtin types."""
     if isinstance(tracker, UserDefinedObjectVariable):
         return static_lookup(tracker.cls, name)[1] is not None
     if isinstance(tracker, (EnumMemberVariable, ClassVariable)):
@@ -50,9 +50,9 @@ def has_special(tracker: VariableTracker, name: str) -> bool:
 
 
 def written_in_python(tracker: VariableTracker, name: str) -> bool:
-    """Return whether code in Python gave the method to its class."""
+    """Return whether the class got the method from Python code."""
     return own_method(tracker.python_type(), name) is not None
 
 
-# Trackers of builtin kinds whose class may be one written in Python all the same.
+# Trackers of builtin kinds whose class may still be written in Python.
 _HAVE_METHODS = (ConstDictVariable, SequenceVariable, ExceptionVariable)

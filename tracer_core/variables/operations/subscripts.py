@@ -1,4 +1,4 @@
-"""`container[key]`: read, set and deleted."""
+"""Read, set and delete `container[key]`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
         return done
     if isinstance(container, TensorVariable):
         if isinstance(key, SymNodeVariable) and isinstance(key.fake, torch.SymInt):
-            # Indexing would fix the number; this does the same and leaves it open.
+            # Indexing would specialize the number; this does the same with a symbol.
             return call_in_graph(tx, "call_function", torch.select, [container, ConstantVariable(0), key], {})
         return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
     if isinstance(container, UserDefinedObjectVariable):
@@ -51,7 +51,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
 
 
 def _class_item(tx: Tracing, cls: ClassVariable, key: VariableTracker) -> VariableTracker:
-    """`cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
+    """Return `cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
     known = cls.known
     found, owner = static_lookup(type(known), "__getitem__")
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(known, enum.Enum):

@@ -23,13 +23,13 @@ def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: Var
 @handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)
 @handles(torch.nn.Module._get_backward_pre_hooks, NNModuleVariable)
 def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
-    """A module's call runs them where there are some."""
+    """Break at the call of a module that has backward hooks, which the call runs."""
     raise Unsupported("backward-hooks", cls=module.cls.__qualname__)
 
 
 @handles(RemovableHandle)
 def registered(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    """Functions that register hooks return such a handle."""
+    """Break where the handle of a new hook is created, which functions that register hooks return."""
     raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
 
 

@@ -25,7 +25,7 @@ def set_default_device(tx: Tracing, device: VariableTracker) -> VariableTracker 
         return None
     state = tx.output.settings
     if state.entered:
-        raise Unsupported("skipped-function", what="torch.set_default_device", why="a block of torch's is open")
+        raise Unsupported("skipped-function", what="torch.set_default_device", why="a block of torch is active")
     state.touch("device_context", *_SETTINGS)
     tx.guard(make.global_state_is("device_context", state.start["device_context"]))
     try:

@@ -48,7 +48,8 @@ _NUMBERS = (int, float, complex)
 
 @handles(torch.result_type, VariableTracker, VariableTracker)
 def result_type(tx: Tracing, tensor1: VariableTracker, tensor2: VariableTracker) -> VariableTracker | None:
-    """Answer from the dtypes and numbers of dimensions of fakes; of a number, only its type counts."""
+    """Compute the result type from the dtypes and numbers of dimensions of fakes; of a number, only its type
+    counts."""
     operands = [tensor1.realize(), tensor2.realize()]
     if not any(isinstance(each, InGraphVariable) for each in operands):
         return None
@@ -112,7 +113,7 @@ def takes_the_data_of(tx: Tracing, tensor: TensorVariable, other: TensorVariable
 
 @handles(torch._C._nn._parse_to)
 def parse_to(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
-    """Parse the arguments of `module.to`. Of a tensor, only which one it is matters."""
+    """Parse the arguments of `module.to`. Of a tensor argument, only its dtype and device matter."""
     known = [arg.realize() for arg in args]
     values = [arg.fake if isinstance(arg, TensorVariable) else constant_or(arg, arg) for arg in known]
     named = {name: constant_or(value.realize(), value) for name, value in kwargs.items()}

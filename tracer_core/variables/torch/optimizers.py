@@ -31,7 +31,7 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
 def group_tensors(
     tx: Tracing, lists: VariableTracker, with_indices: VariableTracker = ConstantVariable(False)
 ) -> VariableTracker | None:
-    """Call the function itself, with the fakes: it alone knows in which order it gives the groups."""
+    """Call the function itself, with the fakes: only it knows the order of the groups."""
     rows = [row.realize().items_or_none(tx) for row in lists.realize().items_or_none(tx) or ()]
     known = [[item.realize() for item in row] for row in rows if row is not None]
     fakes = [[item.fake for item in row] for row in known]

@@ -67,7 +67,7 @@ _TRANSFORMED = (
 
 
 def _short(function: VariableTracker) -> str:
-    """Return the function's name in the name of what it was transformed into."""
+    """Return the function's name, as part of the name of its transform's result."""
     function = function.realize()
     if isinstance(function, TransformedFunctionVariable):
         return function.describe()
@@ -96,7 +96,7 @@ def _register(transform: Any) -> None:
 
 
 def _placeholder() -> None:
-    """The function that a transform is tried on."""
+    """A placeholder for the function, on which a transform is tried."""
 
 
 for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize"):

@@ -33,7 +33,7 @@ def wanted(tx: Tracing) -> bool:
 
 
 def put_off(tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]) -> bool:
-    """Note the call for after the graph; False where that could be told from calling it now."""
+    """Defer the call until the graph has run; return False if the program could observe that."""
     values = [value.realize() for value in (*args, *kwargs.values())]
     shown = [value for value in values if not isinstance(value, TensorVariable)]
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
@@ -71,8 +71,7 @@ _LEVELS: dict[Any, int] = {
 
 
 def is_not_logged(tx: Tracing, function: Any, args: list[VariableTracker]) -> bool:
-    """Return whether it is a method of a logger for a level that the logger does not let through: then it does
-    nothing."""
+    """Return whether it is a method of a logger for a level that the logger does not log: then it does nothing."""
     level = _LEVELS.get(function) if isinstance(function, types.FunctionType) else None
     if level is None or len(args) < 2:
         return False

@@ -15,9 +15,9 @@ from tracer_core.codegen.resume.functions import (
     Broken,
     Point,
     Resume,
-    asks_first_argument,
     box,
     make_resume,
+    needs_first_argument,
     resume_of,
 )
 from tracer_core.codegen.resume.stack_after import stack_after
@@ -58,7 +58,7 @@ def call_resume(
     boxed_items = tuple(d for d, item in enumerate(left) if d not in (*handled, *again) and boxed(item))
     point = Point(
         at, depth, names, empty, handled, reentered, remade, first, boxed_names, boxed_items, unwanted,
-        told_plainly=end.trace.told_plainly, line=between.line,
+        reports_eager=end.trace.reports_eager, line=between.line,
     )  # fmt: skip
     resume = make_resume(original, program, point, between)
     code = CodeBuilder()
@@ -101,7 +101,7 @@ def _into_box(code: CodeBuilder, name: str) -> None:
     code.delete_local(name)
 
 
-def leaving_out_this_frame() -> list[Instruction]:
+def reraise_without_this_frame() -> list[Instruction]:
     """Propagate the exception of a resume function, with a traceback that leaves out this frame, so
     that it has one entry for the user's one frame."""
     code = CodeBuilder()
@@ -115,7 +115,7 @@ def leaving_out_this_frame() -> list[Instruction]:
 
 def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | None:
     """Return the value to pass as first argument, if the code may read it without naming it (`super()`)."""
-    if not asks_first_argument(original):
+    if not needs_first_argument(original):
         return None
     name = original.co_varnames[0]
     if name in original.co_cellvars:
@@ -124,7 +124,8 @@ def _first_argument(root: Frame, original: CodeType, bound: set[str]) -> str | N
 
 
 def _stop_handling(code: CodeBuilder, marks: list[str]) -> None:
-    """Leave all `except` blocks: each mark's temporary gets the exception handled there, to be passed on.
+    """Leave all `except` blocks: store the exception handled in each of them in the mark's temporary, to be passed to
+    the resume function.
 
     A mark on the stack holds the exception handled before it, so the one handled at a mark is what lies at the next
     mark, and the innermost is the one that Python has at hand.
@@ -151,8 +152,8 @@ def _unbound_by(broken: Instruction) -> list[str]:
 
 
 def _original(root: Frame) -> tuple[CodeType, Program, int]:
-    """Return the code that the user wrote, if the root is itself a resume function, and how many instructions there
-    are in the root's before those of it."""
+    """Return the code that the user wrote, if the root is itself a resume function, and by how many instructions the
+    root's code is longer at its start."""
     known = resume_of(root.code)
     if known is None:
         return root.code, root.program, 0

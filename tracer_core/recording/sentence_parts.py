@@ -1,6 +1,6 @@
 """Provide the words that the sentences about steps share, and the table of verbs for each operation.
 
-`SAYINGS` maps each canonical operation to a function that returns the verbs for a step (`sayings.py`).
+`VERBS` maps each canonical operation to a function that returns the verbs for a step (`operation_verbs.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tracer_core.recording.steps import Step, Value
 
 
-class Said(NamedTuple):
+class Verbs(NamedTuple):
     """The verbs of a sentence: `first` and `second` precede the additions to the graph, `last` follows them."""
 
     first: str
@@ -24,17 +24,17 @@ class Said(NamedTuple):
     second: str = ""
 
 
-Saying = Callable[["Step"], Said]
-SAYINGS: dict[str, Saying] = {}
+FindVerbs = Callable[["Step"], Verbs]
+VERBS: dict[str, FindVerbs] = {}
 MOST = 3
 """How many nodes, guards or arguments are listed one by one."""
 
 
-def says(*ops: str) -> Callable[[Saying], Saying]:
+def describes(*ops: str) -> Callable[[FindVerbs], FindVerbs]:
     """Register a function as the one that describes `ops`."""
 
-    def register(function: Saying) -> Saying:
-        SAYINGS.update(dict.fromkeys(ops, function))
+    def register(function: FindVerbs) -> FindVerbs:
+        VERBS.update(dict.fromkeys(ops, function))
         return function
 
     return register
@@ -132,10 +132,10 @@ def pushed(step: Step) -> str:
     return f"pushed {shown}" if shown else ""
 
 
-def took_and_pushed(step: Step) -> Said:
+def took_and_pushed(step: Step) -> Verbs:
     """Describe a step by its operands and results alone, which is right for every operation."""
     taken = show_all(operands(step))
-    return Said(f"took {taken}" if taken else "", pushed(step))
+    return Verbs(f"took {taken}" if taken else "", pushed(step))
 
 
 def jumped(step: Step) -> bool | None:

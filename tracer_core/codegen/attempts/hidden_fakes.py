@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from tracer_core.host.as_found import put_back_after
+from tracer_core.host.process_state import restore_after_tracing
 
 
 def hide_fakes() -> None:
-    """No hooks on tensors saved for backward, and no events for a running profiler, until tracing ends."""
+    """Turn off hooks on tensors saved for backward, and events for a running profiler, until tracing ends."""
     torch._C._autograd._saved_tensors_hooks_set_tracing(True)
     if torch._C._autograd._profiler_enabled():
         torch._C._autograd._enable_record_function(False)
@@ -19,4 +19,4 @@ def _record_again(recorded: bool) -> None:
         torch._C._autograd._enable_record_function(True)
 
 
-put_back_after(torch._C._autograd._profiler_enabled, _record_again)
+restore_after_tracing(torch._C._autograd._profiler_enabled, _record_again)

@@ -1,4 +1,4 @@
-"""Metadata of tensors in earlier calls of a code: which of its sizes and strides are the same at each call."""
+"""Compare a tensor's metadata with that of earlier calls: which sizes and strides are the same at each call."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
-    """The stride that leads over all of another dimension: its size times its stride."""
+class StrideOver:
+    """A stride that equals the size of dimension `dim` times its stride, as in a contiguous tensor."""
 
     dim: int
 
 
-Stride = int | Over
+Stride = int | StrideOver
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenMetadata:
     """Sizes and strides of a tensor. None where they differed between calls."""
 
     sizes: list[int | None]
@@ -26,21 +26,22 @@ class Seen:
 
     @property
     def varying_strides(self) -> list[int]:
-        """The dimensions whose strides differed though no size did (with its sizes, a tensor's strides do anyway)."""
+        """Return the dimensions whose strides differed though no size did (if its sizes differ, a tensor's strides do
+        anyway)."""
         if None in self.sizes:
             return []
         return [dim for dim, stride in enumerate(self.strides) if stride is None]
 
 
-def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequence[int]) -> Seen | None:
-    """Add what the tensor called `name` is like now to the history of the code.
+def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequence[int]) -> SeenMetadata | None:
+    """Add the present metadata of the tensor called `name` to the history of the code.
 
     Returns:
         The metadata common to all calls, or None where not even the number of dimensions was the same.
     """
-    now = Seen(list(sizes), list(relative(sizes, strides, over_one=False)))
+    now = SeenMetadata(list(sizes), list(relative(sizes, strides, over_one=False)))
     before = history.setdefault(name, now)
-    if not isinstance(before, Seen) or len(before.sizes) != len(sizes):
+    if not isinstance(before, SeenMetadata) or len(before.sizes) != len(sizes):
         history[name] = None
         return None
     if before is not now:
@@ -50,17 +51,17 @@ def note(history: dict[str, Any], name: str, sizes: Sequence[int], strides: Sequ
 
 
 def relative(sizes: Sequence[int], strides: Sequence[int], *, over_one: bool) -> list[Stride]:
-    """Each stride as that over another dimension, where it is one, so that it is the same while sizes vary. That over
-    a dimension of size 1 counts where `over_one`."""
+    """Express each stride by the size and stride of another dimension, where possible, so that it stays the same
+    while sizes vary. With `over_one`, also by those of a dimension of size 1."""
     result: list[Stride] = list(strides)
-    over: dict[int, Over] = {}
+    over: dict[int, StrideOver] = {}
     for dim in inside_out(sizes, strides):
         result[dim] = over.get(strides[dim], strides[dim])
         if strides[dim] != 0 and (over_one or sizes[dim] != 1):
-            over.setdefault(sizes[dim] * strides[dim], Over(dim))
+            over.setdefault(sizes[dim] * strides[dim], StrideOver(dim))
     return result
 
 
 def inside_out(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
-    """Return the dimensions as they lie in memory, that whose elements are next to each other first."""
+    """Return the dimensions in memory order, that whose elements are next to each other first."""
     return sorted(range(len(sizes)), key=lambda dim: (strides[dim], sizes[dim], -dim))

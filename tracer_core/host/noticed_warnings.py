@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from tracer_core.host.as_found import put_back_after, put_back_attributes
+from tracer_core.host.process_state import restore_after_tracing, restore_attributes_after_tracing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ class _Now(threading.local):
 
 
 _now = _Now()
-put_back_attributes(_now, "program")
+restore_attributes_after_tracing(_now, "program")
 noticed: list[str] = []
 """The warnings noticed since they were last taken. (Frames are traced by one thread at a time.)"""
 _patterns: Any = getattr(re, "_cache", {})
@@ -39,8 +39,8 @@ _known_patterns: set[Any] = set()
 
 
 def take() -> str:
-    """Return the first of the warnings noticed. `re` forgets what it has compiled meanwhile: it warns but the first
-    time."""
+    """Return the first of the noticed warnings. Patterns that `re` has compiled meanwhile are forgotten, since it
+    warns only when it compiles one."""
     first = noticed[0]
     noticed.clear()
     for key in [key for key in _patterns if key not in _known_patterns]:
@@ -49,7 +49,7 @@ def take() -> str:
 
 
 class _AnyText:
-    """Stands in a filter where the pattern of messages does."""
+    """The pattern for messages in our filter."""
 
     def match(self, text: str) -> bool:
         _now.text = text
@@ -57,7 +57,7 @@ class _AnyText:
 
 
 class _AnyModule:
-    """Stands in a filter where the pattern of modules does. Calls by our own code count as the program's."""
+    """The pattern for modules in our filter. Calls by our own code count as the program's."""
 
     def match(self, module: str) -> bool:
         _now.module = (_now.program or "") if module.startswith("tracer_core.") else module
@@ -80,7 +80,7 @@ _FILTER: Any = ("ignore", _AnyText(), _Shown, _AnyModule(), 0)
 
 
 def _shown(text: str, category: type, module: str) -> bool:
-    """Return whether a warning from a module is more than ignored."""
+    """Return whether a warning from a module is not ignored."""
     for entry in list(warnings.filters):
         if entry is _FILTER:
             continue
@@ -98,7 +98,7 @@ def _matches(pattern: re.Pattern[str] | str | None, text: str) -> bool:
 
 
 class Noticing:
-    """Inside, warnings are noticed that what we call for code in the module `program` gives."""
+    """Notice the warnings given by calls that the trace makes for code in the module `program`."""
 
     __slots__ = ("_before", "_filters", "_program")
 
@@ -123,17 +123,17 @@ class Noticing:
 
 
 def _take_out(filters: Any) -> None:
-    """Take our filter out of Python's, wherever it stands by now."""
+    """Remove our filter from Python's, whatever its position is by now."""
     position = next((at for at, entry in enumerate(filters) if entry is _FILTER), None)
     if position is not None:
         del filters[position]
 
 
-put_back_after(lambda: warnings.filters, _take_out)
+restore_after_tracing(lambda: warnings.filters, _take_out)
 
 
 class WarningAlways:
-    """Inside, torch gives also those warnings that it gives once, and does not count them as given."""
+    """Have torch give its once-only warnings every time, without counting them as given."""
 
     __slots__ = ("_before",)
 
@@ -147,15 +147,15 @@ class WarningAlways:
         torch.set_warn_always(self._before)
 
 
-def passed_by(function: F) -> F:
-    """Decorates a Python function: `stacklevel=` of `warnings` and `logging` does not count its frames. Both pass by
-    those of the import machinery, which they know by words in the name of the file (CPython 3.11, `is_internal_frame`
-    of `Python/_warnings.c` and of `logging`)."""
+def hidden_from_stacklevel(function: F) -> F:
+    """Decorate a Python function whose frames `stacklevel=` of `warnings` and `logging` is not to count. Both skip
+    the frames of the import machinery, which they recognize by words in the file name (CPython 3.11,
+    `is_internal_frame` of `Python/_warnings.c` and of `logging`)."""
     assert isinstance(function, FunctionType)
-    function.__code__ = _passed_by(function.__code__)
+    function.__code__ = _hidden_code(function.__code__)
     return function
 
 
 @functools.cache
-def _passed_by(code: CodeType) -> CodeType:
-    return code.replace(co_filename="<tracewalk, passed by as importlib._bootstrap is>")
+def _hidden_code(code: CodeType) -> CodeType:
+    return code.replace(co_filename="<tracewalk, skipped as importlib._bootstrap is>")

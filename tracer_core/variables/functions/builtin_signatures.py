@@ -1,4 +1,4 @@
-"""Errors of methods in C for their arguments, found by calling the real method on an empty object."""
+"""Raise the errors of methods in C for their arguments, found by calling the real method on an empty object."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EMPTY: dict[type, Callable[[], Any]] = {
 
 
 def fits(handler: Any, own: int, args: Args, kwargs: Kwargs) -> bool:
-    """Return whether the handler takes these arguments; `own` is how many parameters it has before them."""
+    """Return whether the handler accepts these arguments; `own` is how many parameters it has before them."""
     code = handler.__code__
     fixed = code.co_argcount - own
     required = fixed - len(handler.__defaults__ or ())
@@ -33,18 +33,18 @@ def fits(handler: Any, own: int, args: Args, kwargs: Kwargs) -> bool:
 
 
 def refuses(cls: type, name: str, kwargs: Kwargs) -> bool:
-    """Return whether the method `name` of the class takes no arguments by keyword, and is given some."""
+    """Return whether the method `name` of the class accepts no keyword arguments, and is given some."""
     return bool(kwargs) and _takes_no_keywords(_builtin_base(cls), name)
 
 
 def raise_signature(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> None:
-    """Raise the real method's error for arguments of this number (it refuses them before it looks at them)."""
+    """Raise the real method's error for this number of arguments (it checks the number before the arguments)."""
     try:
         _of_empty(_builtin_base(obj.python_type()), name)(*([None] * len(args)), **dict.fromkeys(kwargs))
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
     except Exception:  # noqa: BLE001
-        # an empty object may fail otherwise first: leave the message to Python
+        # an empty object may fail earlier: plain Python gives the message
         pass
     raise Unsupported("method", name=name, type=obj.python_type_name())
 
@@ -54,7 +54,7 @@ def _builtin_base(cls: type) -> type:
 
 
 def _of_empty(base: type, name: str) -> Any:
-    """Return the method of an empty object, which names itself in messages by the class that defines it."""
+    """Return the method of an empty object, whose messages name it by the class that defines it."""
     return functools.partial(getattr(base, name), _EMPTY.get(base, object)())
 
 

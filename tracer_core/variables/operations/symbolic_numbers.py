@@ -1,4 +1,4 @@
-"""Specialize symbolic numbers where a plain one is needed: from there on the code is for that number, under a
+"""Specialize symbolic numbers where a plain number is needed: from there on the code is for that number, under a
 guard."""
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from typing import Any
 
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.registry import getter, handles
-from tracer_core.variables.core.tensors import SymNodeVariable, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, specialized
 from tracer_core.variables.operations.folding import fold
 
 
 def _of_the_number(function: Any) -> None:
     def handler(tx: Tracing, number: SymNodeVariable, /, *rest: VariableTracker) -> VariableTracker | None:
-        return fold(tx, function, [settled(tx, each) for each in (number, *rest)], {})
+        return fold(tx, function, [specialized(tx, each) for each in (number, *rest)], {})
 
     handles(function, SymNodeVariable)(handler)
 
@@ -26,12 +26,13 @@ for _function in (hash, complex, bytes, round):
 @handles(operator.mod, SymNodeVariable, VariableTracker)
 @handles(operator.mod, VariableTracker, SymNodeVariable)
 def remainder(tx: Tracing, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-    """torch takes every remainder for an integer, so that it may answer wrongly what is asked of one of floats."""
+    """Specialize remainders of floats: torch treats every remainder as an integer, so its symbols may be wrong about
+    one."""
     numbers = [each.realize() for each in (a, b)]
     if all(each.python_type() in (int, float) for each in numbers) and any(
         each.python_type() is float for each in numbers
     ):
-        return fold(tx, operator.mod, [settled(tx, each) for each in numbers], {})
+        return fold(tx, operator.mod, [specialized(tx, each) for each in numbers], {})
     return None
 
 

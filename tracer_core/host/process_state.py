@@ -1,4 +1,4 @@
-"""Process state that tracing changes for a time, restored however tracing ends.
+"""Save process state that tracing changes for a time, and restore it however tracing ends.
 
 A `with` block is not enough for that: Ctrl-C, and signal handlers of the program, raise between any two calls, also
 while a block of ours or of torch's is being entered or left. So each module registers here the state that it changes
@@ -19,23 +19,23 @@ T = TypeVar("T")
 _things: list[tuple[Callable[[], Any], Callable[[Any], object]]] = []
 
 
-def put_back_after(read: Callable[[], T], write: Callable[[T], object]) -> None:
-    """The value of `read` when tracing starts is passed to `write` when it ends, changed or not."""
+def restore_after_tracing(read: Callable[[], T], write: Callable[[T], object]) -> None:
+    """Pass the value that `read` returns when tracing starts to `write` when tracing ends."""
     _things.append((read, write))
 
 
-def put_back_attributes(owner: Any, *names: str) -> None:
-    """The same for these attributes of an object, or variables of a module."""
+def restore_attributes_after_tracing(owner: Any, *names: str) -> None:
+    """Restore these attributes of an object, or variables of a module, when tracing ends."""
 
     def write(values: list[Any]) -> None:
         for name, value in zip(names, values, strict=True):
             setattr(owner, name, value)
 
-    put_back_after(lambda: [getattr(owner, name) for name in names], write)
+    restore_after_tracing(lambda: [getattr(owner, name) for name in names], write)
 
 
-class AsFound:
-    """All of it as it is now, in this thread. `put_back` may be called again, where a call was interrupted."""
+class ProcessState:
+    """The registered state, as it is now in this thread. `put_back` may be called again after an interrupted call."""
 
     __slots__ = ("_found",)
 
@@ -47,7 +47,7 @@ class AsFound:
             write(value)
 
 
-put_back_after(sys.getrecursionlimit, sys.setrecursionlimit)
-put_back_after(gc.isenabled, lambda enabled: gc.enable() if enabled else gc.disable())
+restore_after_tracing(sys.getrecursionlimit, sys.setrecursionlimit)
+restore_after_tracing(gc.isenabled, lambda enabled: gc.enable() if enabled else gc.disable())
 # (`warnings.catch_warnings` sets another list. Filters that an import adds to the same list during the trace stay.)
-put_back_attributes(warnings, "filters", "showwarning", "_showwarnmsg_impl")
+restore_attributes_after_tracing(warnings, "filters", "showwarning", "_showwarnmsg_impl")

@@ -1,4 +1,4 @@
-"""Whether a frame may work on tensors at all, judged by its variables and the globals that it names.
+"""Decide whether a frame may work on tensors at all, by its variables and the globals that it names.
 
 A frame that does nothing with tensors runs as plain Python; that is right until one of its values is a tensor, so
 this is checked before the next frame of the code is traced again.
@@ -19,13 +19,13 @@ _MAX_OBJECTS = 1000
 """How many objects are inspected before the answer is "perhaps"."""
 
 
-def tensors_in_sight(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
-    """Return whether a tensor, a module, something of torch, or what may give tensors (an iterator, a Python
-    function) can be reached from the frame's variables or stands among the globals that its code names."""
+def may_reach_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
+    """Return whether a tensor, a module, something of torch, or a possible producer of tensors (an iterator, a Python
+    function) can be reached from the frame's variables or is among the globals that its code names."""
     return _any_reached(code, locals, globals, _has_to_do_with_tensors)
 
 
-def holds_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
+def reaches_tensors(code: types.CodeType, locals: Mapping[str, Any], globals: Mapping[str, Any]) -> bool:
     """Return whether a tensor or a module itself can be reached from there."""
     return _any_reached(code, locals, globals, lambda value: issubclass(type(value), _TENSORS))
 
@@ -83,7 +83,7 @@ _ITEMS: dict[type, Callable[[Any], Iterator[Any]]] = {
 
 
 def _inside(value: Any) -> list[Any]:
-    """Return the values inside a value, read past all that its class defines: nothing of the program runs."""
+    """Return the values inside a value, read without calling methods of its class: no code of the program runs."""
     cls = type(value)
     for base, items in _ITEMS.items():
         if issubclass(cls, base):

@@ -1,4 +1,4 @@
-"""Functions of `inspect` about the code of a function, without looking at the external function."""
+"""Answer `inspect.isgeneratorfunction` and its like from the flags of a function's code."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _has_flag(flag: int) -> Any:
     return handler
 
 
-for _question, _flag in (
+for _predicate, _flag in (
     (inspect.isgeneratorfunction, inspect.CO_GENERATOR),
     (inspect.iscoroutinefunction, inspect.CO_COROUTINE),
     (inspect.isasyncgenfunction, inspect.CO_ASYNC_GENERATOR),
 ):
-    rules.fold(_question)  # of what has no Python code
+    rules.fold(_predicate)  # for functions without Python code
     for _kind in (BaseUserFunctionVariable, UserMethodVariable):
-        handles(_question, _kind)(_has_flag(_flag))
+        handles(_predicate, _kind)(_has_flag(_flag))

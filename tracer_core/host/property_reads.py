@@ -1,4 +1,4 @@
-"""Find out whether Python runs when torch's C++ code reads a property of a tensor.
+"""Find out whether Python runs because torch's C++ code reads a property of a tensor.
 
 The device of a fake tensor, say, is known in Python alone, and some functions of torch that read it may not raise
 (autograd's nodes note of each tensor where it is): an exception from there ends the process.
@@ -17,11 +17,10 @@ _NAMESPACES = frozenset({"aten", "prim"})
 _DEVICE = torch.ops.prim.device.default
 
 
-def is_asked(frame: FrameType | None, until: CodeType) -> bool:
-    """Return whether `frame`, or one that waits for it, answers such a question. No frame of `until`, or outside,
-    counts."""
+def is_reading_property(frame: FrameType | None, until: CodeType) -> bool:
+    """Return whether `frame`, or a caller of it up to the frame of `until`, computes such a property."""
     while frame is not None and frame.f_code is not until:
-        if _is_question(_operator(frame)):
+        if _is_property_read(_operator(frame)):
             return True
         frame = frame.f_back
     return False
@@ -38,8 +37,9 @@ def _operator(frame: FrameType) -> Any:
     return None
 
 
-def _is_question(operator: Any) -> bool:
-    """Return whether it gives no tensor. (Operators of other libraries are called by programs, and may take long.)"""
+def _is_property_read(operator: Any) -> bool:
+    """Return whether the operator returns no tensor. (Operators of other libraries are called by programs, and may
+    take long.)"""
     if operator is _DEVICE:
         return True
     if not isinstance(operator, torch._ops.OpOverload) or operator.namespace not in _NAMESPACES:
