@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.names.code import frame_name
 
 if TYPE_CHECKING:
-    from tracer_core.bytecode import Program
+    from tracer_core.bytecode import Instruction, Program
     from tracer_core.guards import Guard
 
 
@@ -60,6 +60,24 @@ class FrameInput:
 
 
 @dataclass(slots=True)
+class Written:
+    """The instructions of new code, as codegen recorded them while it wrote.
+
+    Attributes:
+        program: the code that they are part of.
+        first: what runs from the start: the call of the graph, rebuilt values, side effects.
+        broken: the copy of the user's instruction before which the graph ends; None if the frame was traced to its
+            end.
+        after: what runs after `broken`, by whether it jumps: the call of a resume function.
+    """
+
+    program: Program
+    first: list[Instruction]
+    broken: Instruction | None = None
+    after: dict[bool, list[Instruction]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class CompiledFrame:
     """Code to run instead, as long as all `guards` hold (checked in the given order). `resumes` are the codes of the
     resume functions that it may call, and `written` the instructions it was assembled from, to be shown to people."""
@@ -67,7 +85,7 @@ class CompiledFrame:
     code: CodeType
     guards: list[Guard]
     resumes: list[CodeType] = field(default_factory=list)
-    written: Program | None = None
+    written: Written | None = None
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from tracer_core.bytecode.liveness import live_before
 from tracer_core.bytecode.named_stack import iterable_label, stack_labels
 from tracer_core.bytecode.ops import OPS, Operand, OpInfo
 from tracer_core.bytecode.prologue import bind_methods, body_of, is_delegating, prologue
-from tracer_core.bytecode.stack import max_stack, pops, stack_depths, stack_effect
+from tracer_core.bytecode.stack import max_stack, pops, stack_after, stack_depths, stack_effect
 
 __all__ = [
     "OPS",
@@ -61,6 +61,7 @@ __all__ = [
     "pops",
     "prologue",
     "reachable",
+    "stack_after",
     "stack_depths",
     "stack_effect",
     "stack_labels",

@@ -1,10 +1,31 @@
-"""The depth of the stack, in items."""
+"""What instructions do to the stack: its depth, and the items that they leave."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tracer_core.bytecode.flow import following, successors
 from tracer_core.bytecode.instruction import Instruction, Program
 from tracer_core.bytecode.ops import OPS
+
+T = TypeVar("T")
+
+
+def stack_after(instruction: Instruction, stack: Sequence[T], jumps: bool, create: Callable[[int], T]) -> list[T]:
+    """Return the items on the stack after the instruction. `create(n)` returns the n-th new one, from the lowest
+    on."""
+    info, arg, items = OPS[instruction.op], instruction.arg, list(stack)
+    if info.name == "COPY":
+        return [*items, items[-arg]]
+    if info.name == "SWAP":
+        items[-1], items[-arg] = items[-arg], items[-1]
+        return items
+    if info.name == "PUSH_EXC_INFO":
+        return [*items[:-1], create(0), items[-1]]
+    kept = len(items) - info.takes(arg) + (info.keeps_on_jump if jumps else info.keeps(arg))
+    depth = len(items) + info.effect(arg, jumps)
+    return [*items[:kept], *map(create, range(depth - kept))]
 
 
 def stack_effect(instruction: Instruction, jump: bool) -> int:

@@ -24,7 +24,7 @@ from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
 from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
-from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
+from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame, Written
 from tracer_core.guards import compile_guards
 from tracer_core.host import torch_state  # noqa: F401  (what torch keeps is put back, too)
 from tracer_core.host.process_state import ProcessState
@@ -37,7 +37,6 @@ from tracer_core.reachable_tensors import may_reach_tensors
 from tracer_core.reasons import REASONS
 
 if TYPE_CHECKING:
-    from tracer_core.bytecode import Program
     from tracer_core.frame_eval.hook import Hook
 
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
@@ -231,7 +230,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
             watching.on_compile_end(outcome, time.perf_counter() - began)
 
 
-def _listing(written: Program, replaced: CodeType) -> str:
+def _listing(written: Written, replaced: CodeType) -> str:
     """Return the code as text. It is only for observers, so a fault in writing it does not stop the compilation."""
     try:
         return python_listing(written, replaced)

@@ -8,7 +8,7 @@ from types import CodeType
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction, Program, Push, decoded
 from tracer_core.codegen.emit.names import FIRST_ARGUMENT, manager_of, passed, stack_parameter
 from tracer_core.codegen.frame.end import FrameEnd
-from tracer_core.codegen.resume.alive import alive_before
+from tracer_core.codegen.resume.alive import alive_before, stack_after_break
 from tracer_core.codegen.resume.blocks import leave_block
 from tracer_core.codegen.resume.boxes import boxed, boxed_locals
 from tracer_core.codegen.resume.functions import (
@@ -20,7 +20,6 @@ from tracer_core.codegen.resume.functions import (
     needs_first_argument,
     resume_of,
 )
-from tracer_core.codegen.resume.stack_after import stack_after
 from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.interpreter.ops.with_blocks import ReenteredMark
 from tracer_core.runtime.resuming import TailCall, being_handled, go_on, leave_out_callers
@@ -34,7 +33,7 @@ def call_resume(
     """Return instructions that pass the stack and the live locals to a resume function and return its result. Its
     exceptions pass through `leave_out`."""
     root = end.root
-    left = stack_after(root.stack, broken, jumped)
+    left = stack_after_break(root.stack, broken, jumped)
     # Drop a result that no code uses at once: a resume function that got it as argument would hold it for long.
     unwanted = target.op == "POP_TOP" and left[-1] is None
     if unwanted:

@@ -21,8 +21,9 @@ from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.iterators.stand_ins import StandInVariable
 from tracer_core.variables.library.weak_references import WeakRefVariable
 from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, SetPart
+from tracer_core.variables.objects.class_lookup import hides_stored, static_lookup
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, hides_stored, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _POLYFILLS = "tracer_core.polyfills."
 """The modules of our classes that replace classes written in C."""

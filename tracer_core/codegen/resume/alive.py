@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 
-from tracer_core.bytecode import Instruction, pops
+from tracer_core.bytecode import Instruction, call_items, pops, stack_after
 from tracer_core.codegen.resume.functions import looks_at_namespace, needs_first_argument
+from tracer_core.interpreter.ops.exceptions import HandledMark
 from tracer_core.sources import LocalSource
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL, ConstantVariable
+from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.frames import Frame
 
 
@@ -23,6 +26,33 @@ def stack_for_break(root: Frame, position: int) -> list[VariableTracker]:
     None: nothing reads them any more, and only there can they be passed to a resume function."""
     used = len(root.stack) - pops(root.decoded.instructions[position])
     return [ConstantVariable(None) if item is NULL and d < used else item for d, item in enumerate(root.stack)]
+
+
+# Whether LOAD_METHOD leaves an empty slot is decided when it runs; the generated code sees to it that it does.
+_CALLABLE = call_items(None, NULL)
+_EMPTY_SLOTS: dict[str, Sequence[VariableTracker | None]] = {
+    "PUSH_NULL": [NULL],
+    "LOAD_METHOD": _CALLABLE,
+    "LOAD_GLOBAL_NULL": _CALLABLE,
+}
+
+
+def stack_after_break(
+    stack: Sequence[VariableTracker | None], broken: Instruction, jumped: bool
+) -> list[VariableTracker | None]:
+    """Return the items on the stack after the broken instruction has run; None for those of which nothing is known,
+    since it creates them."""
+
+    def created(place: int) -> VariableTracker | None:
+        if broken.op == "PUSH_EXC_INFO":
+            exception = stack[-1]
+            assert isinstance(exception, ExceptionVariable)
+            return HandledMark(exception)
+        return _EMPTY_SLOTS[broken.op][place] if broken.op in _EMPTY_SLOTS else None
+
+    after: list[VariableTracker | None] = stack_after(broken, stack, jumped, created)
+    # The mark of an exception that is handled no longer is the exception before it.
+    return [None if item is stack[-1] else item for item in after] if broken.op == "POP_EXCEPT" else after
 
 
 def changed_locals(root: Frame, alive: frozenset[str]) -> dict[str, VariableTracker]:

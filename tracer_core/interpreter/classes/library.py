@@ -22,10 +22,11 @@ from tracer_core.variables.core.registry import handles
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.class_writes import placeholder
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 #: Metaclasses of the library that process the whole class body.
 METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]

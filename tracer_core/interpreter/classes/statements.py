@@ -33,9 +33,9 @@ from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.class_writes import LOOKED_AT, placeholder
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable
-from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
 #: Names from which `type` builds something when it creates a class: their values must be known while tracing.
 _TAKEN_AS_THEY_ARE = frozenset(

@@ -17,7 +17,7 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.objects.user_objects import static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.operations.special_methods import class_has
 
 

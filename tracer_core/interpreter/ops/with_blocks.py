@@ -27,7 +27,8 @@ from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _GRAD = ("grad_mode",)
 _AUTOCAST = ("autocast", "autocast_cache")

@@ -22,12 +22,9 @@ from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable, SuperVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.calling import callable_type
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.special_methods import call_special, has_special

@@ -19,8 +19,9 @@ from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, raise_real
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.special_methods import call_special, has_special
 
 

@@ -20,7 +20,8 @@ from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, specialized
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, own_method, static_lookup
+from tracer_core.variables.objects.class_lookup import own_method, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.all_items import fast_sequence
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.iteration import iterable_type

@@ -20,7 +20,8 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 class StandInVariable(UserDefinedObjectVariable):

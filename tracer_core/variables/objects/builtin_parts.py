@@ -17,8 +17,9 @@ from tracer_core.variables.containers.sequences import DequeVariable, ListVariab
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 class ListPart(ListVariable):

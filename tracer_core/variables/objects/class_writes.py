@@ -13,13 +13,10 @@ from tracer_core.variables.functions.functions import BaseUserFunctionVariable, 
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import KnownVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 

@@ -19,11 +19,8 @@ from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 class KnownVariable(VariableTracker):

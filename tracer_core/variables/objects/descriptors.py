@@ -10,7 +10,7 @@ from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTrack
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
-from tracer_core.variables.objects.user_objects import refuse_property
+from tracer_core.variables.objects.class_lookup import refuse_property
 
 _PROPERTY_PARTS = ("fget", "fset", "fdel", "__doc__")
 #: Attributes that classmethod and staticmethod copy from their function.

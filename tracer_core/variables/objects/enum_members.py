@@ -14,7 +14,7 @@ from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, 
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 
 
 class EnumMemberVariable(ConstantVariable):

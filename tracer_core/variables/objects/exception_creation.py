@@ -12,8 +12,8 @@ from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
 
 def make_exception(tx: Tracing, cls_tracker: ClassVariable, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -19,14 +19,11 @@ from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.builtin_parts import BASES, base_of, init_part, new_with_part
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.exception_creation import make_exception
 from tracer_core.variables.objects.nn_module import NNModuleVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def instantiate(

@@ -12,7 +12,8 @@ from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 TABLES = ("_parameters", "_buffers", "_modules")
 

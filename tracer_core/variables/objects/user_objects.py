@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
 from typing import Any
 
 from tracer_core.class_origins import HEAP_TYPE
@@ -21,48 +20,16 @@ from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.keys import KeyWithCode, key_of
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
-from tracer_core.variables.objects import overlay
-
-
-def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return the attribute `name` as it is stored in a class of the MRO (`after` one of them), and that class; (_,
-    None) if there is none."""
-    mro: tuple[type, ...] | None = cls.__mro__
-    if mro is None:
-        raise Unsupported("class-created", what=f"{cls.__qualname__}, whose class statement is still running")
-    note_lookup(cls, name, after)
-    searched = mro if after is None else mro[mro.index(after) + 1 :]
-    if overlay.current:
-        return overlay.lookup(searched, name)
-    for owner in searched:
-        if name in owner.__dict__:
-            return owner.__dict__[name], owner
-    return overlay.ABSENT, None
-
-
-_BUILTIN_METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType)
-
-
-def own_method(cls: type, name: str) -> Any:
-    """Return the special method that Python code gave the class: a function, or a builtin's method under this or
-    another name (`__setattr__ = dict.__setitem__`). None if it has none, or inherits a builtin's."""
-    found, owner = static_lookup(cls, name)
-    if isinstance(found, types.FunctionType):
-        return found
-    return found if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner else None
-
-
-def class_attribute_source(owner: type, name: str) -> Source:
-    """Return the source of `name` in a class: found through the class itself, which a type guard on the object
-    pins."""
-    return AttrSource(ConstantSource.of_object(owner), name)
-
-
-def _stands_before_another(cls: type) -> bool:
-    """Return whether its objects report another class in `__class__`, and have the attributes of that, `__dict__`
-    included."""
-    lookup, said = static_lookup(cls, "__getattribute__")[0], static_lookup(cls, "__class__")[1]
-    return isinstance(lookup, types.FunctionType) and said is not object
+from tracer_core.variables.objects.class_lookup import (
+    BUILTIN_METHODS,
+    claims_another_class,
+    class_attribute_source,
+    is_data_descriptor,
+    is_half_descriptor,
+    own_method,
+    refuse_property,
+    static_lookup,
+)
 
 
 class UserDefinedObjectVariable(VariableTracker):
@@ -164,7 +131,7 @@ class UserDefinedObjectVariable(VariableTracker):
     def plain_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         """Return the result of `object.__getattribute__`; None if it raises AttributeError."""
         found, owner = static_lookup(self.cls, name)
-        if owner is not None and _is_data_descriptor(found) and static_lookup(type(found), "__get__")[1] is not None:
+        if owner is not None and is_data_descriptor(found) and static_lookup(type(found), "__get__")[1] is not None:
             return self.bind_descriptor(tx, name, found, owner)
         stored = self.stored(tx, name)
         if stored is not None:
@@ -190,7 +157,7 @@ class UserDefinedObjectVariable(VariableTracker):
         held = instance_dict(self.real)
         if held is None:
             return None
-        if _stands_before_another(self.cls):
+        if claims_another_class(self.cls):
             raise Unsupported("own-lookup", cls=self.cls.__qualname__)
         if name in held:
             if self.source is None:
@@ -225,7 +192,7 @@ class UserDefinedObjectVariable(VariableTracker):
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
-            if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
+            if isinstance(found, BUILTIN_METHODS) and found.__objclass__ is not owner:
                 return UserMethodVariable(self._class_function(tx, name, found, owner), self)
             return BoundBuiltinMethodVariable(self, name)
         if type(found).__name__ == "_tuplegetter" and self.part is not None:
@@ -305,7 +272,7 @@ class UserDefinedObjectVariable(VariableTracker):
             function = tx.build(setter, class_attribute_source(setter_owner, setter_name))
             tx.call(function, [descriptor, self] if value is DELETED else [descriptor, self, value])
             return True
-        if owner is not None and _is_half_descriptor(found):
+        if owner is not None and is_half_descriptor(found):
             tx.raise_(AttributeError, setter_name)
         if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
@@ -389,39 +356,3 @@ class UserDefinedObjectVariable(VariableTracker):
                 entries[name] = tx.lazy(value, ObjectAttrSource(self.source, name))
         own = {name: value for name, value in self.attributes.items() if not self._is_beside_dict(name)}
         return with_changes(entries, own, self.deleted)
-
-
-_REFUSED: dict[str, Callable[[property], Any]] = {
-    "getter": lambda found: found.__get__(object()),
-    "setter": lambda found: found.__set__(object(), None),
-    "deleter": lambda found: found.__delete__(object()),
-}
-
-
-def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
-    """Raise the error of a property without a getter, setter or deleter, with its name if known."""
-    try:
-        _REFUSED[verb](found)
-    except AttributeError as error:
-        tx.raise_(AttributeError, str(error).replace("'object'", repr(cls.__qualname__)))
-
-
-def _is_half_descriptor(found: Any) -> bool:
-    """Return whether its class, written in Python, defines only one of setting and deleting."""
-    which = (static_lookup(type(found), name)[0] for name in ("__set__", "__delete__"))
-    return any(isinstance(each, types.FunctionType) for each in which)
-
-
-def hides_stored(found: Any) -> bool:
-    """Return whether an attribute of the class takes precedence over the instance's dict, and stores its value
-    elsewhere."""
-    return _is_data_descriptor(found) and not isinstance(
-        found, (types.MemberDescriptorType, types.GetSetDescriptorType)
-    )
-
-
-def _is_data_descriptor(found: Any) -> bool:
-    return (
-        static_lookup(type(found), "__set__")[1] is not None
-        or static_lookup(type(found), "__delete__")[1] is not None
-    )

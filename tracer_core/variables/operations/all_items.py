@@ -7,7 +7,8 @@ import types
 from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:

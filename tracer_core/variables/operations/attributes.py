@@ -17,13 +17,10 @@ from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.tracing import ObservedException
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.class_writes import write
 from tracer_core.variables.objects.classes import ClassVariable, PythonModuleVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def get_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker:

@@ -32,10 +32,11 @@ from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.iterators.stand_ins import call_stand_in
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.builtin_parts import asks_the_class, init_part
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.objects.exception_creation import init_in_c
 from tracer_core.variables.objects.instantiate import instantiate
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.dunder_methods import NOT_IMPLEMENTED, call_dunder, same_family
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph

@@ -30,8 +30,9 @@ from tracer_core.variables.iterators.iterators import (
     over_sequence,
 )
 from tracer_core.variables.iterators.stand_ins import call_stand_in
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special, has_special, written_in_python
 

@@ -10,7 +10,7 @@ from typing import Any
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
-from tracer_core.variables.objects.user_objects import static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.operations.identity import same
 from tracer_core.variables.operations.membership import contains
 from tracer_core.variables.operations.operators import binary, compare, unary

@@ -15,7 +15,8 @@ from tracer_core.variables.core.base import Tracing, VariableTracker, all_consta
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.overrides import any_overrides, call_overridden

@@ -9,14 +9,10 @@ from tracer_core.variables.containers.sequences import SequenceVariable
 from tracer_core.variables.core.base import Args, Tracing, VariableTracker
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, own_method, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable, program_method
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    own_method,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:

@@ -14,12 +14,9 @@ from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special

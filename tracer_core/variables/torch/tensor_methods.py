@@ -13,7 +13,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.tensor_data import count_one_change_less
 from tracer_core.sources import AttrSource, GradSource
-from tracer_core.sources.parts import keeps_grad
+from tracer_core.sources.tensors import keeps_grad
 from tracer_core.variables.containers.sequences import SizeVariable, TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
