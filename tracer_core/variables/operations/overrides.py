@@ -33,8 +33,9 @@ from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.objects.builtin_parts import part_of
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import KnownVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _DISABLED = torch._C._disabled_torch_function_impl
 
