@@ -102,6 +102,7 @@ SKIPPED_FUNCTIONS: dict[Any, str] = dict.fromkeys(
 # Python functions inlined although a prefix above says otherwise.
 INLINED_MODULES = (
     "tracer_core.polyfills",
+    "torch._dynamo.comptime",
     "torch._dynamo.mutation_guard",
     "torch._functorch.functional_call",
     # Its functions for symbolic numbers: in the program these are plain numbers.

@@ -29,6 +29,16 @@ class Double(torch.autograd.Function):
         return grad * 2 + x * 0
 
 
+LIBRARY = torch.library.Library("reasons_to_break", "FRAGMENT")
+LIBRARY.define("untagged(Tensor x) -> Tensor")
+LIBRARY.impl("untagged", torch.sin, "CompositeExplicitAutograd")
+
+
+@given_by("operator-not-tagged", options={"only_allow_pt2_compliant_ops": True})
+def calls_an_operator_without_the_tag(x):
+    return torch.ops.reasons_to_break.untagged(x) + 1
+
+
 @given_by("tensor-branch")
 def branches(x):
     return x + 1 if x.sum() > 0 else x - 1
@@ -106,7 +116,13 @@ def asks_for_an_object(x):
     return (x + 1).const_data_ptr()
 
 
-@given_by("tensor-subclass", lambda: [(torch.ones(3).as_subclass(type("Mine", (torch.Tensor,), {})),)])
+class Dispatching(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+@given_by("tensor-subclass", lambda: [(torch.Tensor._make_subclass(Dispatching, torch.ones(3)),)])
 def takes_a_subclass(x):
     return x + 1
 

@@ -118,7 +118,12 @@ def make_config(
         key = (which, *how)
         config = _shared.get(key)
         if config is None:
-            function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
+            function = backends.wrapped(
+                backend,
+                theirs,
+                suppress_errors=ours.get("suppress_backend_errors", False),
+                verify=ours.get("verify_correctness", False),
+            )
             if backend in ("eager", backends.eager):
                 ours["graph_runs_as_it_is"] = True
             scope = cache.scope_of_backend(backend, how)

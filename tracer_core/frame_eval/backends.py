@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
+from tracer_core.frame_eval.verify import verified
 
 if TYPE_CHECKING:
     import torch
@@ -121,9 +122,12 @@ def _keywords(backend: Backend) -> set[str] | None:
     return {parameter.name for parameter in parameters}
 
 
-def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool) -> Backend:
+def wrapped(
+    backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool, verify: bool = False
+) -> Backend:
     """Return `backend` as `Config` wants it: its errors become `BackendError`, or with `suppress_errors` the graph
-    runs as it is; the function that it returns runs with the frame hook off."""
+    runs as it is; the function that it returns runs with the frame hook off, and with `verify` its first results are
+    compared with those of the graph."""
     name = backend if isinstance(backend, str) else getattr(backend, "__qualname__", type(backend).__qualname__)
     function = lookup(backend)
 
@@ -142,7 +146,7 @@ def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors
                 f"fault; try backend='eager', or options={{'suppress_backend_errors': True}} to run graphs that it "
                 f"cannot compile as they are."
             ) from error
-        return _outside(compiled)
+        return _outside(verified(name, gm, compiled) if verify else compiled)
 
     call_backend.__name__ = call_backend.__qualname__ = name
     return call_backend

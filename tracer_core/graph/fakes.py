@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch._guards import Source as TorchSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from tracer_core.errors import TraceAgain
 from tracer_core.graph.earlier_calls import SeenMetadata, StrideOver, inside_out, note, relative
@@ -100,9 +101,9 @@ class TrackedFake:
 
 @dataclass(slots=True)
 class SymbolBinding:
-    """A symbol, and every source known to give its value (the first is the one it is read from). The generated code
-    is for values from `least` on, whatever else is learned. `where` it was created, its known `range`, and where each
-    bound, and its specialization to one value, was needed (None: nowhere)."""
+    """A symbol, and every source known to give its value (the first is the one it is read from). `where` it was
+    created, its known `range`, and where each bound, and its specialization to one value, was needed (None:
+    nowhere)."""
 
     name: str
     value: torch.SymInt | torch.SymFloat
@@ -110,10 +111,14 @@ class SymbolBinding:
     where: Where
     range: Any
     sources: list[Source] = field(default_factory=list)
-    least: int | None = None
     lower: Where | None = None
     upper: Where | None = None
     fixed: Where | None = None
+
+    @property
+    def is_unbacked(self) -> bool:
+        """Whether no guard may depend on its value: what is known of it, the graph asserts."""
+        return symbol_is_type(self.value.node._expr, SymT.UNBACKED_INT)
 
     def learn(self, env: ShapeEnv, where: Where) -> None:
         """Attribute to that place the facts that the environment has learned about the symbol since the last call."""
@@ -177,8 +182,12 @@ class Fakes:
         seen = note(self.history, source.name, real.shape, real.stride())
         wants = self._dynamic_dims(real, seen, static)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
-        sizes = [
-            self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
+        sizes: list[Number] = [
+            self.unbacked(int(n), SizeSource(source, dim))
+            if dim in unbacked
+            else self.symbol(int(n), SizeSource(source, dim))
+            if want
+            else int(n)
             for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
         ]
         varied = seen.varying_strides if seen is not None and self.dynamic is None else []
@@ -219,12 +228,12 @@ class Fakes:
         compared = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
         return any(self.operations.last_write(each) > moment for each in compared)
 
-    def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> Number:
-        """Return a symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one`. Equal values
-        share one symbol if all sizes are to be symbols; sizes that vary get one each."""
-        kind = DimDynamic.DUCK if self.dynamic and not may_be_one else DimDynamic.DYNAMIC
-        named, general = _NamedForTorch(source.name), may_be_one and value > 0
-        expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind, do_not_specialize_zero_one=general)
+    def symbol(self, value: int, source: Source) -> Number:
+        """Return a symbol for `value` read from `source`; 0 and 1 stay numbers. Equal values share one symbol if all
+        sizes are to be symbols; sizes that vary get one each."""
+        kind = DimDynamic.DUCK if self.dynamic else DimDynamic.DYNAMIC
+        named = _NamedForTorch(source.name)
+        expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind)
         if expr.is_number:
             return int(expr)
         name = str(expr)
@@ -235,9 +244,17 @@ class Fakes:
             binding = self._bind(made, value)
         binding.sources.append(source)
         assert isinstance(binding.value, torch.SymInt)
-        if may_be_one:
-            binding.least = 1
         return binding.value
+
+    def unbacked(self, value: int, source: Source) -> torch.SymInt:
+        """Return a symbol of its own for the size at `source`, whose value no guard may depend on."""
+        named = _NamedForTorch(source.name)
+        with self.shape_env.ignore_fresh_unbacked_symbols():
+            expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=DimDynamic.UNBACKED)
+        made = self.shape_env.create_symintnode(expr, hint=None, source=named)
+        assert isinstance(made, torch.SymInt)
+        self._bind(made, value).sources.append(source)
+        return made
 
     def number(self, value: int | float, source: Source) -> torch.SymInt | torch.SymFloat:
         """Return a symbol of its own for the plain number at `source`, whatever its value and sign."""
@@ -376,7 +393,7 @@ def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset
 
 def _view(fake: torch.Tensor) -> torch.Tensor:
     """Return a view of the whole tensor; for one without elements, `view_as` would choose other strides."""
-    if 0 in fake.shape:
+    if any(type(n) is int and n == 0 for n in fake.shape):  # (A symbol is never 0, or nothing is known of it.)
         return fake.as_strided(fake.shape, fake.stride())
     return fake.view_as(fake)
 

@@ -61,6 +61,8 @@ class OutputGraph:
         self.shapes = ShapeGuards(self.fakes, where)
         self.settings = TracedSettings()
         self.guards: dict[Any, Guard] = {}
+        # Operators in the graphs without torch's tag for compilers, and where each was called first.
+        self.untagged: dict[str, Where] = {}
         self._context = GraphContext(self.fakes, observer, calls)
         self.root = RootTracer(self._context)
         self.current: SubgraphTracer = self.root
@@ -102,7 +104,7 @@ class OutputGraph:
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
-        return self.guards, self.shapes.needed_by, self._context.exits
+        return self.guards, self.shapes.needed_by, self._context.exits, self.untagged
 
     def mark(self) -> OutputMark:
         return OutputMark(

@@ -92,17 +92,15 @@ class ShapeGuards:
 
 def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
     """Return a guard for each bound of a symbol that its type does not imply, at the place that needed the bound."""
-    if isinstance(binding.value, torch.SymFloat):
+    if isinstance(binding.value, torch.SymFloat) or binding.is_unbacked:
         return
     lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
     if lower == upper:
         yield make.shape(f"{{0}} == {lower}", [source]).installed_at(binding.fixed or binding.where)
         return
-    low = int(lower) if lower.is_Integer else binding.least
-    if low is not None and binding.least is not None:
-        low = max(low, binding.least)
+    low = int(lower) if lower.is_Integer else None
     if low is not None and (low > 0 or not _is_size(binding)):
-        special = binding.lower is None and binding.least is None and _is_size(binding)
+        special = binding.lower is None and _is_size(binding)
         guard = make.shape(f"{low} <= {{0}}", [source], SPECIAL if special else "")
         yield guard.installed_at(binding.lower or binding.where)
     if upper.is_Integer and upper < 2**62:

@@ -32,7 +32,8 @@ def _set_deterministic(value: tuple[bool, bool]) -> None:
     torch.use_deterministic_algorithms(value[0], warn_only=value[1])
 
 
-_AUTOCAST_DEVICES = ("cpu", "cuda")
+_ACCELERATOR = torch.accelerator.current_accelerator()
+_AUTOCAST_DEVICES = tuple(dict.fromkeys(("cpu", "cuda", *([_ACCELERATOR.type] if _ACCELERATOR is not None else []))))
 
 
 def _autocast() -> tuple[tuple[str, bool, torch.dtype], ...]:

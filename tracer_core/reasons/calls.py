@@ -87,3 +87,10 @@ reason(
     "This step of the code cannot be traced.",
     "Write the step in another way.",
 )
+reason(
+    "comptime",
+    "The function given to comptime() breaks the graph ({what}).",
+    "It runs while the program is traced, and has called graph_break(), has failed, or cannot be called then. The "
+    "line runs as plain Python instead, where comptime() does nothing.",
+    "Give it a function without free variables; it reads local variables by ctx.get_local(name).",
+)

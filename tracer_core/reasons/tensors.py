@@ -62,8 +62,10 @@ reason(
 )
 reason(
     "tensor-subclass",
-    "{source} is a tensor subclass ({cls}).",
-    "Operations on a tensor subclass run Python code of the subclass, which is not traced yet.",
+    "{source} is a tensor of the subclass {cls}, which defines __torch_dispatch__.",
+    "That method runs below autograd, for each operation that others consist of, and is not traced. The method "
+    "__torch_function__ of a subclass is traced.",
+    "Define __torch_function__ instead, if the subclass only adds to the results of operations.",
     "Use plain tensors inside the compiled function.",
 )
 reason(
@@ -83,6 +85,15 @@ reason(
     "{source} was created inside a torch.func transform that has ended.",
     "The tensor is still wrapped for the transform, and a graph holds only plain tensors.",
     "Return the tensor from the transformed function (with has_aux=True next to the result).",
+)
+reason(
+    "operator-not-tagged",
+    "The operator {operator} does not have the tag pt2_compliant_tag.",
+    "By the tag, its authors say that its fake implementation agrees with it and that it works with compilers. The "
+    "graph breaks there with the option only_allow_pt2_compliant_ops; without it, the operator is in the graph, and "
+    "this is a notice.",
+    "Define it with torch.library.custom_op, which adds the tag.",
+    "Pass tags=torch.Tag.pt2_compliant_tag to torch.library.define, after torch.library.opcheck has passed.",
 )
 reason(
     "default-dtype",

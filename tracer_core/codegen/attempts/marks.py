@@ -1,5 +1,5 @@
-"""Report sizes that the user marked as dynamic but the program specializes: warn about them or, if configured,
-raise."""
+"""Report facts about a finished graph: sizes that the user marked as dynamic but the program specializes (warn about
+them or, if configured, raise), and operators without torch's tag for compilers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def report_fixed_marks(output: OutputGraph) -> None:
         place = notice.where.place
         file = output.frame.code.co_filename if place.code is None else place.code.co_filename
         warnings.warn_explicit(str(notice.placed()), RuntimeWarning, file, place.line)
+
+
+def report_untagged_operators(output: OutputGraph) -> None:
+    """Tell the observer of each operator in the graph without torch's tag for compilers."""
+    if output.observer is not None:
+        for operator, where in output.untagged.items():
+            notice = Unsupported("operator-not-tagged", operator=operator)
+            notice.where = where
+            output.observer.on_notice(notice)
 
 
 def _fixed(output: OutputGraph) -> Iterator[Unsupported]:

@@ -12,10 +12,11 @@ from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild.containers import list_of
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.runtime.objects import empty_slot
+from tracer_core.runtime.objects import as_subclass, empty_slot
 from tracer_core.runtime.tracebacks import add_traceback, set_outer_context
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.iterators.stand_ins import StandInVariable
 from tracer_core.variables.library.weak_references import WeakRefVariable
@@ -49,6 +50,10 @@ def _with_part(emitter: Emitter, tracker: UserDefinedObjectVariable, part: Varia
     """Create a new instance, and fill its builtin part past the methods that the class overrides."""
     base: Any = part.python_type()
     cls = functools.partial(emitter.const, tracker.cls)
+    if isinstance(part, TensorVariable):
+        emitter.call_const(as_subclass, lambda: emitter.load(part), cls)
+        emitter.keep(tracker)
+        return
     if not isinstance(part, PARTS):
         emitter.call_const(base.__new__, cls, lambda: emitter.load(part))
         emitter.keep(tracker)

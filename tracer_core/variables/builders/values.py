@@ -71,11 +71,9 @@ def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) ->
     return output.fakes.wants_symbol(value, source) and not output.is_of_module(source)
 
 
-@builds(torch.Tensor, subclasses=True)
-def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
+@builds(torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+def tensor_tracker(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
     tx = build.tx
-    if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
-        raise Unsupported("tensor-subclass", cls=type(value).__qualname__, source=source.name)
     if value.is_quantized:
         raise Unsupported("tensor-quantized", source=source.name)
     if value.layout is not torch.strided or value.is_nested:

@@ -10,8 +10,8 @@ returns a tracker, or None for arguments that it does not know. It raises the pr
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 from tracer_core.higher_order_table import undecorated
@@ -25,6 +25,7 @@ H = TypeVar("H", bound=Callable[..., Any])
 F = TypeVar("F")
 
 _functions: dict[Any, list[tuple[tuple[type, ...], Handler]]] = {}
+_functions_by_name: dict[tuple[str, str], Handler] = {}
 _methods: dict[tuple[type, str], Handler] = {}
 _getters: dict[tuple[type, str], Getter] = {}
 _setters: dict[tuple[type, str], Setter] = {}
@@ -45,6 +46,16 @@ def handles(function: Any, *kinds: type) -> Callable[[H], H]:
         entries.append((kinds, handler))
         # Longer and more specific signatures are tried first.
         entries.sort(key=lambda entry: -sum(len(kind.__mro__) for kind in entry[0]))
+        return handler
+
+    return register
+
+
+def handles_later(module: str, qualname: str) -> Callable[[H], H]:
+    """As `handles`, for a function of a module that the engine does not import."""
+
+    def register(handler: H) -> H:
+        _functions_by_name[module, qualname] = handler
         return handler
 
     return register
@@ -110,13 +121,18 @@ def looks_at_arguments(kind: type, name: str) -> bool:
 
 def handlers_for(function: Any) -> list[tuple[tuple[type, ...], Handler]]:
     try:
-        return _functions.get(_unmarked(function), [])
+        function = _unmarked(function)
+        found = _functions.get(function, [])
+        if not found and type(function) is FunctionType:
+            handler = _functions_by_name.get((function.__module__, function.__qualname__))
+            found = [] if handler is None else [((), handler)]
     except TypeError:  # unhashable callable
         return []
+    return found
 
 
 def _unmarked(function: Any) -> Any:
-    return undecorated(function) if isinstance(function, types.FunctionType) else function
+    return undecorated(function) if isinstance(function, FunctionType) else function
 
 
 def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:

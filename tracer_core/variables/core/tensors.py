@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 import torch.fx
+from torch.fx.experimental.symbolic_shapes import statically_known_false, statically_known_true
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import DrawnSource, Source
@@ -120,12 +121,31 @@ class SymNodeVariable(InGraphVariable):
     def specialize(self, tx: Tracing, to: type) -> Any:
         """Specialize to the present number: from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
+            known = statically_known(self._fake)
+            if known is not None:
+                return to(known)
             if tx.trace.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
-            what = self.source.name if self.source is not None else "a number that the graph computes"
-            raise Unsupported("data-dependent-number", what=what)
+            raise Unsupported("data-dependent-number", what=self._as_unknown(tx))
         return to(self._fake)
+
+    def _as_unknown(self, tx: Tracing) -> str:
+        """Describe it as a number that is not known: by its name, or by the sizes that it is computed from."""
+        if self.source is not None:
+            return self.source.name
+        known = tx.output.fakes.symbols
+        names = [known[str(each)].sources[0].name for each in self._fake.node.expr.free_symbols if str(each) in known]
+        return f"a number computed from {', '.join(sorted(names))}" if names else "a number that the graph computes"
+
+
+def statically_known(fake: Any) -> bool | None:
+    """Return the value of a symbolic truth value that what is known of its symbols implies; else None."""
+    if not isinstance(fake, torch.SymBool):
+        return None
+    if statically_known_true(fake):
+        return True
+    return False if statically_known_false(fake) else None
 
 
 def specialized(tx: Tracing, tracker: VariableTracker) -> VariableTracker:

@@ -14,7 +14,7 @@ from tracer_core.names.public import name_of
 from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.containers.dicts import ConstDictVariable, MappingProxyVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
@@ -331,6 +331,15 @@ class SuperMethodVariable(VariableTracker):
 
     def describe(self) -> str:
         return f"method {self.owner.__name__}.{self.name}"
+
+    def value(self) -> Any:
+        """Return the method itself where its object is known: `torch.Tensor.shape.__get__`."""
+        if not isinstance(self.self_, KnownVariable) or not isinstance(self.found, types.WrapperDescriptorType):
+            raise NotConstant(self.describe())
+        return self.found.__get__(self.self_.known)
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        return tx.constant(self.name) if name == "__name__" else None
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("object", self.self_)]

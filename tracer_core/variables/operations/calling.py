@@ -41,6 +41,11 @@ from tracer_core.variables.operations.dunder_methods import NOT_IMPLEMENTED, cal
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.operator_functions import call_operator
+from tracer_core.variables.operations.overrides import (
+    call_by_override,
+    is_subclass_of_tensor,
+    method_by_override,
+)
 from tracer_core.variables.operations.special_methods import call_special
 from tracer_core.variables.operations.torch_calls import call_torch_function
 
@@ -189,8 +194,8 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
 
 
 _WAYS_OF_KNOWN = (
-    _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method, _as_node,
-    _as_unbound_method, _by_folding,
+    call_by_override, _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method,
+    _as_node, _as_unbound_method, _by_folding,
 )  # fmt: skip
 
 
@@ -334,8 +339,8 @@ def _method_by_folding(
 
 
 _WAYS_OF_METHODS = (
-    _method_by_handler, _method_of_tensor, _method_of_known, _method_of_object, _method_as_operator,
-    _method_of_symbol, _method_by_folding,
+    method_by_override, _method_by_handler, _method_of_tensor, _method_of_known, _method_of_object,
+    _method_as_operator, _method_of_symbol, _method_by_folding,
 )  # fmt: skip
 
 
@@ -356,6 +361,8 @@ def _call_found(
     tx: Tracing, obj: VariableTracker, owner: type, name: str, found: Any, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
     """Call the method `found` of the C class `owner` on `obj`."""
+    if is_subclass_of_tensor(obj) and owner is not object:
+        return call_method(tx, obj, name, args, kwargs)
     if handlers_for(found) or stand_in_for(found) is not None:
         return call_known(tx, BuiltinVariable(found), [obj, *args], kwargs)
     part = obj.part if isinstance(obj, UserDefinedObjectVariable) else obj

@@ -12,6 +12,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.compliance import untagged
 from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.number_errors import may_be_huge
@@ -130,6 +131,7 @@ def call_in_graph(
     if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
         # Functionalization refuses lists that are written to and empty.
         raise Unsupported("lost-by-back-ends", what=f"the writes of {name} into several lists, one of them empty")
+    _note_untagged(tx, target, *fakes)
     if _has_unbacked_size(tx, fake):
         raise Unsupported("data-dependent-op", what=name, error="the size of its result depends on the data")
     dtype = dtype_to_name(settings, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
@@ -140,6 +142,16 @@ def call_in_graph(
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
     done = _done_now(tx, node, args) if left_out else None
     return wrap_fx_proxy(tx, node, fake) if done is None else done
+
+
+def _note_untagged(tx: Tracing, target: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    operator = untagged(target, args, kwargs)
+    if operator is None:
+        return
+    name = operator._schema.name
+    if tx.output.frame.config.is_on("only_allow_pt2_compliant_ops"):
+        raise Unsupported("operator-not-tagged", operator=name)
+    tx.output.untagged.setdefault(name, tx.output.where())
 
 
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
@@ -162,7 +174,8 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
     symbols = {s for n in sizes if isinstance(n, torch.SymInt) for s in n.node.expr.free_symbols}
     if not isinstance(fake, torch.Tensor):
         symbols -= tx.output.fakes.unknowns
-    return bool(symbols) and not symbols.isdisjoint(unbacked(tx))
+    of_inputs = tx.output.fakes.symbols
+    return any(str(symbol) not in of_inputs for symbol in symbols & unbacked(tx))
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:

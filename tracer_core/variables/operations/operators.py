@@ -20,6 +20,7 @@ from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
+from tracer_core.variables.operations.overrides import any_overrides, call_overridden
 from tracer_core.variables.operations.special_methods import call_special, class_has, has_special
 
 
@@ -144,6 +145,10 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
             result = call_special(tx, receiver, method, [other], "")
             if not _is_not_implemented(result):
                 return result
+        elif isinstance(receiver, TensorVariable) and any_overrides([other]):
+            done = call_overridden(tx, getattr(torch.Tensor, method), [receiver, other], {})
+            if done is not None:
+                return done
         elif isinstance(other, UserDefinedObjectVariable) and other.part is not None and receiver is a:
             done = by_table(tx, operation, a, other.part)
             if done is not None:
