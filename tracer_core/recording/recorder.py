@@ -203,8 +203,8 @@ class Recorder(Stepping):
         entry = self._entry_of(frame)
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
-        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
-        code, line, library = self._user_line(unsupported.where, step, *here)
+        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction).index)
+        code, line, library = self._asked_at(unsupported.where, step, *here)
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,

@@ -17,33 +17,12 @@ class NodeNumbers(Protocol):
     def number(self, node: Any, source: str | None) -> int: ...
 
 
-class Plain:
-    """A stand-in for a stack item that is not a tracker: CPython's NULL, or the offset kept for a re-raise."""
-
-    kind, source, node, fake = "interpreter's own", None, None, None
-
-    def __init__(self, uid: int, value: object) -> None:
-        self.uid = uid
-        self.text = "NULL" if value is None else str(value) if type(value) is int else f"<{type(value).__name__}>"
-
-    def describe(self) -> str:
-        return self.text
-
-    def python_type_name(self) -> str:
-        return ""
-
-    def parts(self) -> list[tuple[str, Any]]:
-        return []
-
-
 class Trackers:
     """The trackers of a recording. `ids` has the number of every tracker, by its uid."""
 
     def __init__(self, nodes: NodeNumbers, losses: Losses) -> None:
         self.ids: dict[int, int] = {}
         self.writer = snapshots.Writer()
-        self.compare_by_id = False
-        """Whether a tracker class defines equality; then lists of trackers must not be compared by `==`."""
         self._nodes = nodes
         self._losses = losses
         self.dirty: dict[int, Any] = {}
@@ -53,19 +32,19 @@ class Trackers:
         self.sources = SourceNames(losses)
         self._fakes: dict[int, tuple[Any, int]] = {}
         self._fake_numbers: dict[tuple[object, ...], int] = {}
-        self._plain_uid = -1
 
     def number(self, tracker: Any, step: int) -> int:
-        """Return the tracker's number. Take snapshots of a new tracker and its parts, as left by `step`."""
-        uid = getattr(tracker, "uid", None)
-        if uid is None:
-            tracker = self._plain(tracker)
-            uid = tracker.uid
-        number = self.ids.get(uid)
-        if number is None:
+        """Return the tracker's number. Add a new tracker, as left by `step`."""
+        number = self.ids.get(tracker.uid)
+        return self.add(tracker, step) if number is None else number
+
+    def add(self, tracker: Any, step: int) -> int:
+        """Number a new tracker. Take snapshots of it and of its new parts, as left by `step`."""
+        ids = self.ids
+        if len(ids) != self.writer.trackers:
             self._fill_gaps()
-            number = self.ids[uid] = len(self.ids)
-            self._snapshot_all([tracker], step)
+        number = ids[tracker.uid] = len(ids)
+        self._snapshot_all([tracker], step)
         return number
 
     def changed(self, tracker: Any) -> None:
@@ -110,12 +89,6 @@ class Trackers:
             self.writer.fakes.append(meta)
         self._fakes[id(fake)] = (fake, number)
         return number
-
-    def _plain(self, value: object) -> Plain:
-        if value is None:
-            return Plain(-1, None)
-        self._plain_uid -= 1
-        return Plain(self._plain_uid, value)
 
     def _fill_gaps(self) -> None:
         """Take the missing first snapshots of numbered trackers, where an interrupt prevented them: the first
@@ -192,7 +165,5 @@ class Trackers:
         return labels, numbers, max(0, len(parts) - PARTS_LIMIT)
 
     def _new_class(self, cls: type) -> int:
-        if getattr(cls, "__eq__", None) is not object.__eq__:
-            self.compare_by_id = True
         number = self._classes[cls] = self.writer.pool(cls.__name__)
         return number
