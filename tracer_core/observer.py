@@ -185,6 +185,17 @@ class _Shield(Observer):
                 setattr(self, event, self._passing(event, method))
 
     def _passing(self, event: str, method: Callable[..., None]) -> Callable[..., None]:
+        def pass_step_on(frame: Any, instruction: Instruction) -> None:
+            try:
+                method(frame, instruction)
+            except BaseException as error:
+                self._lose(event, error)
+                if is_from_outside(error):
+                    raise
+
+        if event in ("on_step_start", "on_step_end"):
+            return pass_step_on  # At each instruction: what is general costs more.
+
         def pass_on(*args: Any) -> None:
             try:
                 method(*args)

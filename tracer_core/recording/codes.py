@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ class Known(NamedTuple):
     """What the recorder needs of an instruction at each step: its number in the code, how many items from the top of
     the stack it may change, and the names that it may bind."""
 
-    index: int
+    number: int
     takes: int
     binds: tuple[str, ...]
 
@@ -43,8 +43,9 @@ class CodeEntry:
         """Return what is known of the instruction; append an instruction that the engine synthesized to the code."""
         known = self.known.get(instruction)
         if known is None:
-            self.record.instructions.append(instr(instruction, {}, self._labels))
-            known = self.known[instruction] = _known(instruction, len(self.record.instructions) - 1)
+            index, record = len(self.record.instructions), instr(instruction, {}, self._labels)
+            self.record.instructions.append(record)
+            known = self.known[instruction] = _known(instruction, index, record)
         return known
 
     def use(self, program: Program) -> None:
@@ -56,7 +57,8 @@ class CodeEntry:
             self.record.instructions = [
                 instr(instruction, positions, self._labels) for instruction in program.instructions
             ]
-        self.known.update((instruction, _known(instruction, i)) for instruction, i in positions.items())
+        records = self.record.instructions
+        self.known.update((instruction, _known(instruction, i, records[i])) for instruction, i in positions.items())
         self.program = program
 
     def decode(self, code: CodeType) -> None:
@@ -65,13 +67,11 @@ class CodeEntry:
             self.use(bytecode.decode(code))
 
 
-def _known(instruction: Instruction, index: int) -> Known:
+def _known(instruction: Instruction, index: int, record: schema.Instr) -> Known:
     info = bytecode.OPS.get(instruction.op)
-    if info is None:
-        return Known(index, _WHOLE_STACK, ())
     # `POP_EXCEPT` also replaces the copies of what it pops, wherever on the stack they are.
-    takes = _WHOLE_STACK if info.name == "POP_EXCEPT" else info.takes(instruction.arg)
-    return Known(index, takes, (instruction.arg,) if info.binds else ())
+    takes = _WHOLE_STACK if info is None or info.name == "POP_EXCEPT" else record.takes
+    return Known(index, takes, (instruction.arg,) if info is not None and info.binds else ())
 
 
 def _own_variables(code: CodeType) -> dict[str, Label]:
@@ -198,16 +198,14 @@ def source_text(code: CodeType) -> tuple[int, str]:
     if code.co_name == "<module>":
         return 1, clean_lines("".join(lines))
     first = code.co_firstlineno
-    return first, clean_lines("".join(lines[first - 1 : max(_lines(code), default=first)]))
+    return first, clean_lines("".join(lines[first - 1 : _last_line(code)]))
 
 
-def _lines(code: CodeType) -> Iterator[int]:
-    """Yield every source line of the code and of the codes inside it."""
-    for line, end_line, _, _ in code.co_positions():
-        yield from (number for number in (line, end_line) if number is not None)
-    for constant in code.co_consts:
-        if type(constant) is CodeType:
-            yield from _lines(constant)
+def _last_line(code: CodeType) -> int:
+    """Return the last source line of the code and of the codes inside it."""
+    own = [end or line for line, end, _, _ in code.co_positions() if line is not None]
+    inner = [_last_line(constant) for constant in code.co_consts if type(constant) is CodeType]
+    return max([*own, *inner], default=code.co_firstlineno)
 
 
 def line_of(instructions: Sequence[schema.Instr], index: int) -> int | None:

@@ -13,7 +13,7 @@ import sys
 import time
 from array import array
 from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from tracer_core.guards import Guard
     from tracer_core.names.where import Place, Where
-
-T = TypeVar("T", int, int | None)
 
 
 class Recorder(Stepping):
@@ -162,7 +160,8 @@ class Recorder(Stepping):
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
-        code, line, library = self._user_line(guard.where, self._step_of(guard.where), *self._place())
+        step = self._step_of(guard.where)
+        code, line, library = self._asked_at(guard.where, step) or (*self._place(), None)
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
@@ -171,7 +170,7 @@ class Recorder(Stepping):
             source=path[-1] if path else "",
             path=path,
             text=guard_text(self._losses, guard),
-            step=self._step_of(guard.where),
+            step=step,
             code=code,
             line=line,
             library=library,
@@ -203,8 +202,8 @@ class Recorder(Stepping):
         entry = self._entry_of(frame)
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
-        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction).index)
-        code, line, library = self._asked_at(unsupported.where, step, *here)
+        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction).number), None
+        code, line, library = self._asked_at(unsupported.where, step) or here
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,
@@ -232,15 +231,16 @@ class Recorder(Stepping):
         work.breaks.append(record)
 
     def on_notice(self, notice: Unsupported) -> None:
-        code, line, library = self._user_line(notice.where, self._step_of(notice.where), *self._place())
+        step = self._step_of(notice.where)
+        code, line, library = self._asked_at(notice.where, step) or (*self._place(), None)
         record = schema.Notice(
             id=len(self._notices),
             attempt=self._attempt_id(),
             reason_id=clean(notice.reason_id),
             message=clean(notice.message, 1000),
             explanation=clean(notice.reason.explanation, 1000),
-            hints=[clean(hint, 1000) for hint in notice.hints],
-            step=self._step_of(notice.where),
+            hints=[clean(hint, 1000) for hint in notice.reason.hints],
+            step=step,
             code=code,
             line=line,
             library=library,
@@ -365,15 +365,12 @@ class Recorder(Stepping):
         root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
         return self._attempt_id(), step, root_step
 
-    def _user_line(
-        self, where: Where | None, step: int | None, code: T, line: int | None
-    ) -> tuple[T, int | None, schema.Place | None]:
-        """Return the program's code and line at `step`, and the library's line below; the given ones where `where` is
-        unknown."""
+    def _asked_at(self, where: Where | None, step: int | None) -> tuple[int, int | None, schema.Place | None] | None:
+        """Return the program's code and line at `step`, and the library's line below; None where they are unknown."""
         place = None if where is None else self._at(where.place, step)
         if where is None or place is None:
-            return code, line, None
-        return place.code, place.line, self._at(where.library, step)
+            return None
+        return place.code, place.line, None if where.library is None else self._at(where.library, step)
 
     def _at(self, place: Place | None, step: int | None = None) -> schema.Place | None:
         """Return the place as data, with the code of the step's frame; None for no place, and for one whose code has

@@ -120,7 +120,12 @@ class Trackers:
         source, node, fake = tracker.source, tracker.node, tracker.fake
         source_number = NOTHING if source is None else self.writer.pool(self.sources.name(source))
         node_number = NOTHING if node is None else self._node(node, source_number)
-        labels, parts, more = self._parts(tracker, found)
+        try:
+            has = tracker.parts()
+        except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
+            self._losses.note("the parts of a value", error)
+            has = []
+        labels, parts = self._parts(has, found) if has else ((), ())
         numbers = self._numbers_of_texts
         return Packed(
             step,
@@ -133,7 +138,7 @@ class Trackers:
             NOTHING if fake is None else self.fake_number(fake, fresh=fresh),
             labels,
             parts,
-            more,
+            max(0, len(has) - PARTS_LIMIT),
         )
 
     def _text(self, text: str) -> int:
@@ -146,15 +151,11 @@ class Trackers:
     def _node(self, node: Any, source: int) -> int:
         return self._nodes.number(node, None if source == NOTHING else self.writer.pool.texts[source])
 
-    def _parts(self, tracker: Any, found: list[Any]) -> tuple[list[int], list[int], int]:
+    def _parts(self, parts: list[tuple[str, Any]], found: list[Any]) -> tuple[list[int], list[int]]:
+        """Return the numbers of the parts' labels and trackers."""
         ids, numbers_of_texts = self.ids, self._numbers_of_texts
         labels: list[int] = []
         numbers: list[int] = []
-        try:
-            parts = tracker.parts()
-        except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
-            self._losses.note("the parts of a value", error)
-            parts = []
         for label, part in parts[:PARTS_LIMIT]:
             number = ids.get(part.uid)
             if number is None:
@@ -162,7 +163,7 @@ class Trackers:
                 found.append(part)
             labels.append(numbers_of_texts.get(label) or self._text(label))
             numbers.append(number)
-        return labels, numbers, max(0, len(parts) - PARTS_LIMIT)
+        return labels, numbers
 
     def _new_class(self, cls: type) -> int:
         number = self._classes[cls] = self.writer.pool(cls.__name__)

@@ -14,7 +14,7 @@ from tracer_core.recording.kinds import is_subclass, torch_type
 
 
 class Watched:
-    """A live frame, and what its state was before its last step: the trackers on the stack (`numbers`), and those bound
+    """A live frame, and its state before its last step: the trackers on the stack (`numbers`), and the bound ones
     (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `modules` names the
     modules whose `forward` runs in the frame and in those that called it, outermost first."""
 
