@@ -190,7 +190,7 @@ class _Shield(Observer):
                 method(frame, instruction)
             except BaseException as error:
                 self._lose(event, error)
-                if is_from_outside(error):
+                if is_external_error(error):
                     raise
 
         if event in ("on_step_start", "on_step_end"):

@@ -261,7 +261,7 @@ def test_a_break_told_of_in_two_attempts_is_one() -> None:
     recorder = Recorder()
     frame, instructions = start(recorder)
     unsupported = SimpleNamespace(
-        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",)), where=None
+        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So."), hints=("Try.",), where=None
     )
     recorder.on_step_start(frame, instructions[1])
     recorder.on_break(unsupported, frame, instructions[1])
@@ -306,7 +306,7 @@ def test_a_break_told_of_when_the_last_attempt_has_stopped_before_it() -> None:
     recorder.on_step_end(again, instructions[0])
     recorder.on_frame_exit(again, None)
     unsupported = SimpleNamespace(
-        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So.", hints=("Try.",)), where=None
+        reason_id="r", message="Why.", reason=SimpleNamespace(explanation="So."), hints=("Try.",), where=None
     )
     recorder.on_break(unsupported, inner, inner.program.instructions[2])
     recorder.on_attempt_end("compiled", "")

@@ -36,14 +36,14 @@ class Breaking(Stepping):
         attempt, step, root_step = self._where_broke(work, frame)
         root = work.root.entry.record if work.root is not None else entry.record
         here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction).number), None
-        code, line, library = self._asked_at(unsupported.where, step) or here
+        code, line, library = self._user_line(unsupported.where, step) or here
         record = schema.Break(
             id=len(self._breaks),
             attempt=attempt,
             reason_id=clean(unsupported.reason_id),
             message=clean(unsupported.message, 1000),
             explanation=clean(unsupported.reason.explanation, 1000),
-            hints=[clean(hint, 1000) for hint in unsupported.reason.hints],
+            hints=[clean(hint, 1000) for hint in unsupported.hints],
             step=step,
             code=code,
             line=line,
@@ -65,14 +65,14 @@ class Breaking(Stepping):
 
     def on_notice(self, notice: Unsupported) -> None:
         step = self._step_of(notice.where)
-        code, line, library = self._asked_at(notice.where, step) or (*self._place(), None)
+        code, line, library = self._user_line(notice.where, step) or (*self._place(), None)
         record = schema.Notice(
             id=len(self._notices),
             attempt=self._attempt_id(),
             reason_id=clean(notice.reason_id),
             message=clean(notice.message, 1000),
             explanation=clean(notice.reason.explanation, 1000),
-            hints=[clean(hint, 1000) for hint in notice.reason.hints],
+            hints=[clean(hint, 1000) for hint in notice.hints],
             step=step,
             code=code,
             line=line,
@@ -110,7 +110,7 @@ class Breaking(Stepping):
         root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
         return self._attempt_id(), step, root_step
 
-    def _asked_at(self, where: Where | None, step: int | None) -> tuple[int, int | None, schema.Place | None] | None:
+    def _user_line(self, where: Where | None, step: int | None) -> tuple[int, int | None, schema.Place | None] | None:
         """Return the program's code and line at `step`, and the library's line below; None where they are unknown."""
         place = None if where is None else self._at(where.place, step)
         if where is None or place is None:

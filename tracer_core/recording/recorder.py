@@ -15,7 +15,7 @@ from array import array
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.names.entered import is_what_was_compiled
+from tracer_core.names.entry_frame import is_entry_frame
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
 from tracer_core.recording.breaking import Breaking
@@ -151,7 +151,7 @@ class Recorder(Breaking):
 
     def on_guard(self, guard: Guard) -> None:
         step = self._step_of(guard.where)
-        code, line, library = self._asked_at(guard.where, step) or (*self._place(), None)
+        code, line, library = self._user_line(guard.where, step) or (*self._place(), None)
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
