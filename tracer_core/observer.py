@@ -14,7 +14,10 @@ Attributes of the engine's objects that an observer may read:
   `(label, tracker)`), `node` (None or `torch.fx.Node`), `fake` (None, a fake tensor, or a `torch.Sym*`)
 - frame (`interpreter.Frame`): `uid`, `code` (the code object people know), `program` (its canonical instructions),
   `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker), `parent` (the frame that
-  inlined it, or None), `depth` (0 for the root)
+  inlined it, or None), `depth` (0 for the root), `locals` and `cells` without names that are unbound. An instruction
+  changes the operands that the table of operations says it takes (`bytecode.OPS`), pushes items in their place, and
+  binds the names that the table says it binds; the rest of the frame's state is as before. Two exceptions: a raised
+  exception cuts the stack to the depth of its handler, and `POP_EXCEPT` replaces copies of the item that it pops.
 - instruction (`bytecode.Instruction`)
 - guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
   (None or a `where.Where`) is the place that needed it, however late it is reported
@@ -182,6 +185,17 @@ class _Shield(Observer):
                 setattr(self, event, self._passing(event, method))
 
     def _passing(self, event: str, method: Callable[..., None]) -> Callable[..., None]:
+        def pass_step_on(frame: Any, instruction: Instruction) -> None:
+            try:
+                method(frame, instruction)
+            except BaseException as error:
+                self._lose(event, error)
+                if is_external_error(error):
+                    raise
+
+        if event in ("on_step_start", "on_step_end"):
+            return pass_step_on  # At each instruction: what is general costs more.
+
         def pass_on(*args: Any) -> None:
             try:
                 method(*args)

@@ -9,7 +9,7 @@ import pytest
 
 import tracer_core.recording.operation_verbs  # noqa: F401  fills the table
 from tests.recording.synthetic import Frame, example, functions
-from tests.recording.synthetic_values import ConstantVariable, VariableTracker
+from tests.recording.synthetic_values import NULL, ConstantVariable, VariableTracker
 from tracer_core.bytecode import OPS, CallShape, Instruction, Operand
 from tracer_core.recording import Trace
 from tracer_core.recording.recorder import Recorder
@@ -145,7 +145,7 @@ CALL_FUNCTION_EX    0  0 a b    d      called A with unpacked arguments B and pu
 NOP                 -  -        -      did nothing.
 PUSH_NULL           -  -        0      pushed the NULL that precedes a callable.
 """
-LETTERS: dict[str, Any] = {"0": None, **{name: ConstantVariable(name) for name in "abcd"}}
+LETTERS: dict[str, Any] = {"0": NULL, **{name: ConstantVariable(name) for name in "abcd"}}
 
 
 def letters(text: str) -> list[Any]:

@@ -51,6 +51,7 @@ class OpInfo:
         keeps: how many of those that it leaves, from the lowest on, are items that it only looks at, as they were.
         keeps_on_jump: the same when it jumps.
         terminal: the next instruction in the list does not follow from it.
+        binds: it may bind or unbind the local or the cell that `arg` names; no other operation does.
     """
 
     name: str
@@ -61,6 +62,7 @@ class OpInfo:
     keeps: CountOf = lambda _arg: 0
     keeps_on_jump: int = 0
     terminal: bool = False
+    binds: bool = False
 
     @property
     def jumps(self) -> bool:
@@ -94,6 +96,7 @@ def _define(
     keeps: int | CountOf = 0,
     keeps_on_jump: int = 0,
     terminal: bool = False,
+    binds: bool = False,
 ) -> None:
     for name in names.split():
         OPS[name] = OpInfo(
@@ -105,6 +108,7 @@ def _define(
             keeps=_count(keeps),
             keeps_on_jump=keeps_on_jump,
             terminal=terminal,
+            binds=binds,
         )
 
 
@@ -146,9 +150,10 @@ _define("LOAD_GLOBAL_NULL", 0, 2, Operand.NAME)
 _define("STORE_NAME STORE_GLOBAL", 1, 0, Operand.NAME)
 _define("DELETE_NAME DELETE_GLOBAL", 0, 0, Operand.NAME)
 _define("LOAD_FAST", 0, 1, Operand.LOCAL)
-_define("STORE_FAST", 1, 0, Operand.LOCAL)
-_define("DELETE_FAST", 0, 0, Operand.LOCAL)
-_define("MAKE_CELL DELETE_DEREF", 0, 0, Operand.CELL)
+_define("STORE_FAST", 1, 0, Operand.LOCAL, binds=True)
+_define("DELETE_FAST", 0, 0, Operand.LOCAL, binds=True)
+_define("MAKE_CELL", 0, 0, Operand.CELL, binds=True)
+_define("DELETE_DEREF", 0, 0, Operand.CELL)
 _define("LOAD_CLOSURE LOAD_DEREF LOAD_CLASSDEREF", 0, 1, Operand.CELL)
 _define("STORE_DEREF", 1, 0, Operand.CELL)
 _define("LOAD_ATTR", 1, 1, Operand.NAME)

@@ -101,7 +101,7 @@ def show_all(values: Sequence[Value]) -> str:
 
 def is_null(value: Value) -> bool:
     """Return whether `value` is the NULL that CPython pushes before a callable."""
-    return value.text == "NULL" or value.cls in ("NullVariable", "PlainNull")
+    return value.cls == "NullVariable"
 
 
 def operands(step: Step) -> list[Value]:
