@@ -62,6 +62,8 @@ class TraceState:
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
         self.libraries = LibraryReads()
+        # The names that are known, and guarded, to be no globals, each with the id of the globals.
+        self.no_globals: dict[tuple[int, str], None] = {}
         # Tables by identity that the trace created, each with its place.
         self.identity_tables: list[tuple[Any, Where]] = []
         # Generators that the trace started.
@@ -87,6 +89,9 @@ class TraceState:
 
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
         """Guard that there is no global of that name, which would hide a builtin."""
+        if (id(globals_), name) in self.no_globals:
+            return
+        self.no_globals[id(globals_), name] = None
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
             self.libraries.name(globals_, name)
@@ -123,6 +128,7 @@ class TraceState:
             self.tensors_by_fake,
             self.kept_alive,
             self.dict_owners,
+            self.no_globals,
             self.class_writes,
             self.placeholders,
             self.identity_tables,

@@ -22,8 +22,8 @@ from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
 
-_OUTER: FunctionType = torch.nn.Module._wrapped_call_impl
-_INNER: FunctionType = torch.nn.Module._call_impl
+_OUTER: Any = torch.nn.Module._wrapped_call_impl
+_INNER: Any = torch.nn.Module._call_impl
 _CODES = _OUTER.__code__, _INNER.__code__
 _GLOBALS = vars(torch.nn.modules.module)
 # Not where another library has put functions of its own in their place before.

@@ -28,7 +28,11 @@ class NNModuleVariable(UserDefinedObjectVariable):
 
     def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker | None:
         forward = forward_alone(tx, self)
-        return None if forward is None else tx.call_through(calls_between(), forward, args, kwargs)
+        if forward is None:
+            return None
+        args = [arg.realize() for arg in args]
+        kwargs = {name: value.realize() for name, value in kwargs.items()}
+        return tx.call_through(calls_between(), forward, args, kwargs)
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
         return False  # its members are looked up in the dict it was created with
