@@ -11,7 +11,7 @@ from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.output import OutputGraph, OutputMark
 from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import LibraryReads
-from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, Source
+from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, GlobalSource, Source
 from tracer_core.variables.core.journal import Journal, JournalMark
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 
@@ -62,6 +62,8 @@ class TraceState:
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
         self.libraries = LibraryReads()
+        # The sources of globals that were read, by the ids of the globals and the names.
+        self._global_sources: dict[tuple[int, str], GlobalSource] = {}
         # The names that are known, and guarded, to be no globals, each with the id of the globals.
         self.no_globals: dict[tuple[int, str], None] = {}
         # Tables by identity that the trace created, each with its place.
@@ -86,6 +88,14 @@ class TraceState:
         """Have the generated code make this call after the earlier draws; return the source of its result."""
         self.draws.append(draw)
         return DrawnSource(len(self.draws) - 1, draw.label)
+
+    def global_source(self, globals_: dict[str, Any], name: str) -> GlobalSource:
+        """Return the source of a global, as code with these globals sees it."""
+        source = self._global_sources.get((id(globals_), name))
+        if source is None:
+            source = GlobalSource.of_function(name, globals_, self.output.frame.globals)
+            self._global_sources[id(globals_), name] = source
+        return source
 
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
         """Guard that there is no global of that name, which would hide a builtin."""

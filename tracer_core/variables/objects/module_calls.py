@@ -16,7 +16,7 @@ import torch
 from tracer_core.bytecode import decoded
 from tracer_core.guards import make
 from tracer_core.guards.kinds.modules import CALLED, HOOKS
-from tracer_core.sources import GlobalSource, Source
+from tracer_core.sources import Source
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker
@@ -88,8 +88,7 @@ def _may_hold(tx: Tracing, hooks: Any, source: Source | None) -> bool:
 
 def _global_may_hold(tx: Tracing, name: str) -> bool:
     written, _ = tx.trace.side_effects.load_global(_GLOBALS, name)
-    source = GlobalSource.of_function(name, _GLOBALS, tx.output.frame.globals)
-    return written or _may_hold(tx, _GLOBALS.get(name), source)
+    return written or _may_hold(tx, _GLOBALS.get(name), tx.trace.global_source(_GLOBALS, name))
 
 
 @functools.cache
