@@ -58,6 +58,20 @@ def filled_cache(count: int) -> Any:
     return cached
 
 
+def hooked(which: str) -> torch.nn.Module:
+    """A module with a hook."""
+    module = torch.nn.Linear(1, 1)
+    getattr(module, f"register_forward_{which}hook")(lambda *args: None)
+    return module
+
+
+def with_own(name: str) -> torch.nn.Module:
+    """A module with such a method in its `__dict__`."""
+    module = torch.nn.Linear(1, 1)
+    module.__dict__[name] = print
+    return module
+
+
 def first() -> int:
     return 1
 
@@ -120,6 +134,11 @@ ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
     (make.lacks(x, "a"), [{}, {"b": 1}], [{"a": 1}]),
     (make.lacks_attr(x, "real"), ["a"], [3]),
     (make.cell_empty(x), [empty], [filled]),
+    (
+        make.calls_forward(x),
+        [torch.nn.Linear(1, 1)],
+        [hooked("pre_"), hooked(""), with_own("forward"), with_own("_compiled_call_impl")],
+    ),
     (make.function_code(x, first), [first, copy_of_first], [second, len]),
 ]
 

@@ -155,7 +155,7 @@ def test_registering_with_an_abstract_class() -> None:
 
 def test_one_guard_for_all_that_a_trace_reads() -> None:
     recorder = Recorder()
-    layer = nn.Linear(3, 3)
+    layer = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
     function = tracer_core.compile(lambda x: F.gelu(layer(x)), backend="eager")
     with tracer_core.observing(recorder):
         function(torch.ones(3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 
 from tracer_core.bytecode.check import check_program
@@ -56,10 +56,14 @@ class _Unit:
     target: Instruction | None = None
     prefixes: int = 0
     offset: int = 0
+    caches: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.caches = cpython.CACHES.get(self.name, 0)
 
     @property
     def size(self) -> int:
-        return self.prefixes + 1 + cpython.CACHES.get(self.name, 0)
+        return self.prefixes + 1 + self.caches
 
 
 def _lower(program: Program, pools: Pools) -> list[_Unit]:
@@ -116,7 +120,7 @@ def _encode(units: list[_Unit]) -> bytes:
         for shift in range(8 * unit.prefixes, 0, -8):
             code += bytes((cpython.OPCODES[cpython.EXTENDED_ARG], unit.operand >> shift & 0xFF))
         code += bytes((cpython.OPCODES[unit.name], unit.operand & 0xFF))
-        code += bytes(2 * cpython.CACHES.get(unit.name, 0))
+        code += bytes(2 * unit.caches)
     return bytes(code)
 
 

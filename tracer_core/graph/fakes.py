@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch._guards import Source as TorchSource
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
@@ -196,8 +197,8 @@ class Fakes:
         idle = [] if loose or self.needs_all_strides else idle_dims(real)
         offset = self._offset(real, source)
         # Guards from creating the fake are not the program's.
-        with self.mode, torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
-            fake = _like(real, sizes, strides, offset)
+        with torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
+            fake = _like(self.mode, real, sizes, strides, offset)
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
         base_is_leaf = real._base.is_leaf if real._base is not None else None
@@ -368,10 +369,14 @@ class Fakes:
         return symbol
 
 
-def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number) -> torch.Tensor:
-    """Return an empty tensor with the metadata of `real`, including what autograd checks before a change in place."""
+def _like(
+    mode: FakeTensorMode, real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number
+) -> torch.Tensor:
+    """Return a fake with the metadata of `real`, including what autograd checks before a change in place."""
     with torch.no_grad():
-        fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
+        # What the mode does for this call, without its dispatch: models have hundreds of parameters.
+        meta = torch.empty_strided(sizes, strides, dtype=real.dtype, device="meta")
+        fake: torch.Tensor = FakeTensor(mode, meta, real.device)
         if isinstance(offset, torch.SymInt) or offset != 0:
             fake.set_(fake.untyped_storage(), offset, sizes, strides)
         if real.is_conj():

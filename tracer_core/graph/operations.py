@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch._higher_order_ops.utils import registered_hop_fake_fns
 from torch._ops import HigherOrderOperator
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import _DISPATCH_META_HANDLERS, FakeTensorMode
 from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
@@ -204,9 +204,13 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     ) -> object:
         if waiting:
             call_waiting()
+        question: Any = _DISPATCH_META_HANDLERS.get(func)
+        if question is not None:
+            return question(args)
         if isinstance(func, HigherOrderOperator) and func not in registered_hop_fake_fns:
             return self._run_higher_order(func, args, kwargs or {})
-        result = super().__torch_dispatch__(func, types, args, kwargs or {})
+        # Not the method of this name: torch wraps each in one that switches its frame hook off, which ours did.
+        result = self.dispatch(func, types, args, kwargs or {})
         facts = facts_of(func)
         if facts is not None:
             self.operations.note(func, facts, args, kwargs or {})

@@ -71,6 +71,8 @@ class TracedSettings:
     def touch(self, *settings: str) -> None:
         """Note that the program is about to change these settings. (Those that are read on demand belong together:
         all are noted.)"""
+        if self.start.keys() >= set(settings):
+            return
         names: Iterable[str] = settings
         if any(not PROPERTIES[name].always for name in settings):
             names = (*settings, *ON_DEMAND)

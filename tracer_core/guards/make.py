@@ -93,6 +93,11 @@ def lacks_attr(source: Source, attr: str) -> Guard:
     return Guard(source, "LACKS_ATTR", attr)
 
 
+def calls_forward(source: Source) -> Guard:
+    """The value is a module whose call is one of the `forward` of its class."""
+    return Guard(source, "CALLS_FORWARD")
+
+
 def cell_empty(source: Source) -> Guard:
     return Guard(source, "EMPTY_CELL")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any, NoReturn
 
 from tracer_core import observer as observers
@@ -137,6 +138,30 @@ class Interpreter(Operations):
         if isinstance(function, BaseUserFunctionVariable):
             return self.inline(function, args, kwargs or {})
         return call(self, function, args, kwargs or {})
+
+    def call_through(
+        self,
+        between: Sequence[tuple[FunctionType, int]],
+        function: VariableTracker,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        """Call `function` from the last of the functions `between`, each at the instruction that calls the next."""
+        caller, caller_instruction = self.frame, self.instruction
+        frames: list[Frame] = []
+        try:
+            for outer, position in between:
+                self.frame = Frame(outer.__code__, outer.__globals__, {}, {}, self.frame)
+                self.frame.pc = position + 1
+                self.instruction = self.frame.decoded.instructions[position]
+                frames.append(self.frame)
+            return self.call(function, args, kwargs)
+        except ObservedException as raised:
+            for frame in reversed(frames):
+                _note_passing(self, raised.tracker, frame, frame.decoded.instructions[frame.pc - 1])
+            raise
+        finally:
+            self.frame, self.instruction = caller, caller_instruction
 
     # --- frames -----------------------------------------------------------------------------------------
 

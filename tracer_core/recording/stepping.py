@@ -125,7 +125,7 @@ class Stepping(Observer):
 
     def _enter(self, work: Work, attempt: schema.Attempt, frame: Any) -> Watched:
         entry = self._entry_of(frame)
-        parent = work.frames.get(frame.parent.uid) if frame.parent is not None else None
+        parent = work.caller_of(frame)
         here = len(self._ended)
         record = schema.Frame(
             id=len(self._frames),
@@ -133,7 +133,7 @@ class Stepping(Observer):
             attempt=attempt.id,
             parent=parent.record.id if parent is not None else None,
             call_step=self._step() if parent is not None else None,
-            depth=frame.depth,
+            depth=0 if parent is None else parent.record.depth + 1,
             first_step=here,
             last_step=here - 1,
             end_step=here - 1,

@@ -114,6 +114,13 @@ class Work:
         self.between = []
         self.attempt_started = time.perf_counter()
 
+    def caller_of(self, frame: Any) -> Watched | None:
+        """Return the frame that a new one is called from: the innermost of those that run steps."""
+        at = frame.parent
+        while at is not None and at.uid not in self.frames:
+            at = at.parent
+        return None if at is None else self.frames[at.uid]
+
     def remember(self, watched: Watched) -> None:
         """Remember the last steps of a frame that ended."""
         if self.root is not None and watched.step >= 0:

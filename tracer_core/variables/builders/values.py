@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import torch
@@ -94,7 +95,7 @@ def graph_name(source: Source) -> str:
     text = source.name
     for prefix in ("L[", "G["):
         text = text.removeprefix(prefix)
-    words = "".join(c if c.isalnum() else " " for c in text).split()
+    words = re.findall(r"[^\W_]+", text)
     if any(step.in_words for step in source.path()):
         words = words[:MOST_WORDS]
     name = "_".join(words) or "arg"

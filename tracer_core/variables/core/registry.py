@@ -136,7 +136,12 @@ def _unmarked(function: Any) -> Any:
 
 
 def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:
-    return len(kinds) <= len(args) and all(isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=False))
+    if len(kinds) > len(args):
+        return False
+    for kind, arg in zip(kinds, args, strict=False):
+        if not isinstance(arg, kind):
+            return False
+    return True
 
 
 def answered(tx: Tracing, function: Any, *args: VariableTracker) -> VariableTracker | None:

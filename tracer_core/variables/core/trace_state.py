@@ -11,7 +11,7 @@ from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.output import OutputGraph, OutputMark
 from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import LibraryReads
-from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, Source
+from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, GlobalSource, Source
 from tracer_core.variables.core.journal import Journal, JournalMark
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 
@@ -62,6 +62,10 @@ class TraceState:
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
         self.libraries = LibraryReads()
+        # The sources of globals that were read, by the ids of the globals and the names.
+        self._global_sources: dict[tuple[int, str], GlobalSource] = {}
+        # The names that are known, and guarded, to be no globals, each with the id of the globals.
+        self.no_globals: dict[tuple[int, str], None] = {}
         # Tables by identity that the trace created, each with its place.
         self.identity_tables: list[tuple[Any, Where]] = []
         # Generators that the trace started.
@@ -85,8 +89,19 @@ class TraceState:
         self.draws.append(draw)
         return DrawnSource(len(self.draws) - 1, draw.label)
 
+    def global_source(self, globals_: dict[str, Any], name: str) -> GlobalSource:
+        """Return the source of a global, as code with these globals sees it."""
+        source = self._global_sources.get((id(globals_), name))
+        if source is None:
+            source = GlobalSource.of_function(name, globals_, self.output.frame.globals)
+            self._global_sources[id(globals_), name] = source
+        return source
+
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
         """Guard that there is no global of that name, which would hide a builtin."""
+        if (id(globals_), name) in self.no_globals:
+            return
+        self.no_globals[id(globals_), name] = None
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
             self.libraries.name(globals_, name)
@@ -123,6 +138,7 @@ class TraceState:
             self.tensors_by_fake,
             self.kept_alive,
             self.dict_owners,
+            self.no_globals,
             self.class_writes,
             self.placeholders,
             self.identity_tables,

@@ -6,6 +6,7 @@ It consists of small protocols, one per idea. Trackers use nothing else of the i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from tracer_core.bytecode import Instruction
@@ -46,6 +47,12 @@ class Calling(Protocol):
         kwargs: dict[str, VariableTracker] | None = None,
     ) -> VariableTracker:
         """`function(*args, **kwargs)`: inlined if it has Python code, else by its handler."""
+
+    def call_through(
+        self, between: Sequence[tuple[FunctionType, int]], function: VariableTracker, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        """`function(*args, **kwargs)`, called from the last of the functions `between`, each of which stands at the
+        instruction of that position, where it calls the next one. They have nothing else to do."""
 
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
         """Inline a Python function of the engine's own."""

@@ -19,8 +19,8 @@ class Frame:
     """The state of one activation. `pc` is the position of the next instruction."""
 
     __slots__ = (
-        "callers", "caught", "cells", "code", "decoded", "depth", "globals", "locals", "namespace", "parent", "pc",
-        "stack", "suspended", "uid",
+        "callers", "caught", "cells", "code", "decoded", "depth", "globals", "is_ours", "locals", "namespace",
+        "parent", "pc", "stack", "suspended", "uid",
     )  # fmt: skip
 
     def __init__(
@@ -35,6 +35,8 @@ class Frame:
         self.code = code
         self.decoded = decoded(code)
         self.globals = globals
+        # Whether the code is the engine's own, which people are not shown.
+        self.is_ours = str(globals.get("__name__")).startswith("tracer_core.")
         self.locals = locals
         self.cells = cells
         self.called_by(parent)
@@ -71,11 +73,6 @@ class Frame:
     def module(self) -> Any:
         """Return the name of the code's module, as the code sees it; None if it has none."""
         return self.globals.get("__name__")
-
-    @property
-    def is_ours(self) -> bool:
-        """Return whether the code is the engine's own, which is not shown to people."""
-        return str(self.module).startswith("tracer_core.")
 
     def jump(self, instruction: Instruction) -> None:
         """Continue at the instruction's target."""

@@ -10,10 +10,11 @@ from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
-from tracer_core.variables.core.base import NotConstant, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.module_calls import calls_between, forward_alone
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 TABLES = ("_parameters", "_buffers", "_modules")
@@ -21,10 +22,19 @@ TABLES = ("_parameters", "_buffers", "_modules")
 
 class NNModuleVariable(UserDefinedObjectVariable):
     """A module. Its Python code is traced like any other, except `__getattr__` and `__setattr__` of `nn.Module`
-    itself, which every access of a parameter would run; these are done here in one step."""
+    itself, which every access of a parameter would run, and the call of a module without hooks; these are done here
+    in one step."""
 
     __slots__ = ()
     kind = "module"
+
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+        forward = forward_alone(tx, self)
+        if forward is None:
+            return None
+        args = [arg.realize() for arg in args]
+        kwargs = {name: value.realize() for name, value in kwargs.items()}
+        return tx.call_through(calls_between(), forward, args, kwargs)
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
         return False  # its members are looked up in the dict it was created with
