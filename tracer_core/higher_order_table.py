@@ -26,6 +26,11 @@ class HigherOrder:
     transformed: bool = False
 
     @property
+    def is_inlined(self) -> bool:
+        """Return whether torch's Python for it is traced."""
+        return self.reason_id in ("vmap", "derivative") and not self.name.startswith("torch.autograd.functional")
+
+    @property
     def is_transform(self) -> bool:
         """Return whether the functions that it calls run on wrapped tensors, or are differentiated."""
         return self.reason_id in ("vmap", "derivative", "function-transform")
@@ -43,7 +48,9 @@ def _add(reason_id: str, module: str, names: str, public: str | None = None) -> 
 
 def _transform(name: str) -> str:
     """Return the reason id of a transform."""
-    return {"vmap": "vmap", "functionalize": "function-transform"}.get(name, "derivative")
+    return {"vmap": "vmap", "functionalize": "function-transform", "linearize": "function-transform"}.get(
+        name, "derivative"
+    )
 
 
 def _add_transforms(module: str, names: str, public: str | None = None) -> None:
