@@ -6,12 +6,14 @@ that level: so are the fakes, since levels are entered for real while the progra
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from torch._C import _functorch
 from torch._functorch import eager_transforms, predispatch
+from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
@@ -43,8 +45,7 @@ def _register(level: Level) -> None:
     def enter(tx: Tracing, *args: VariableTracker) -> VariableTracker:
         pairs = [as_argument(arg) for arg in args]
         number = ConstantVariable(level.enter(*(fake for _, fake in pairs)))
-        leave = lambda: level.leave()
-        entered = Entered(number, leave, False, tx.root_step, name=level.name)
+        entered = Entered(number, level.leave, False, tx.root_step, name=level.name)
         tx.output.settings.entered.append(entered)
         tx.output.add_node("call_function", level.enter, tuple(node for node, _ in pairs), {}, None)
         return number
@@ -75,14 +76,15 @@ def _node(function: Any) -> None:
     node.__qualname__ = f"transforms.{function.__name__}"
 
 
-for _function in (
+_NODES: tuple[Any, ...] = (
     predispatch._add_batch_dim,
     predispatch._remove_batch_dim,
     predispatch._unwrap_for_grad,
     _functorch._wrap_for_grad,
     eager_transforms._autograd_grad,
     eager_transforms._set_tensor_requires_grad,
-):
+)
+for _function in _NODES:
     _node(_function)
 
 
@@ -95,19 +97,29 @@ def _question(function: Any) -> None:
     question.__qualname__ = f"transforms.{function.__name__}"
 
 
-for _function in (
+_QUESTIONS: tuple[Any, ...] = (
     _functorch.is_batchedtensor,
     _functorch.is_gradtrackingtensor,
     _functorch.is_functorch_wrapped_tensor,
     _functorch.maybe_get_level,
     _functorch.maybe_get_bdim,
-):
+)
+for _function in _QUESTIONS:
     _question(_function)
 
 
-@handles(predispatch.lazy_load_decompositions)
-def lazy_load_decompositions(tx: Tracing) -> VariableTracker:
-    """Load torch's decompositions, which are needed when the graph runs, and here as well."""
-    predispatch.lazy_load_decompositions()
-    tx.output.add_node("call_function", predispatch.lazy_load_decompositions, (), {}, None)
-    return NONE
+def _loader(function: Any) -> None:
+    @handles(function)
+    def load(tx: Tracing) -> VariableTracker:
+        """Load torch's decompositions, which are needed when the graph runs, and here as well."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch calls functions of its own that are deprecated
+            function()
+        tx.output.add_node("call_function", function, (), {}, None)
+        return NONE
+
+    load.__qualname__ = f"transforms.{function.__name__}"
+
+
+for _function in (predispatch.lazy_load_decompositions, forward_ad._maybe_load_decompositions):
+    _loader(_function)
