@@ -17,10 +17,11 @@ from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import as_argument, call_in_graph
 
 
