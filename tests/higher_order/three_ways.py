@@ -118,9 +118,16 @@ def _written(module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], top:
         elif node.op != "placeholder":
             shown = lambda arg: known[arg] if arg in known else known.setdefault(arg, f"frame's input {next(used)}")
             args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), shown)  # type: ignore[type-var]
-            known[node] = f"node {len(lines)}"
+            known[node] = known[node.args[0]] if _gives_back(node) else f"node {len(lines)}"
             lines.append((node.op, _name(node.target), args, kwargs))
     return [len(inputs), *lines]
+
+
+def _gives_back(node: torch.fx.Node) -> bool:
+    """Return whether the node's result is its first argument, which it changes in place."""
+    name = _name(node.target)
+    in_place = node.op == "call_method" and name.endswith("_") and not name.endswith("__")
+    return in_place or name == "_set_tensor_requires_grad"
 
 
 def _name(target: Any) -> str:
