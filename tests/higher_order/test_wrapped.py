@@ -136,9 +136,11 @@ def test_a_checkpoint_that_draws_draws_the_same_again() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return checkpoint(lambda a: torch.nn.functional.dropout(a.sin(), 0.5) * a, x * 2, use_reentrant=False)
 
-    compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
     many = lambda: (torch.ones(100, requires_grad=True),)
-    agree(outcome(compiled, many), outcome(program, many))
+    for backend in ("eager", lambda graph, examples: graph):
+        tracer_core.reset()
+        compiled = tracer_core.compile(program, backend=backend, fullgraph=True)
+        agree(outcome(compiled, many), outcome(program, many))
 
 
 @pytest.mark.row("H7")
@@ -183,3 +185,14 @@ def test_a_region_can_be_differentiated() -> None:
         tracer_core.reset()
         compiled = tracer_core.compile(program, backend=backend, fullgraph=True)
         agree(outcome(compiled, leaf), outcome(program, leaf))
+
+
+@pytest.mark.row("F12")
+def test_a_flag_that_is_set_so_already_is_left() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        y.requires_grad_(True)
+        return checkpoint(block, y, use_reentrant=False)
+
+    same_three_ways(program, leaf)
+    assert refused(program, lambda: (torch.ones(2, 3),)).reason_id == "autograd-flag"

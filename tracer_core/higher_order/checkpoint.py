@@ -36,10 +36,9 @@ def checkpoint(
     def finish(tracer: SubgraphTracer, module: GraphModule) -> Any:
         if context_fn is not noop_context_fn:
             module.meta["_checkpoint_context_fn"] = context_fn
-        # Run as it is, torch's operator would draw other random numbers when it computes again.
+        # Where the graph runs as it is, torch's operator draws other random numbers when it computes again.
         draws = any(node.meta.get("draws") for node in tracer.graph.nodes)
-        keeps = options.get("preserve_rng_state", True)
-        return checkpoint_keeping_random_state if draws and keeps and tx.output.runs_as_it_is else None
+        return checkpoint_keeping_random_state if draws and options.get("preserve_rng_state", True) else None
 
     return call_wrapped(tx, NAME, tag_activation_checkpoint, function, args, kwargs, options=options, finish=finish)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
+from torch._higher_order_ops.wrap import tag_activation_checkpoint
 from torch.utils.checkpoint import checkpoint
 
 from tracer_core.errors import BackendError
@@ -151,7 +152,10 @@ class Places:
 
 
 def checkpoint_keeping_random_state(module: torch.fx.GraphModule, *args: Any, **options: Any) -> Any:
-    """Checkpoint a graph that draws random numbers: computed again, it draws the same ones."""
+    """Checkpoint a graph that draws random numbers: computed again, it draws the same ones. A back end that traces
+    the graph meets torch's operator, and keeps the numbers by its own means."""
+    if torch._C._len_torch_dispatch_stack():
+        return tag_activation_checkpoint(module, *args, **options)
     options["use_reentrant"] = False
     return checkpoint(torch.fx.Interpreter(module).run, *args, **options)
 

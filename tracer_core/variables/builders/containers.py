@@ -192,7 +192,11 @@ def _is_literal(item: Any) -> bool:
     """Return whether it is known by its value, or by itself: a constant, a tuple of such, a class or a function."""
     if isinstance(item, tuple):
         return is_literal_tuple(item)
-    return ConstantVariable.holds(item) or type(item) in (type, types.FunctionType)
+    by_identity = type(item).__hash__ in _BY_IDENTITY and type(item).__eq__ in _BY_IDENTITY
+    return ConstantVariable.holds(item) or (by_identity and isinstance(item, (type, types.FunctionType)))
+
+
+_BY_IDENTITY: tuple[Any, ...] = (type.__hash__, type.__eq__, object.__hash__, object.__eq__)
 
 
 def set_items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:

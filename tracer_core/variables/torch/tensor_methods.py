@@ -319,11 +319,21 @@ def _runs_autograd(name: str, reason_id: str, called: str) -> Any:
 
 for _reason_id, _called, _names in (
     ("autograd-call", "the method {} of a tensor", ("backward",)),
-    ("autograd-flag", "the method {}", ("retain_grad", "requires_grad_")),
+    ("autograd-flag", "the method {}", ("retain_grad",)),
     ("hook-registered", "Tensor.{}", ("register_hook", "register_post_accumulate_grad_hook")),
 ):
     for _name in _names:
         method(TensorVariable, _name)(_runs_autograd(_name, _reason_id, _called))
+
+
+@method(TensorVariable, "requires_grad_")
+def requires_grad_(
+    tx: Tracing, self: TensorVariable, requires_grad: VariableTracker = ConstantVariable(True)
+) -> VariableTracker:
+    """Do nothing where the flag is set so already."""
+    if constant_or(requires_grad.realize(), None) is not self.fake.requires_grad:
+        raise Unsupported("autograd-flag", name="the method requires_grad_")
+    return self
 
 
 @method(SymNodeVariable, "__index__", "__int__")
