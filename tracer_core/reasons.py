@@ -369,9 +369,24 @@ _reason(
 )
 _reason(
     "branches-differ",
-    "The branches of torch.cond return different structures: {one} and {other}.",
+    "The branches of torch.cond return different {what}: {one} and {other}.",
     "The result is that of one branch or the other, as the data says, and the code after it must fit both.",
-    "Return the same containers from both branches.",
+    "Return the same containers from both branches, with tensors of the same dtype, device and number of dimensions.",
+)
+_reason(
+    "constant-predicate",
+    "The predicate of torch.cond is {value} while tracing, so only {function} is in the graph.",
+    "The graph does not break here. A number or bool of Python is a constant in the graph's code; another value is "
+    "compiled anew.",
+    "Pass a tensor with one element, or compare a size that is dynamic, to have both branches in the graph.",
+    "Use a plain if statement, where the choice is made by a constant.",
+)
+_reason(
+    "operator-refuses",
+    "{operator} does not take these arguments: {why}.",
+    "The operator takes tensors, numbers and functions in certain places alone. The call runs as plain Python, which "
+    "raises what the operator raises.",
+    "Look at the arguments of the operator at this line.",
 )
 _reason(
     "body-changes",

@@ -42,3 +42,16 @@ def returns_a_text(x: Any) -> Any:
 @given_by("branches-differ")
 def returns_a_list_or_a_tensor(x: Any) -> Any:
     return torch.cond(x.sum() > 0, lambda a: [a + 1], torch.cos, (x,))
+
+
+@given_by("constant-predicate")
+def chooses_by_the_rank(x: Any) -> Any:
+    return torch.cond(x.dim() > 1, torch.sin, torch.cos, (x,))
+
+
+@given_by("operator-refuses")
+def chooses_by_several_elements(x: Any) -> Any:
+    try:
+        return torch.cond(x > 0, torch.sin, torch.cos, (x,))
+    except RuntimeError:
+        return x

@@ -52,22 +52,26 @@ class Body:
     def _is_inside(self, node: torch.fx.Node) -> bool:
         return node.graph is self.tracer.graph
 
-    def nodes(self) -> list[Any]:
-        """Return a node of the body's graph, or a constant, for each leaf; those of graphs around it are lifted.
+    def nodes(self, constants: tuple[type, ...] = (bool, int, float, complex, NoneType)) -> list[Any]:
+        """Return a node of the body's graph, or a constant of these types, for each leaf; nodes of graphs around it
+        are lifted.
 
         Raises:
             Unsupported: a leaf cannot be in a graph.
         """
-        return [self._node(leaf) for leaf in self.leaves]
+        return [self._node(leaf, constants) for leaf in self.leaves]
 
-    def _node(self, leaf: VariableTracker) -> Any:
+    def _node(self, leaf: VariableTracker, constants: tuple[type, ...]) -> Any:
         if isinstance(leaf, InGraphVariable):
             return self.tracer.lift(leaf.node)
         value = constant_or(leaf, leaf)
-        if not isinstance(value, (int, float, complex, NoneType)):
-            operator = self.tracer.operator
-            raise Unsupported("body-result", operator=operator, function=self.name, type=leaf.python_type_name())
+        if type(value) not in constants:
+            raise self.refused(leaf.python_type_name())
         return value
+
+    def refused(self, kind: str) -> Unsupported:
+        """Return why it may not return something of this kind."""
+        return Unsupported("body-result", operator=self.tracer.operator, function=self.name, type=kind)
 
     def close(self, results: Sequence[Any]) -> torch.fx.GraphModule:
         """Give the graph its results, and return it as a module."""
@@ -101,7 +105,7 @@ def speculate_subgraph(
     """
     mark = tx.trace.mark()
     before = tx.output.fakes.operations.clock
-    name = _name(function)
+    name = name_of_body(function)
     enter = tx.output.subtracer(operator, name) if tracer is None else tx.output.inside(tracer)
     try:
         with enter as inner, _grad_mode(rules.grad_mode):
@@ -126,7 +130,7 @@ def _grad_mode(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if enabled is None else torch.set_grad_enabled(enabled)
 
 
-def _name(function: VariableTracker) -> str:
+def name_of_body(function: VariableTracker) -> str:
     """Return a body's function as people know it."""
     return function.realize().describe().removeprefix("function ")
 

@@ -7,7 +7,7 @@ import weakref
 
 from tracer_core import observer as observers
 from tracer_core.codegen.attempts.distinct import guard_distinct
-from tracer_core.codegen.attempts.marks import tell_fixed
+from tracer_core.codegen.attempts.marks import tell_notices
 from tracer_core.codegen.frame.end import FrameEnd, own_new_cells
 from tracer_core.codegen.frame.new_code import NewCode, breaking, returning
 from tracer_core.codegen.graph_call.graph import GraphCall, finish_graph
@@ -167,7 +167,7 @@ class Ending:
                 self.observer.on_graph(graph.module, graph.name)
             # Back ends fix numbers, too, and count on it that these are guarded.
             graph.compile()
-        tell_fixed(end.output)
+        tell_notices(end.output)
         resumes = [resume.code for resume in new.resumes]
         return CompiledFrame(new.code, self._guards(end), resumes, new.written)
 

@@ -1,4 +1,8 @@
-"""Sizes that the user marked as dynamic but the program specializes: warn about them or, if configured, raise."""
+"""Notices: what the user is told when a frame is compiled, though the graph does not break.
+
+They are kept by the graph (`OutputGraph.notices`), and found here for sizes that the user marked as dynamic but the
+program specializes, which can be configured to be errors.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,27 @@ from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import SizeSource
 
 
-def tell_fixed(output: OutputGraph) -> None:
-    """Tell the observer and warn, at the line that fixed it, of each marked size that has one value.
+def tell_notices(output: OutputGraph) -> None:
+    """Tell the observer and warn, at the line that each is about.
 
     Raises:
-        Unsupported: with the option `strict_mark_dynamic`.
+        Unsupported: of a marked size that has one value, with the option `strict_mark_dynamic`.
     """
+    for notice in output.notices:
+        _tell(output, notice, UserWarning)
     for notice in _fixed(output):
-        assert notice.where is not None
         if output.frame.config.is_on("strict_mark_dynamic"):
             raise notice.placed()
-        if output.observer is not None:
-            output.observer.on_notice(notice)
-        place = notice.where.place
-        file = output.frame.code.co_filename if place.code is None else place.code.co_filename
-        warnings.warn_explicit(str(notice.placed()), RuntimeWarning, file, place.line)
+        _tell(output, notice, RuntimeWarning)
+
+
+def _tell(output: OutputGraph, notice: Unsupported, category: type[Warning]) -> None:
+    assert notice.where is not None
+    if output.observer is not None:
+        output.observer.on_notice(notice)
+    place = notice.where.place
+    file = output.frame.code.co_filename if place.code is None else place.code.co_filename
+    warnings.warn_explicit(str(notice.placed()), category, file, place.line)
 
 
 def _fixed(output: OutputGraph) -> Iterator[Unsupported]:
