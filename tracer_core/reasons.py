@@ -374,6 +374,12 @@ _reason(
     "Return the same containers from both branches, with tensors of the same dtype, device and number of dimensions.",
 )
 _reason(
+    "carried-differs",
+    "{operator} needs {function} to return what it can be called with next, but {what} differ: {one} and {other}.",
+    "The operator calls the function again on what it returned, with the same code: types, dtypes and sizes stay.",
+    "Return values of the kinds, dtypes and sizes that the function is given.",
+)
+_reason(
     "constant-predicate",
     "The predicate of torch.cond is {value} while tracing, so only {function} is in the graph.",
     "The graph does not break here. A number or bool of Python is a constant in the graph's code; another value is "

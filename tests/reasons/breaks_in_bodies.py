@@ -55,3 +55,11 @@ def chooses_by_several_elements(x: Any) -> Any:
         return torch.cond(x > 0, torch.sin, torch.cos, (x,))
     except RuntimeError:
         return x
+
+
+@given_by("carried-differs")
+def carries_a_value_that_grows(x: Any) -> Any:
+    try:
+        return torch.while_loop(lambda a: a.sum() < 9, lambda a: (torch.cat([a, a]),), (x,))
+    except RuntimeError:
+        return x

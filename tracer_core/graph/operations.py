@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any
 
 import torch
+from torch._higher_order_ops.utils import registered_hop_fake_fns
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves
@@ -204,7 +205,7 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         if waiting:
             call_waiting()
         if isinstance(func, HigherOrderOperator):
-            return self._run_higher_order(func, args, kwargs or {})
+            return self._run_higher_order(func, types, args, kwargs or {})
         result = super().__torch_dispatch__(func, types, args, kwargs or {})
         facts = facts_of(func)
         if facts is not None:
@@ -212,9 +213,11 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
         return result
 
     def _run_higher_order(
-        self, operator: HigherOrderOperator, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, operator: HigherOrderOperator, types: Sequence[type], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> object:
         """Run torch's rule for the operator on fakes."""
+        if operator in registered_hop_fake_fns:
+            return super().__torch_dispatch__(operator, types, args, kwargs)
         rule = operator.python_key_table.get(FakeTensorMode)
         if rule is None:
             raise NotImplementedError(f"{operator} has no rule for fake tensors")

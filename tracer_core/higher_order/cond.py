@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from types import NoneType
 
 import torch
-from torch.fx import Node
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.higher_order.merge import merge_inputs
 from tracer_core.higher_order.metadata import check_callable, check_sequence, difference, refuse
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Body, Rules, name_of_body, speculate_subgraph
@@ -46,7 +43,7 @@ def cond(
     on_true, on_false = (speculate_subgraph(tx, _NAME, branch, given, rules=rules) for branch in (true_fn, false_fn))
     _check_results(on_true, on_false)
     results = [body.nodes((int, NoneType)) for body in (on_true, on_false)]
-    inputs = merge_inputs([on_true.tracer, on_false.tracer])
+    inputs = merge_inputs((on_true.tracer, "_true_branch"), (on_false.tracer, "_false_branch"))
     modules = [
         add_module(tx, name, body.close(nodes))
         for name, body, nodes in zip(("cond_true", "cond_false"), (on_true, on_false), results, strict=True)
@@ -74,27 +71,3 @@ def _check_results(on_true: Body, on_false: Body) -> None:
         for body, leaf in ((on_true, a), (on_false, b)):
             if isinstance(leaf, SymNodeVariable):
                 raise body.refused(f"{leaf.python_type_name()} that depends on a size")
-
-
-def merge_inputs(tracers: Sequence[SubgraphTracer]) -> list[Node]:
-    """Give two bodies the same inputs: those of both, those of the first alone, those of the second alone, each group
-    sorted by name. Return the nodes of the graph around that are passed for them."""
-    first, second = (tracer.lifted for tracer in tracers)
-    groups = (
-        ([node for node in first if node in second], ""),
-        ([node for node in first if node not in second], "_true_branch"),
-        ([node for node in second if node not in first], "_false_branch"),
-    )
-    order = [(node, ending) for nodes, ending in groups for node in sorted(nodes, key=_name_for_torch)]
-    for tracer in tracers:
-        tracer.set_inputs(order)
-    return [node for node, _ in order]
-
-
-def _name_for_torch(node: Node) -> str:
-    """Return the name that torch's compiler gives a node, which decides its place: inputs of the frame are named by
-    their sources."""
-    source = node.meta.get("source")
-    if source is None or node.op != "placeholder" or not isinstance(node.meta["example_value"], torch.Tensor):
-        return node.name
-    return re.sub(r"[^a-zA-Z0-9]+", "_", source.name).lower()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order.structure import flatten
@@ -46,16 +47,42 @@ def check_tensors(operator: str, name: str, leaves: Sequence[VariableTracker]) -
     return [leaf for leaf in leaves if isinstance(leaf, TensorVariable)]
 
 
+def check_carried(
+    operator: str, function: str, given: Sequence[VariableTracker], returned: Sequence[VariableTracker]
+) -> None:
+    """Check that what a function returns for its next call is as what it was given."""
+    if len(given) != len(returned):
+        raise Unsupported(
+            "carried-differs", operator=operator, function=function, what="numbers of values", one=len(given),
+            other=len(returned),
+        )  # fmt: skip
+    for a, b in zip(given, returned, strict=True):
+        differing = difference(a, b, ("dtype", "device", "layout", "shape", "stride"))
+        if differing is not None:
+            what, one, other = differing
+            raise Unsupported(
+                "carried-differs", operator=operator, function=function, what=what, one=one, other=other
+            )
+
+
 def difference(one: VariableTracker, other: VariableTracker, fields: Sequence[str]) -> tuple[str, str, str] | None:
     """Return in what two leaves differ, and what each is in this; of tensors, these fields are compared."""
     if isinstance(one, TensorVariable) and isinstance(other, TensorVariable):
         for field in fields:
             a, b = (_read(each.fake, field) for each in (one, other))
-            if a != b:
+            if not _equal(a, b):
                 return _PLURALS[field], _shown(a), _shown(b)
         return None
     kinds = [_kind(each) for each in (one, other)]
     return None if kinds[0] == kinds[1] else ("types", *kinds)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Return whether two values are equal; sizes that only the running program knows, only if they are the same."""
+    try:
+        return bool(a == b)
+    except GuardOnDataDependentSymNode:
+        return False
 
 
 def _read(fake: torch.Tensor, field: str) -> Any:
@@ -68,7 +95,7 @@ def _kind(leaf: VariableTracker) -> str:
 
 
 def _shown(value: Any) -> str:
-    return str(tuple(value)) if isinstance(value, torch.Size) else str(value).removeprefix("torch.")
+    return str(tuple(value)) if isinstance(value, tuple) else str(value).removeprefix("torch.")
 
 
 _PLURALS = {

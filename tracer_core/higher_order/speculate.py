@@ -12,7 +12,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, refuse_writes
+from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, written_inputs
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
 from tracer_core.variables.core.base import Kwargs, NotConstant, Tracing, VariableTracker, constant_or
@@ -34,14 +34,16 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function that was traced into a graph of its own: the graph, what the function returned, its leaves, and how
-    they are put together. The graph is open until `close` is called, and may take further results until then."""
+    """A function that was traced into a graph of its own: the graph, what the function returned, its leaves, how they
+    are put together, and the inputs it writes to. The graph is open until `close` is called, and may take further
+    results until then."""
 
     tracer: SubgraphTracer
     name: str
     result: VariableTracker
     leaves: list[VariableTracker]
     structure: Structure
+    written: list[torch.fx.Node]
 
     @property
     def computed(self) -> list[InGraphVariable]:
@@ -112,8 +114,9 @@ def speculate_subgraph(
             result = tx.call(function, rules.inputs(tx, inner, args), kwargs).realize()
             leaves, structure = flatten(tx, result)
             refuse_effects(tx, mark, rules.keeps)
-            if not rules.writes:
-                refuse_writes(tx, inner, before)
+            written = written_inputs(tx, inner, before)
+            if written and not rules.writes:
+                raise Unsupported("body-changes", what=f"writes to the tensor {written[0].name}, which it is given")
             if not rules.aliases:
                 refuse_aliases(inner, leaves)
     except (Unsupported, NotConstant, ObservedException) as error:
@@ -123,7 +126,7 @@ def speculate_subgraph(
         tx.trace.roll_back(mark)
         raise
     tx.trace.keep(mark)
-    return Body(inner, name, result, leaves, structure)
+    return Body(inner, name, result, leaves, structure, written)
 
 
 def _grad_mode(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
