@@ -20,14 +20,23 @@ Arguments = Callable[[], tuple[Any, ...]]
 
 
 class Graphs:
-    """A back end that keeps the graphs it is given."""
+    """A back end that keeps the graphs it is given, and what they raise."""
 
     def __init__(self) -> None:
         self.graphs: list[torch.fx.GraphModule] = []
+        self.raised: list[Exception] = []
 
     def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
         self.graphs.append(graph)
-        return graph.forward
+
+        def run(*args: Any) -> Any:
+            try:
+                return graph(*args)
+            except Exception as error:
+                self.raised.append(error)
+                raise
+
+        return run
 
 
 def same_three_ways(
@@ -64,6 +73,7 @@ def same_three_ways(
         agree(outcome(compiled, arguments), expected)
     if back_ends:
         agree(outcome(tracer_core.compile(function, backend="aot_eager", dynamic=dynamic), arguments), expected)
+    assert not ours.raised, "plain Python ran instead of a graph"
     if graphs:
         assert [written(graph) for graph in ours.graphs] == [written(graph) for graph in theirs.graphs]
     return ours.graphs

@@ -285,9 +285,9 @@ class SubgraphTracer:
 
     # --- the end ------------------------------------------------------------------------------------------
 
-    def close(self, results: Sequence[Any]) -> None:
+    def close(self, results: Any) -> None:
         """Give the graph its output: nodes of this graph or of graphs around it, constants, or nests of these."""
-        self._created.append(self.graph.output(map_arg(tuple(results), self.lift)))
+        self._created.append(self.graph.output(map_arg(results, self.lift)))
 
     def module(self) -> torch.fx.GraphModule:
         """Return the closed graph as a module that holds the attributes it uses."""

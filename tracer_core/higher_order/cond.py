@@ -45,7 +45,7 @@ def cond(
     results = [body.nodes((int, NoneType)) for body in (on_true, on_false)]
     inputs = merge_inputs((on_true.tracer, "_true_branch"), (on_false.tracer, "_false_branch"))
     modules = [
-        add_module(tx, name, body.close(nodes))
+        add_module(tx, name, body.close(tuple(nodes)))
         for name, body, nodes in zip(("cond_true", "cond_false"), (on_true, on_false), results, strict=True)
     ]
     arguments = (pred.node, *modules, tuple(inputs))

@@ -25,7 +25,7 @@ def foreach_map(
     body = speculate_subgraph(tx, _NAME, function, [op, *operands], rules=Rules(writes=False, aliases=False))
 
     def call(fakes: tuple[object, ...]) -> torch.fx.Node:
-        module = body.close([leaf.node for leaf in body.computed])
+        module = body.close(tuple(leaf.node for leaf in body.computed))
         target = add_module(tx, "subgraph", module), *body.tracer.operands
         return tx.output.add_node("call_function", torch.ops.higher_order.foreach_map, target, settings, fakes)
 

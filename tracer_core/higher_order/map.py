@@ -7,7 +7,7 @@ from types import NoneType
 import torch
 from torch._higher_order_ops import map as map_function
 
-from tracer_core.higher_order.inputs import first_row, standing_for
+from tracer_core.higher_order.inputs import first_row, like, standing_for
 from tracer_core.higher_order.metadata import check_callable, check_sequence, check_tensors, refuse
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
@@ -27,13 +27,13 @@ def map_(tx: Tracing, f: VariableTracker, xs: VariableTracker, *args: VariableTr
     check_rows(rows)
     more = flatten(tx, ListVariable(check_sequence(tx, _NAME, "args", TupleVariable(list(args)))))[0]
     fakes = [first_row(tx, each.fake) for each in rows]
-    fakes += [each.fake if isinstance(each, InGraphVariable) else each.value() for each in more]
+    fakes += [like(tx, each.fake) if isinstance(each, InGraphVariable) else each.value() for each in more]
     rules = Rules(standing_for(fakes), writes=False, aliases=False)
     body = speculate_subgraph(tx, _NAME, f, [xs, *args], rules=rules)
     for leaf in body.leaves:
         if isinstance(leaf, SymNodeVariable):
             raise body.refused(leaf.python_type_name())
-    module = add_module(tx, "map_body", body.close(body.nodes((NoneType,))))
+    module = add_module(tx, "map_body", body.close(tuple(body.nodes((NoneType,)))))
     others = [each.node if isinstance(each, InGraphVariable) else each.value() for each in more]
     target = torch.ops.higher_order.map_impl
     arguments = (module, [each.node for each in rows], [*others, *body.tracer.operands])

@@ -75,8 +75,9 @@ class Body:
         """Return why it may not return something of this kind."""
         return Unsupported("body-result", operator=self.tracer.operator, function=self.name, type=kind)
 
-    def close(self, results: Sequence[Any]) -> torch.fx.GraphModule:
-        """Give the graph its results, and return it as a module."""
+    def close(self, results: Any) -> torch.fx.GraphModule:
+        """Give the graph its results, nodes in the containers that the operator expects, and return it as a
+        module."""
         self.tracer.close(results)
         module = self.tracer.module()
         module.graph.lint()

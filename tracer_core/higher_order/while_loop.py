@@ -73,7 +73,7 @@ def _loop(
 
     def traced(function: VariableTracker) -> Body:
         fakes = [_any_like(tx, leaf) for leaf in leaves]
-        fakes += [leaf.fake if isinstance(leaf, InGraphVariable) else leaf.value() for leaf in more]
+        fakes += [like(tx, leaf.fake) if isinstance(leaf, InGraphVariable) else leaf.value() for leaf in more]
         rules = Rules(standing_for(fakes), in_place, aliases=False)
         body = speculate_subgraph(tx, _NAME, function, [*carried, *additional], rules=rules)
         for node in body.written:
@@ -95,8 +95,8 @@ def _loop(
     written = _written(condition, body, [*operands, *others, *lifted])
     kwargs = {"mutated_arg_indices": written} if written else {}
     modules = [
-        add_module(tx, "cond_fn", condition.close(results[0])),
-        add_module(tx, "body_fn", body.close(results[1])),
+        add_module(tx, "cond_fn", condition.close(results[0][0])),
+        add_module(tx, "body_fn", body.close(tuple(results[1]))),
     ]
     return new_results(tx, operator, (*modules, tuple(operands), (*others, *lifted)), kwargs, body.structure)
 

@@ -18,7 +18,7 @@ def wrap(
     body = speculate_subgraph(tx, "wrap", function, args, kwargs)
 
     def call(fakes: tuple[object, ...]) -> torch.fx.Node:
-        module = body.close([leaf.node for leaf in body.computed])
+        module = body.close(tuple(leaf.node for leaf in body.computed))
         target = add_module(tx, "wrap_body", module), *body.tracer.operands
         return tx.output.add_node("call_function", wrap_operator, target, {}, fakes)
 
