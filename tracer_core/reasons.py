@@ -408,6 +408,13 @@ _reason(
     "Return a copy: x.clone().",
 )
 _reason(
+    "body-inputs-alias",
+    "The function uses two tensors that share memory: {one} and {other}.",
+    "Back ends that change code for in-place operations into code without them refuse such a function. The back end "
+    "'eager' takes it.",
+    "Copy one of them before the call: x.clone().",
+)
+_reason(
     "body-result",
     "{operator} cannot return an object of type {type}, as {function} does.",
     "The results of the operator are computed by the graph, which holds tensors and numbers.",

@@ -41,8 +41,7 @@ class Graphs:
 
 def same_three_ways(
     function: Callable[..., Any],
-    arguments: Arguments,
-    *,
+    *arguments: Arguments,
     plain: Callable[..., Any] | None = None,
     dynamic: bool | None = None,
     graphs: bool = True,
@@ -53,7 +52,7 @@ def same_three_ways(
     """Check that all three ways agree, with `fullgraph=True`; return our graphs.
 
     Args:
-        arguments: makes the arguments anew.
+        arguments: each makes the arguments of a call anew. The same compiled function takes one call after another.
         plain: computes the same without the operator, where that cannot run as plain Python.
         dynamic: as for `torch.compile`.
         graphs: whether graphs are as torch's.
@@ -66,13 +65,14 @@ def same_three_ways(
     torch._dynamo.reset()
     compiled = tracer_core.compile(function, backend=ours, fullgraph=True, dynamic=dynamic)
     by_torch = torch.compile(function, backend=theirs, fullgraph=True, dynamic=dynamic)
-    for _ in range(calls):
-        expected = outcome(by_torch, arguments)
+    by_back_end = tracer_core.compile(function, backend="aot_eager", fullgraph=True, dynamic=dynamic)
+    for each in arguments * calls:
+        expected = outcome(by_torch, each)
         if eager:
-            agree(outcome(plain or function, arguments), expected)
-        agree(outcome(compiled, arguments), expected)
-    if back_ends:
-        agree(outcome(tracer_core.compile(function, backend="aot_eager", dynamic=dynamic), arguments), expected)
+            agree(outcome(plain or function, each), expected)
+        agree(outcome(compiled, each), expected)
+        if back_ends:
+            agree(outcome(by_back_end, each), expected)
     assert not ours.raised, "plain Python ran instead of a graph"
     if graphs:
         assert [written(graph) for graph in ours.graphs] == [written(graph) for graph in theirs.graphs]

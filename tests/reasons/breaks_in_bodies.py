@@ -63,3 +63,11 @@ def carries_a_value_that_grows(x: Any) -> Any:
         return torch.while_loop(lambda a: a.sum() < 9, lambda a: (torch.cat([a, a]),), (x,))
     except RuntimeError:
         return x
+
+
+@given_by("body-inputs-alias", backend="aot_eager")
+def uses_a_tensor_and_its_view(x: Any) -> Any:
+    try:
+        return torch.cond(x.sum() > 0, torch.add, torch.sub, (x, x.view(1, 3)))
+    except RuntimeError:
+        return x

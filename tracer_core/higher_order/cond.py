@@ -41,8 +41,8 @@ def cond(
     in_place = not torch.is_grad_enabled()
     rules = Rules(writes=in_place, aliases=in_place)
     on_true, on_false = (speculate_subgraph(tx, _NAME, branch, given, rules=rules) for branch in (true_fn, false_fn))
-    _check_results(on_true, on_false)
     results = [body.nodes((int, NoneType)) for body in (on_true, on_false)]
+    _check_results(on_true, on_false)
     inputs = merge_inputs((on_true.tracer, "_true_branch"), (on_false.tracer, "_false_branch"))
     modules = [
         add_module(tx, name, body.close(tuple(nodes)))

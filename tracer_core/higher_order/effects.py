@@ -90,13 +90,15 @@ def inputs_of(tracer: SubgraphTracer) -> list[Node]:
     return [*tracer.arguments, *tracer.lifted.values()]
 
 
-def refuse_aliases(tracer: SubgraphTracer, outputs: Collection[VariableTracker]) -> None:
-    """Check that no output of a body shares memory with an input, or with another output."""
-    inputs = {
-        storage_of(fake): node.name
-        for node in inputs_of(tracer)
-        if isinstance(fake := node.meta["example_value"], torch.Tensor)
-    }
+def refuse_aliases(tx: Tracing, tracer: SubgraphTracer, outputs: Collection[VariableTracker]) -> None:
+    """Check that no output of a body shares memory with an input, or with another output; nor, for back ends that
+    refuse it, two inputs with each other."""
+    inputs: dict[int, str] = {}
+    for node in inputs_of(tracer):
+        if isinstance(fake := node.meta["example_value"], torch.Tensor):
+            other = inputs.setdefault(storage_of(fake), node.name)
+            if other != node.name and not tx.output.runs_as_it_is:
+                raise Unsupported("body-inputs-alias", one=other, other=node.name)
     seen: set[int] = set()
     for output in outputs:
         if not isinstance(output, TensorVariable):

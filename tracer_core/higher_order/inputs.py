@@ -61,10 +61,7 @@ def standing_for(fakes: Sequence[Any]) -> Inputs:
 
     def inputs(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
         leaves, structure = flatten(tx, TupleVariable(list(args)))
-        names = [leaf.node.name if isinstance(leaf, InGraphVariable) else "number" for leaf in leaves]
-        made = [
-            wrap_fx_proxy(tx, tracer.add_argument(name, fake), fake) for name, fake in zip(names, fakes, strict=True)
-        ]
+        made = [_standing_for(tx, tracer, leaf, fake) for leaf, fake in zip(leaves, fakes, strict=True)]
         return tx.unpack(unflatten(tx, iter(made), structure))
 
     return inputs
@@ -79,6 +76,11 @@ def _placeholder(tx: Tracing, tracer: SubgraphTracer, arg: VariableTracker) -> V
         raise Unsupported("body-argument", type=arg.python_type_name())
     tracer.add_argument("unused", arg.value())
     return arg
+
+
+def _standing_for(tx: Tracing, tracer: SubgraphTracer, leaf: VariableTracker, fake: Any) -> VariableTracker:
+    node = tracer.add_argument(leaf.node.name if isinstance(leaf, InGraphVariable) else "number", fake)
+    return leaf if isinstance(fake, (int, float)) else wrap_fx_proxy(tx, node, fake)
 
 
 def any_int(tx: Tracing) -> Any:

@@ -119,7 +119,7 @@ def speculate_subgraph(
             if written and not rules.writes:
                 raise Unsupported("body-changes", what=f"writes to the tensor {written[0].name}, which it is given")
             if not rules.aliases:
-                refuse_aliases(inner, leaves)
+                refuse_aliases(tx, inner, leaves)
     except (Unsupported, NotConstant, ObservedException) as error:
         tx.trace.roll_back(mark)
         raise _of_body(error, operator, name) from error
