@@ -183,15 +183,13 @@ def two_deep(x: torch.Tensor) -> torch.Tensor:
 
 
 def three_deep(x: torch.Tensor) -> torch.Tensor:
-    k = x.sum()
-
     def innermost(b: torch.Tensor) -> torch.Tensor:
-        return torch.cond(b.sum() > k, lambda c: c * k, lambda c: c + x, (b,))
+        return torch.cond(b.sum() > x.sum(), lambda c: c * WEIGHT, lambda c: c + x, (b,))
 
     def inner(a: torch.Tensor) -> torch.Tensor:
         return torch.cond(a.mean() > 0, innermost, torch.cos, (a * 2,))
 
-    return torch.cond(k > 0, inner, lambda a: innermost(a) - 1, (x + 1,))
+    return torch.cond(x.mean() > 0, inner, lambda a: innermost(a) - 1, (x + 1,))
 
 
 PROGRAMS = [
