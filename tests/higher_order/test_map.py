@@ -48,7 +48,7 @@ def a_condition_inside(x: torch.Tensor) -> Any:
 
 
 def inside_another(x: torch.Tensor) -> Any:
-    return over_rows(lambda row: over_rows(lambda each: each * 2 + x.sum(), row + 1), x)
+    return over_rows(lambda row: over_rows(lambda each: each * 2 + x.sum(), row + 1), x * 2)
 
 
 def a_loop_inside(x: torch.Tensor) -> Any:

@@ -93,7 +93,7 @@ def stacked(x: torch.Tensor) -> Any:
 
 
 PROGRAMS = [
-    *(counts, by_keywords, ints, captured, captured_by_each, nested, the_same_tensor_twice, never, inside_another),
+    *(counts, by_keywords, ints, captured, captured_by_each, nested, never, inside_another),
     *(with_a_condition_inside, a_size_from_the_loop, by_the_operator, stacked),
 ]
 
@@ -102,6 +102,14 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_results_and_graphs(program: Callable[..., Any]) -> None:
     same_three_ways(program, vector, lambda: vector(2.5))
+
+
+def test_the_same_tensor_is_carried_twice() -> None:
+    same_three_ways(the_same_tensor_twice, vector, back_ends=False)
+    # Other back ends refuse the graph; the loop runs as plain Python there.
+    error = refused(the_same_tensor_twice, vector, backend="aot_eager")
+    assert error.reason_id == "body-inputs-alias"
+    torch_refuses(the_same_tensor_twice, vector, backend="aot_eager")
 
 
 @pytest.mark.parametrize("program", [counts, captured], ids=lambda program: program.__name__)

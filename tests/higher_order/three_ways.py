@@ -12,7 +12,6 @@ from typing import Any
 import torch
 import torch.fx
 import torch.utils._pytree as pytree
-from torch._dynamo.testing import CompileCounter
 
 import tracer_core
 
@@ -154,23 +153,25 @@ def _name(target: Any) -> str:
     return target if isinstance(target, str) else getattr(target, "__name__", str(target))
 
 
-def torch_refuses(function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None) -> Exception:
+def torch_refuses(
+    function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None, backend: Any = "eager"
+) -> Exception:
     """Return the error that `torch.compile` raises for the function as one graph."""
     torch._dynamo.reset()
     try:
-        torch.compile(function, backend=CompileCounter(), fullgraph=True, dynamic=dynamic)(*arguments())
+        torch.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)(*arguments())
     except Exception as error:  # noqa: BLE001 - that is what is asked
         return error
     raise AssertionError("torch.compile takes it")
 
 
 def refused(
-    function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None
+    function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None, backend: Any = "eager"
 ) -> tracer_core.Unsupported:
     """Return the error that the engine raises for the function as one graph."""
     tracer_core.reset()
     try:
-        tracer_core.compile(function, backend="eager", fullgraph=True, dynamic=dynamic)(*arguments())
+        tracer_core.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)(*arguments())
     except tracer_core.Unsupported as error:
         return error
     raise AssertionError("the engine takes it")

@@ -17,6 +17,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.host.global_state import PROPERTIES
+from tracer_core.higher_order.metadata import refuse_shared
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
 from tracer_core.variables.core.tensors import TensorVariable
@@ -93,12 +94,12 @@ def inputs_of(tracer: SubgraphTracer) -> list[Node]:
 def refuse_aliases(tx: Tracing, tracer: SubgraphTracer, outputs: Collection[VariableTracker]) -> None:
     """Check that no output of a body shares memory with an input, or with another output; nor, for back ends that
     refuse it, two inputs with each other."""
-    inputs: dict[int, str] = {}
-    for node in inputs_of(tracer):
-        if isinstance(fake := node.meta["example_value"], torch.Tensor):
-            other = inputs.setdefault(storage_of(fake), node.name)
-            if other != node.name and not tx.output.runs_as_it_is:
-                raise Unsupported("body-inputs-alias", one=other, other=node.name)
+    refuse_shared(tx, inputs_of(tracer))
+    inputs = {
+        storage_of(fake): node.name
+        for node in inputs_of(tracer)
+        if isinstance(fake := node.meta["example_value"], torch.Tensor)
+    }
     seen: set[int] = set()
     for output in outputs:
         if not isinstance(output, TensorVariable):

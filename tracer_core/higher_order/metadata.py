@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.memory import storage_of
 from tracer_core.higher_order.structure import flatten
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
@@ -37,6 +39,18 @@ def check_sequence(tx: Tracing, operator: str, name: str, given: VariableTracker
         if not isinstance(leaf, InGraphVariable) and not isinstance(constant_or(leaf, None), (int, float)):
             raise refuse(operator, f"{name} has an object of type {leaf.python_type_name()}")
     return tx.unpack(given)
+
+
+def refuse_shared(tx: Tracing, operands: Sequence[Any]) -> None:
+    """Check, for back ends that refuse it, that no two of these nodes give tensors that share memory."""
+    if tx.output.runs_as_it_is:
+        return
+    seen: dict[int, Node] = {}
+    for node in operands:
+        if isinstance(node, Node) and isinstance(fake := node.meta["example_value"], torch.Tensor):
+            if storage_of(fake) in seen:
+                raise Unsupported("body-inputs-alias", one=seen[storage_of(fake)].name, other=node.name)
+            seen[storage_of(fake)] = node
 
 
 def check_tensors(operator: str, name: str, leaves: Sequence[VariableTracker]) -> list[TensorVariable]:

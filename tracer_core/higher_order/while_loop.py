@@ -12,7 +12,7 @@ from tracer_core.graph.memory import storage_of
 from tracer_core.higher_order.effects import inputs_of
 from tracer_core.higher_order.inputs import any_int, like, standing_for
 from tracer_core.higher_order.merge import merge_inputs
-from tracer_core.higher_order.metadata import check_callable, check_carried, check_sequence, refuse
+from tracer_core.higher_order.metadata import check_callable, check_carried, check_sequence, refuse, refuse_shared
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.higher_order.structure import flatten
@@ -92,6 +92,7 @@ def _loop(
     results = [each.nodes((int,)) for each in (condition, body)]
     lifted = merge_inputs((condition.tracer, "_cond_fn"), (body.tracer, "_body_fn"))
     operands, others = ([_operand(leaf) for leaf in each] for each in (leaves, more))
+    refuse_shared(tx, operands)
     written = _written(condition, body, [*operands, *others, *lifted])
     kwargs = {"mutated_arg_indices": written} if written else {}
     modules = [
