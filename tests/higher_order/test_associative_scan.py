@@ -79,7 +79,7 @@ def reads_a_value(x: torch.Tensor) -> Any:
 
 
 REFUSED = {
-    pointwise_on_the_cpu: ("uncaught", "need to be on CUDA"),
+    pointwise_on_the_cpu: ("exception-leaves", "need to be on CUDA"),
     other_dtype: ("carried-differs", "dtypes differ: float32 and float64"),
     other_number: ("carried-differs", "numbers of values differ: 1 and 2"),
     no_rows: ("operator-refuses", "no slices"),

@@ -58,7 +58,9 @@ def a_loop_inside(x: torch.Tensor) -> Any:
 
 @pytest.mark.row("O2", "H18")
 @pytest.mark.parametrize(
-    "program", [one_argument, more_arguments, captured, nested_containers, a_condition_inside], ids=lambda p: p.__name__
+    "program",
+    [one_argument, more_arguments, captured, nested_containers, a_condition_inside],
+    ids=lambda p: p.__name__,
 )
 def test_results_gradients_and_graphs(program: Callable[..., Any]) -> None:
     same_three_ways(program, with_gradient)

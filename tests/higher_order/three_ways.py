@@ -109,8 +109,8 @@ def agree(one: Any, other: Any) -> None:
 
 def written(graph: torch.fx.GraphModule) -> list[Any]:
     """Return what a graph does, to be compared: each operation with its arguments, bodies in the place of their
-    names. Inputs of bodies are numbered by position, those of the frame's own graph by first use. Checks that torch adds
-    of what it knows of unbacked sizes are left out, with what they alone use."""
+    names. Inputs of bodies are numbered by position, those of the frame's own graph by first use. Checks that torch
+    adds of what it knows of unbacked sizes are left out, with what they alone use."""
     return _written(graph, {}, top=True)
 
 

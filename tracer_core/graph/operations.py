@@ -217,7 +217,7 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     ) -> object:
         """Run torch's rule for the operator on fakes."""
         if operator in registered_hop_fake_fns:
-            return super().__torch_dispatch__(operator, types, args, kwargs)
+            return super().__torch_dispatch__(operator, types, args, kwargs)  # type: ignore[arg-type]
         rule = operator.python_key_table.get(FakeTensorMode)
         if rule is None:
             raise NotImplementedError(f"{operator} has no rule for fake tensors")

@@ -16,8 +16,8 @@ from torch.fx import Node
 from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.host.global_state import PROPERTIES
 from tracer_core.higher_order.metadata import refuse_shared
+from tracer_core.host.global_state import PROPERTIES
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
 from tracer_core.variables.core.tensors import TensorVariable

@@ -8,10 +8,9 @@ from torch._higher_order_ops import foreach_map as foreach_map_function
 
 from tracer_core.higher_order.results import add_module, same_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
-from tracer_core.sources import ConstantSource
+from tracer_core.higher_order.structure import user_function
 from tracer_core.variables.core.base import Tracing, VariableTracker
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.functions.functions import UserFunctionVariable
 
 _NAME = "torch._higher_order_ops.foreach_map"
 
@@ -20,9 +19,10 @@ _NAME = "torch._higher_order_ops.foreach_map"
 def foreach_map(
     tx: Tracing, op: VariableTracker, *operands: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
-    function = UserFunctionVariable(foreach_map_fn, ConstantSource.of_object(foreach_map_fn))
     settings = {name: value.realize().value() for name, value in kwargs.items()}
-    body = speculate_subgraph(tx, _NAME, function, [op, *operands], rules=Rules(writes=False, aliases=False))
+    body = speculate_subgraph(
+        tx, _NAME, user_function(foreach_map_fn), [op, *operands], rules=Rules(writes=False, aliases=False)
+    )
 
     def call(fakes: tuple[object, ...]) -> torch.fx.Node:
         module = body.close(tuple(leaf.node for leaf in body.computed))

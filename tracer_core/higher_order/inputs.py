@@ -104,7 +104,11 @@ def like(tx: Tracing, fake: Any) -> Any:
     return tx.output.run_fake(made, (), {})
 
 
-def first_row(tx: Tracing, fake: torch.Tensor) -> torch.Tensor:
-    """Return a fake for a row of a tensor."""
-    row: torch.Tensor = like(tx, tx.output.run_fake(torch.select, (fake, 0, 0), {}))
-    return row
+def first_row(tx: Tracing, fake: torch.Tensor) -> Any:
+    """Return a fake for a row of a tensor, which lies in memory as rows of it do."""
+    return like(tx, tx.output.run_fake(torch.select, (fake, 0, 0), {}))
+
+
+def first_slice(tx: Tracing, fake: torch.Tensor) -> Any:
+    """Return a fake for a copy of a row of a tensor."""
+    return like(tx, tx.output.run_fake(torch.select_copy, (fake, 0, 0), {}))

@@ -31,7 +31,7 @@ def check_callable(operator: str, **functions: VariableTracker) -> None:
 
 
 def check_sequence(tx: Tracing, operator: str, name: str, given: VariableTracker) -> list[VariableTracker]:
-    """Return the items of an argument, which must be a list or tuple of tensors and numbers, or containers of them."""
+    """Return the items of an argument, which must be a list or tuple of tensors, numbers, and containers of them."""
     given = given.realize()
     if not isinstance(given, (ListVariable, TupleVariable)):
         raise refuse(operator, f"{name} is an object of type {given.python_type_name()}, not a list or tuple")
@@ -87,8 +87,7 @@ def difference(one: VariableTracker, other: VariableTracker, fields: Sequence[st
             if not _equal(a, b):
                 return _PLURALS[field], _shown(a), _shown(b)
         return None
-    kinds = [_kind(each) for each in (one, other)]
-    return None if kinds[0] == kinds[1] else ("types", *kinds)
+    return None if _kind(one) == _kind(other) else ("types", _kind(one), _kind(other))
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -41,7 +41,7 @@ def new_results(
 
 
 def _note_symbols(tx: Tracing, results: Sequence[VariableTracker]) -> None:
-    """Note the unbacked symbols that are new in these results. Sizes get nodes, which whatever asks for them is given."""
+    """Note the unbacked symbols that are new in these results. Sizes get nodes, for whatever reads them later."""
     fakes = tx.output.fakes
     for result in results:
         if not isinstance(result, InGraphVariable):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch._higher_order_ops import scan as scan_function
 
-from tracer_core.higher_order.inputs import like, standing_for
+from tracer_core.higher_order.inputs import first_slice, like, standing_for
 from tracer_core.higher_order.metadata import check_callable, check_carried, check_tensors, refuse
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.slices import Slices
@@ -41,7 +41,7 @@ def scan(
     slices = Slices.of(tx, _NAME, check_tensors(_NAME, "xs", leaves), dim, reverse)
     tensors = slices.to_front(tx)
     fakes: list[Any] = [like(tx, each.fake) for each in carried]
-    fakes += [slices.first(tx, each.fake) for each in tensors]
+    fakes += [first_slice(tx, each.fake) for each in tensors]
     rules = Rules(standing_for(fakes), writes=False, aliases=False)
     body = speculate_subgraph(tx, _NAME, combine_fn, [init, xs], rules=rules)
     count = _check_results(body)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import torch
 
-from tracer_core.higher_order.inputs import like
 from tracer_core.higher_order.metadata import refuse
 from tracer_core.variables.containers.sequences import ListVariable
 from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
@@ -59,10 +58,6 @@ class Slices:
             zero = ListVariable([tx.constant(0)])
             moved = [call_torch_function(tx, torch.flip, [each, zero], {}) for each in moved]
         return [each for each in moved if isinstance(each, TensorVariable)]
-
-    def first(self, tx: Tracing, fake: torch.Tensor) -> torch.Tensor:
-        """Return a fake for a slice of a tensor whose dimension is first."""
-        return like(tx, tx.output.run_fake(torch.select_copy, (fake, 0, 0), {}))
 
     def back(self, tx: Tracing, stacked: Sequence[VariableTracker]) -> list[VariableTracker]:
         """Have stacked slices in the order and along the dimension that the tensors have."""
