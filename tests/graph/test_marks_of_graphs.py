@@ -300,7 +300,7 @@ def test_a_graph_that_was_closed_since_is_open_again() -> None:
     a, b = tensor(output, "a"), tensor(output, "b")
     with output.subtracer() as inner:
         before, mark = state_of(output), output.mark()
-        inner.close([op(output, torch.add, a, b)])
+        inner.close((op(output, torch.add, a, b),))
         output.roll_back(mark)
         assert state_of(output) == before
         c = op(output, torch.sub, b, a)

@@ -280,7 +280,7 @@ def test_what_an_inner_graph_computes_does_not_stand_in_an_outer_one() -> None:
     with output.subtracer(), pytest.raises(Unsupported, match=r"\(add\) is used outside"):
         op(output, torch.mul, a, 2)
     with pytest.raises(Unsupported, match=r"\(add\) is used outside"):
-        output.root.close([a])
+        output.root.close((a,))
     assert inner.lift(a) is a
 
 
@@ -293,7 +293,7 @@ def test_clean_up_takes_out_lifted_values_that_nobody_reads() -> None:
         op(output, operator.add, size(output, x, 0), 1)
         a = op(output, torch.neg, both)
     assert len(inner.operands) == 4
-    inner.close([a])
+    inner.close((a,))
     clean_up(inner)
     k = str(fake_of(y).shape[0])
     assert placeholders(inner) == names(inner.operands) == [k, "y", "z"]
