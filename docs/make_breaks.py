@@ -1,4 +1,4 @@
-"""Writes docs/breaks.md from the catalogue of reasons: `python docs/make_breaks.py`. A test compares the two."""
+"""Write docs/breaks.md from the catalogue of reasons: `python docs/make_breaks.py`. A test compares the two."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from tracer_core.reasons import REASONS, Reason  # noqa: E402  (found by the lin
 INTRODUCTION = """\
 # Why a graph breaks
 
-Where the tracer cannot go on, it ends the graph, lets Python run what it could not trace, and goes on after it. Your
-program gives the same results, but what could have been one graph is now several. With `fullgraph=True` it raises
-`tracer_core.errors.Unsupported` instead. Each reason has a name, which the explorer's Breaks pane and
-`t.breaks[i].reason_id` show. These are all of them: what each says (in *italics* what it fills in), why, and what to
-try.
+Where tracing cannot continue, the graph ends: plain Python runs the code that cannot be traced, and another graph
+starts after it. Your program gives the same results, but from several graphs instead of one. With `fullgraph=True` it
+raises `tracer_core.errors.Unsupported` instead. Each reason has a name, which the explorer's Breaks pane and
+`t.breaks[i].reason_id` show. This page lists them all: the sentence (with the details of the case in *italics*), the
+explanation, and things to try.
 
-<!-- Generated from tracer_core/reasons.py by docs/make_breaks.py; a test fails where they differ. -->
+<!-- Generated from tracer_core/reasons/ by docs/make_breaks.py; a test fails where they differ. -->
 """
 
 
 def page() -> str:
-    """The whole text of docs/breaks.md."""
+    """Return the whole text of docs/breaks.md."""
     listed = sorted(REASONS.values(), key=lambda reason: reason.id)
     contents = "\n".join(f"- [{reason.id}](#{reason.id})" for reason in listed)
     return "\n".join([INTRODUCTION, contents, "", *map(entry, listed)]).rstrip() + "\n"
@@ -39,13 +39,13 @@ def entry(reason: Reason) -> str:
 
 
 def sentence(reason: Reason) -> str:
-    """The format string with its fields in italics, which is how people tell them from the words around them."""
+    """Return the format string with its fields in italics, which sets them off from the words around them."""
     parts = Formatter().parse(reason.sentence)
     return "".join(plain(text) + (f"*{name}*" if name is not None else "") for text, name, _, _ in parts)
 
 
 def plain(text: str) -> str:
-    """Text that Markdown would read as markup, kept as it is: `__init__` is a name, not bold. Code stays code."""
+    """Escape characters that Markdown would read as markup (`__init__` is a name, not bold), except in code."""
     pieces = re.split(r"(`[^`]*`)", text)
     return "".join(piece if piece.startswith("`") else re.sub(r"([*_<>\[\]])", r"\\\1", piece) for piece in pieces)
 

@@ -1,4 +1,4 @@
-"""What all tests share: rows of the engine's table, artefacts, hypothesis profiles, and no silent skips in CI."""
+"""What all tests share: nothing compiled at the start, rows of the engine's table, profiles, and no silent skips."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
+from torch._C._dynamo import eval_frame
 
+import tracer_core
 from tests import rows
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +26,27 @@ settings.load_profile("ci" if IN_CI else "dev")
 LONGER = dict.fromkeys(("browser", "conformance", "models", "notebooks", "test_packaging.py"), 1800)
 """Seconds that a test may take, in parts of this folder where one waits for a browser, a kernel, an installation, or
 for all programs at once. (pyproject.toml says what others may.)"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled() -> Iterator[None]:
+    """Each test starts and ends with nothing compiled and the hook off."""
+    tracer_core.reset()
+    assert eval_frame.get_eval_frame_callback() is None
+    yield
+    assert eval_frame.get_eval_frame_callback() is None
+    tracer_core.reset()
+
+
+@pytest.fixture
+def optimizers_unmarked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once `torch.compile` is used, it marks parts of torch's optimizers as not to be compiled, for good. Here they
+    are as in a process that has not used it."""
+    for cls in vars(torch.optim).values():
+        for name, part in list(vars(cls).items()) if isinstance(cls, type) else []:
+            unmarked = getattr(part, "_torchdynamo_orig_callable", None)
+            if unmarked is not None:
+                monkeypatch.setattr(cls, name, unmarked)
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import dis
-import itertools
 from typing import Any
 
 import pytest
@@ -63,22 +61,3 @@ def test_the_table_has_each_operator_of_the_language() -> None:
     assert {*BINARY, *IN_PLACE} == set(cpython311.BINARY_OPERATORS)
     assert set(COMPARISONS) == set(cpython311.COMPARISONS)
     assert set(ORDERINGS) == set(COMPARISONS) - {"==", "!="}
-
-
-def test_operators_bind_as_in_python() -> None:
-    """Of two operators, the one that binds more tightly is applied first; of two that bind alike, the left one, but
-    for `**`."""
-    for first, second in itertools.product(BINARY, repeat=2):
-        outer = ast.parse(f"a {first} b {second} c", mode="eval").body
-        assert isinstance(outer, ast.BinOp)
-        left_first = isinstance(outer.left, ast.BinOp)
-        one, two = BINARY[first].binds, BINARY[second].binds
-        assert left_first == (one > two or (one == two and first != "**")), (first, second)
-
-
-def test_unary_operators_and_comparisons_bind_as_in_python() -> None:
-    for symbol, operator in BINARY.items():
-        negated = ast.parse(f"-a {symbol} b", mode="eval").body
-        assert isinstance(negated, ast.BinOp) == (UNARY["UNARY_NEGATIVE"].binds > operator.binds), symbol
-        compared = ast.parse(f"a {symbol} b < c", mode="eval").body
-        assert isinstance(compared, ast.Compare) == (operator.binds > COMPARISONS["<"].binds), symbol

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
+import contextlib
+import enum
 import importlib
 import inspect
+import operator
 import re
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -103,6 +109,55 @@ def test_classes_and_functions_named_on_the_pages_exist() -> None:
     for page in ("engine-rows.md", "architecture.md"):
         missing = sorted(set(named_on(ROOT / "docs" / page)) - known)
         assert not missing, f"{page} names what does not exist: {', '.join(missing)}"
+
+
+#: Classes that the page names as torch has them, and that are not there in the engine yet.
+ONLY_TORCH_HAS = {
+    "CollectiveFunctionRewriteVariable": "torch._dynamo.variables.functions",
+    "TritonKernelVariable": "torch._dynamo.variables.functions",
+    "ProxyTorchDispatchMode": "torch.fx.experimental.proxy_tensor",
+    "ProxySymDispatchMode": "",  # of earlier releases
+    "DecompositionInterpreter": "torch.fx.experimental.proxy_tensor",
+}
+#: Where classes that programs use are found.
+OF_PROGRAMS = (torch, torch.nn, builtins, collections, enum, typing)
+CLASS = re.compile(r"(?:[a-z]\w*\.)*[A-Z][a-z]+[A-Za-z]*")
+
+
+def classes_named() -> set[str]:
+    """Names in capitals in backticks, in open clauses too, without constants."""
+    found = {quoted.partition("(")[0] for quoted in names(PAGE.read_text(encoding="utf-8"))}
+    return {name for name in found if CLASS.fullmatch(name)} - {"None", "True", "False"}
+
+
+def class_of_a_program(name: str) -> Any:
+    for module in OF_PROGRAMS:
+        with contextlib.suppress(AttributeError):
+            return operator.attrgetter(name.removeprefix("torch."))(module)
+    return None
+
+
+def engine_class(name: str) -> Any:
+    """The class of that name in the engine, imported from the module that defines it."""
+    for path in (ROOT / "tracer_core").rglob("*.py"):
+        if re.search(rf"^class {name}\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            return getattr(importlib.import_module(module), name)
+    return None
+
+
+@pytest.mark.parametrize("name", sorted(classes_named()))
+def test_a_class_named_on_the_page_can_be_imported(name: str) -> None:
+    ours, module = engine_class(name), ONLY_TORCH_HAS.get(name)
+    if module is not None:
+        assert ours is None, f"{name} is there: take it off the list"
+        assert not module or isinstance(getattr(importlib.import_module(module), name), type)
+    elif class_of_a_program(name) is None:
+        assert isinstance(ours, type), f"no module of the engine defines {name}"
+
+
+def test_names_that_only_torch_has_are_named_on_the_page() -> None:
+    assert ONLY_TORCH_HAS.keys() <= classes_named()
 
 
 # --- shown here ---------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""Whether anything is being compiled, and the calls by which a traced program can tell.
+"""Tell whether anything is being compiled, and list the calls by which a traced program can find out.
 
-`QUESTIONS` lists all calls that return something else in a trace than in plain Python. Other state that a program may
+`CHECKS` lists all calls that return something else in a trace than in plain Python. Other state that a program may
 read has the value it has in plain Python, under a guard (`tracer_core.host.global_state`), or ends the graph.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.host.as_found import put_back_attributes
+from tracer_core.host.process_state import restore_attributes_after_tracing
 
 
 class _Thread(threading.local):
@@ -19,7 +19,7 @@ class _Thread(threading.local):
 
 
 THREAD = _Thread()
-put_back_attributes(THREAD, "active")
+restore_attributes_after_tracing(THREAD, "active")
 
 
 def is_compiling() -> bool:
@@ -27,7 +27,7 @@ def is_compiling() -> bool:
     return THREAD.active
 
 
-QUESTIONS: dict[Any, str] = {
+CHECKS: dict[Any, str] = {
     torch.compiler.is_compiling: "torch.compiler.is_compiling()",
     torch.compiler.is_dynamo_compiling: "torch.compiler.is_dynamo_compiling()",
     is_compiling: "tracer_core.is_compiling()",

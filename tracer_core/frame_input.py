@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.names.code import frame_name
 
 if TYPE_CHECKING:
-    from tracer_core.bytecode import Program
+    from tracer_core.bytecode import Instruction, Program
     from tracer_core.guards import Guard
 
 
@@ -33,15 +33,15 @@ class Config:
     scope: CacheScope | None = None
 
     def is_on(self, option: str) -> bool:
-        """Return whether an option that is off if it is not given was switched on."""
+        """Return whether an option that is off by default was switched on."""
         return bool(self.options.get(option, False))
 
 
 @dataclass(slots=True)
 class FrameInput:
     """A Python frame about to start. `locals` has arguments and free variables by name. `history` belongs to the
-    code: the tracer notes there what sizes each source had, so that what varies becomes a symbol next time. `callers`
-    has the program's line that called it, where the code is a library's."""
+    code: the trace notes there what sizes each source had, so that sizes that vary become symbols next time.
+    `callers` has the program's line that called it, if the code is a library's."""
 
     code: CodeType
     locals: Mapping[str, Any]
@@ -55,8 +55,26 @@ class FrameInput:
 
     @property
     def name(self) -> str:
-        """The name that users know it by."""
+        """Return the name that users know the frame by."""
         return frame_name(self.code, self.locals)
+
+
+@dataclass(slots=True)
+class Written:
+    """The instructions of new code, as codegen recorded them while it wrote.
+
+    Attributes:
+        program: the code that they are part of.
+        first: what runs from the start: the call of the graph, rebuilt values, side effects.
+        broken: the copy of the user's instruction before which the graph ends; None if the frame was traced to its
+            end.
+        after: what runs after `broken`, by whether it jumps: the call of a resume function.
+    """
+
+    program: Program
+    first: list[Instruction]
+    broken: Instruction | None = None
+    after: dict[bool, list[Instruction]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -67,13 +85,13 @@ class CompiledFrame:
     code: CodeType
     guards: list[Guard]
     resumes: list[CodeType] = field(default_factory=list)
-    written: Program | None = None
+    written: Written | None = None
 
 
 @dataclass(slots=True)
 class SkippedFrame:
-    """The frame runs as plain Python. Frames it calls are still traced unless `recursive`. `forever` tells
-    whether that holds for later frames of the same code; `idle`, that this one has nothing for a graph."""
+    """The frame runs as plain Python. Frames it calls are still traced unless `recursive`. `forever` says whether
+    that holds for later frames of the same code; `idle`, that this one would have an empty graph."""
 
     reason_id: str
     message: str

@@ -18,8 +18,8 @@ from torch._ops import HigherOrderOperator
 
 @dataclass(frozen=True, slots=True)
 class HigherOrder:
-    """`name` is as people write it. `transformed` is set for functions that a transform returned: what they were
-    created of is part of how they are written."""
+    """`name` is as people write it. `transformed` is set for functions that a transform returned: the function that
+    was transformed is part of how they are written."""
 
     name: str
     reason_id: str
@@ -27,7 +27,7 @@ class HigherOrder:
 
     @property
     def is_transform(self) -> bool:
-        """Whether what it calls runs on wrapped tensors, or is differentiated."""
+        """Return whether the functions that it calls run on wrapped tensors, or are differentiated."""
         return self.reason_id in ("vmap", "derivative", "function-transform")
 
 
@@ -36,7 +36,7 @@ _FUNCTIONS: dict[str, HigherOrder] = {}
 
 
 def _add(reason_id: str, module: str, names: str, public: str | None = None) -> None:
-    """Functions defined in `module`, which people find in `public`."""
+    """Add functions defined in `module`, which people find in `public`."""
     for name in names.split():
         _FUNCTIONS[f"{module}.{name}"] = HigherOrder(f"{public or module}.{name}", reason_id)
 
@@ -52,7 +52,7 @@ def _add_transforms(module: str, names: str, public: str | None = None) -> None:
 
 
 def _add_returned(path: str, name: str, *, transformed: bool = False) -> None:
-    """The inner function that a transform returns."""
+    """Add the inner function that a transform returns."""
     _FUNCTIONS[path] = HigherOrder(name, _transform(name.rpartition(".")[2]), transformed)
 
 
@@ -77,7 +77,7 @@ _add_returned(f"{_EAGER}.linearize.<locals>.jvp_fn", "the function returned by t
 _add("autograd-call", "torch.autograd", "grad backward")
 _add("autograd-call", "torch.autograd.gradcheck", "gradcheck gradgradcheck", "torch.autograd")
 _add("autograd-call", "torch.autograd.graph", "register_multi_grad_hook get_gradient_edge")
-_add("checkpoint", "torch.utils.checkpoint", "checkpoint checkpoint_sequential")
+_add("higher-order-operator", "torch.utils.checkpoint", "checkpoint")
 _add("flex-attention", "torch.nn.attention.flex_attention", "flex_attention create_block_mask create_mask")
 
 _OPERATORS = "torch._higher_order_ops"
@@ -114,7 +114,7 @@ def defined_as(module: Any, code: types.CodeType) -> HigherOrder | None:
 
 
 def undecorated(function: types.FunctionType) -> types.FunctionType:
-    """Return a function that torch itself marks as not to be compiled, without the mark; any other as it is."""
+    """Return a function that torch itself marks as not to be compiled, without the mark; any other unchanged."""
     if function.__code__ is not _DISABLED_CODE:
         return function
     inside = _closure(function)["fn"]
@@ -122,7 +122,8 @@ def undecorated(function: types.FunctionType) -> types.FunctionType:
 
 
 def written(function: Any) -> str:
-    """Return a function as people write it in a call: `torch.func.vmap(f)` for what a transform returned."""
+    """Return a function as people write it in a call: `torch.func.vmap(f)` for a function that a transform
+    returned."""
     entry = higher_order(function)
     if entry is not None:
         return f"{entry.name}({written(_closure(function)['func'])})" if entry.transformed else entry.name

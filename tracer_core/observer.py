@@ -14,10 +14,13 @@ Attributes of the engine's objects that an observer may read:
   `(label, tracker)`), `node` (None or `torch.fx.Node`), `fake` (None, a fake tensor, or a `torch.Sym*`)
 - frame (`interpreter.Frame`): `uid`, `code` (the code object people know), `program` (its canonical instructions),
   `stack` (list of trackers, bottom first), `locals` and `cells` (name -> tracker), `parent` (the frame that
-  inlined it, or None), `depth` (0 for the root)
+  inlined it, or None), `depth` (0 for the root), `locals` and `cells` without names that are unbound. An instruction
+  changes the operands that the table of operations says it takes (`bytecode.OPS`), pushes items in their place, and
+  binds the names that the table says it binds; the rest of the frame's state is as before. Two exceptions: a raised
+  exception cuts the stack to the depth of its handler, and `POP_EXCEPT` replaces copies of the item that it pops.
 - instruction (`bytecode.Instruction`)
 - guard (`guards.Guard`), node (`torch.fx.Node`), break (`errors.Unsupported`); of guards and breaks, `where`
-  (None or a `where.Where`) is the place that needed it, however late it is told
+  (None or a `where.Where`) is the place that needed it, however late it is reported
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.host.signals import Interrupted, is_from_outside
+from tracer_core.host.signals import Interrupted, is_external_error
 
 if TYPE_CHECKING:
     import torch.fx
@@ -81,10 +84,10 @@ class Observer:
         not come for an instruction that raised or broke."""
 
     def on_raise(self, frame: Any, instruction: Instruction, exception: Any) -> None:
-        """The instruction raised the Python exception that tracker `exception` stands for."""
+        """The instruction raised the Python exception that tracker `exception` holds."""
 
     def on_dispatch(self, handler: str) -> None:
-        """Within a step: the named handler function was chosen for a call or an operator."""
+        """The named handler function was chosen for a call or an operator, within a step."""
 
     # --- what a step does -------------------------------------------------------------------------------
     def on_change(self, tracker: Any) -> None:
@@ -113,9 +116,8 @@ class Observer:
         """A change to something that outlives the trace was noted, to be replayed by the generated code."""
 
     def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
-        """The root frame's graph ends here; `unsupported` says why. It is told twice: where it is found, with the
-        innermost inlined `frame` (all frames are still there), and in the attempt that stops for it, with the
-        root."""
+        """The root frame's graph ends here; `unsupported` says why. It is reported twice: where it is found, with the
+        innermost inlined `frame` (all frames still exist), and in the attempt that stops for it, with the root."""
 
     def on_notice(self, notice: Unsupported) -> None:
         """The program prevents something that the user requested, though the graph continues."""
@@ -125,8 +127,8 @@ class Observer:
         """The graph of this compilation is complete and was passed to the back end under `name`."""
 
     def on_generated(self, code: CodeType, new_code: CodeType, listing: str, resumes: list[CodeType]) -> None:
-        """`new_code` will run instead of `code`; `listing` is what it does, as Python text; `resumes` are the
-        resume functions' codes it may call."""
+        """`new_code` will run instead of `code`; `listing` is its Python text; `resumes` are the codes of the resume
+        functions that it may call."""
 
     def on_fault(self, text: str) -> None:
         """Our own code failed while tracing; `text` is the traceback. The frame runs as plain Python."""
@@ -168,11 +170,11 @@ EVENTS = {
     "on_generated": "generated code",
     "on_fault": "a fault of the engine",
 }
-"""The methods that the engine calls, and what each tells of."""
+"""The methods that the engine calls, and what each reports."""
 
 
 class _Shield(Observer):
-    """Stands between the engine and `observer`: passes events on, and keeps back what the observer raises."""
+    """Pass events from the engine to `observer`, and keep the observer's exceptions from the engine."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
@@ -183,20 +185,31 @@ class _Shield(Observer):
                 setattr(self, event, self._passing(event, method))
 
     def _passing(self, event: str, method: Callable[..., None]) -> Callable[..., None]:
+        def pass_step_on(frame: Any, instruction: Instruction) -> None:
+            try:
+                method(frame, instruction)
+            except BaseException as error:
+                self._lose(event, error)
+                if is_external_error(error):
+                    raise
+
+        if event in ("on_step_start", "on_step_end"):
+            return pass_step_on  # At each instruction: what is general costs more.
+
         def pass_on(*args: Any) -> None:
             try:
                 method(*args)
             except BaseException as error:
                 self._lose(event, error)
-                if is_from_outside(error):  # Ctrl-C, or what a signal handler of the program raised
+                if is_external_error(error):  # Ctrl-C, or what a signal handler of the program raised
                     raise
 
         return pass_on
 
     def _lose(self, event: str, error: BaseException) -> None:
-        if not is_from_outside(error):
+        if not is_external_error(error):
             self._errors.setdefault(event, said(error))
-        with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` makes of it
+        with contextlib.suppress(Exception):  # what is lost is in the warning, whatever `on_lost` does with it
             self._observer.on_lost(event, error.error if isinstance(error, Interrupted) else error)
 
     def _lost(self) -> dict[str, str]:
@@ -230,7 +243,7 @@ def said(error: BaseException) -> str:
 
 
 def _users_level() -> int:
-    """Return the `stacklevel` for the function that calls this, of the innermost frame that is not this product's."""
+    """Return the `stacklevel`, for the function that calls this, of the innermost frame outside this product."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _OURS:
         level, frame = level + 1, frame.f_back
@@ -247,7 +260,7 @@ class _State(threading.local):
 _state = _State()
 
 ACTIVE: list[Observer] = []
-"""The observers installed now, of all threads. Where even `current()` would cost too much, test this first."""
+"""The observers installed now, of all threads. Test this first where even `current()` would cost too much."""
 
 
 def current() -> Observer | None:

@@ -1,4 +1,4 @@
-"""Python's operators in one table: symbol, function, special methods, and precedence of each.
+"""Python's operators in one table: symbol, function and special methods of each.
 
 The tracer, the listing of generated code and the sentences of a recording take what they need of operators from here.
 """
@@ -21,23 +21,17 @@ class Operator:
         method: the special method of the (left) operand: `__add__`, `__iadd__`, `__lt__`.
         reflected: the special method of the right operand: `__radd__`; for a comparison, the one of the comparison
             with its sides exchanged: `__gt__`. Empty where Python does not try one.
-        binds: how tightly it binds; a larger number binds more tightly.
     """
 
     symbol: str
     function: Callable[..., Any]
     method: str
     reflected: str = ""
-    binds: int = 0
 
 
-UNARY_BINDS, COMPARISON_BINDS, NOT_BINDS = 70, 30, 25
 _BINARY = (
-    ("**", "pow", 80),
-    ("*", "mul", 60), ("@", "matmul", 60), ("/", "truediv", 60), ("//", "floordiv", 60), ("%", "mod", 60),
-    ("+", "add", 55), ("-", "sub", 55),
-    ("<<", "lshift", 50), (">>", "rshift", 50),
-    ("&", "and", 45), ("^", "xor", 40), ("|", "or", 35),
+    ("**", "pow"), ("*", "mul"), ("@", "matmul"), ("/", "truediv"), ("//", "floordiv"), ("%", "mod"), ("+", "add"),
+    ("-", "sub"), ("<<", "lshift"), (">>", "rshift"), ("&", "and"), ("^", "xor"), ("|", "or"),
 )  # fmt: skip
 _COMPARISONS = (
     ("<", "lt", "gt"), ("<=", "le", "ge"), ("==", "eq", "eq"),
@@ -46,20 +40,18 @@ _COMPARISONS = (
 _UNARY = (("UNARY_NEGATIVE", "-", "neg"), ("UNARY_POSITIVE", "+", "pos"), ("UNARY_INVERT", "~", "invert"))
 
 
-def _operator(symbol: str, name: str, reflected: str = "", binds: int = 0) -> Operator:
+def _operator(symbol: str, name: str, reflected: str = "") -> Operator:
     method = f"__{name}__"
-    return Operator(symbol, getattr(operator, method), method, reflected and f"__{reflected}__", binds)
+    return Operator(symbol, getattr(operator, method), method, reflected and f"__{reflected}__")
 
 
-BINARY: dict[str, Operator] = {symbol: _operator(symbol, name, f"r{name}", binds) for symbol, name, binds in _BINARY}
-IN_PLACE: dict[str, Operator] = {f"{symbol}=": _operator(f"{symbol}=", f"i{name}") for symbol, name, _ in _BINARY}
+BINARY: dict[str, Operator] = {symbol: _operator(symbol, name, f"r{name}") for symbol, name in _BINARY}
+IN_PLACE: dict[str, Operator] = {f"{symbol}=": _operator(f"{symbol}=", f"i{name}") for symbol, name in _BINARY}
 COMPARISONS: dict[str, Operator] = {
-    symbol: _operator(symbol, name, reflected, COMPARISON_BINDS) for symbol, name, reflected in _COMPARISONS
+    symbol: _operator(symbol, name, reflected) for symbol, name, reflected in _COMPARISONS
 }
 ORDERINGS: dict[str, Operator] = {symbol: COMPARISONS[symbol] for symbol in ("<", "<=", ">", ">=")}
-UNARY: dict[str, Operator] = {
-    instruction: _operator(symbol, name, binds=UNARY_BINDS) for instruction, symbol, name in _UNARY
-}
+UNARY: dict[str, Operator] = {instruction: _operator(symbol, name) for instruction, symbol, name in _UNARY}
 """By the canonical instruction: `-` and `+` are binary operators as well."""
 
 WRITTEN: dict[Any, str] = {
@@ -74,7 +66,7 @@ WRITTEN: dict[Any, str] = {
     operator.setitem: "assigning to an index",
     operator.delitem: "deleting an index",
 }
-"""What sentences call that which Python calls these functions for."""
+"""The words for these Python functions in sentences."""
 
 DIVMOD = Operator("divmod()", divmod, "__divmod__", "__rdivmod__")
 """A builtin function that Python resolves as it does a binary operator."""

@@ -1,4 +1,4 @@
-"""How to treat a function that the traced program calls: one table, read in one place.
+"""Decide how to treat a function that the traced program calls: one table, read in one place.
 
 - `inline`: trace its Python code;
 - `graph`: a node in the graph;
@@ -51,36 +51,36 @@ SKIPPED_MODULES: dict[str, str] = {
     "torch.fx": "it works on graphs, not on tensors",
     "torch.onnx": "it exports models",
     "torch.export": "it exports models",
-    "torch.profiler": "it watches the program from outside",
+    "torch.profiler": "it measures the running program",
     "torch.utils.data": "it reads data",
     "torch.multiprocessing": "it starts processes",
     "torch.serialization": "it reads or writes files",
     "torch._tensor_str": "it prints the values of tensors",
     "torch.testing": "it compares the values of tensors",
-    "torch.hub": "it fetches files",
+    "torch.hub": "it downloads files",
     "torch.random": "it changes the state of random generators",
-    "torch.cuda": "it talks to a device",
+    "torch.cuda": "it controls a device",
     "torch.autograd.grad_check": "it runs functions many times",
     "numpy": "NumPy is not traced",
-    "logging": "it writes to handlers that only Python sees",
-    "warnings": "it writes to filters that only Python sees",
-    "_warnings": "it gives a warning, or writes to filters that only Python sees",
-    "gc": "it looks at all objects of the process",
+    "logging": "it passes records to handlers, which are not traced",
+    "warnings": "it changes the warning filters, which are not traced",
+    "_warnings": "it gives a warning, or changes the warning filters",
+    "gc": "it works on all objects of the process",
     "threading": "it starts or waits for threads",
     "_thread": "it starts or waits for threads",
     "multiprocessing": "it starts processes",
     "subprocess": "it starts processes",
     "asyncio": "it runs an event loop",
-    "posix": "it talks to the operating system",
-    "nt": "it talks to the operating system",
+    "posix": "it calls the operating system",
+    "nt": "it calls the operating system",
     "_io": "it reads or writes files",
     "io": "it reads or writes files",
-    "pathlib": "it talks to the operating system",
-    "pickle": "it reads or writes bytes of objects",
-    "_pickle": "it reads or writes bytes of objects",
+    "pathlib": "it calls the operating system",
+    "pickle": "it converts objects to or from bytes",
+    "_pickle": "it converts objects to or from bytes",
     "importlib": "it loads code",
-    "traceback": "it looks at the Python stack",
-    "inspect": "it looks at Python objects from outside",
+    "traceback": "it inspects the Python stack",
+    "inspect": "it inspects Python objects",
     "random": "it reads or changes the state of a random generator",
     "time": "it reads the clock",
     "pdb": "it stops the program",
@@ -94,7 +94,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "tracewalk": "it belongs to tracewalk",
 }
 
-# Functions of these modules of which something else is true.
+# Functions of these modules for which another reason holds.
 SKIPPED_FUNCTIONS: dict[Any, str] = dict.fromkeys(
     (torch.initial_seed, torch.get_rng_state), "it reads the state of a random generator"
 )
@@ -102,9 +102,10 @@ SKIPPED_FUNCTIONS: dict[Any, str] = dict.fromkeys(
 # Python functions inlined although a prefix above says otherwise.
 INLINED_MODULES = (
     "tracer_core.polyfills",
+    "torch._dynamo.comptime",
     "torch._dynamo.mutation_guard",
     "torch._functorch.functional_call",
-    # Its questions about numbers: in the program these are plain ones.
+    # Its functions for symbolic numbers: in the program these are plain numbers.
     "torch.fx.experimental.symbolic_shapes",
 )
 INLINED_FUNCTIONS = frozenset({
@@ -125,7 +126,7 @@ INLINED_FUNCTIONS = frozenset({
     torch.cuda.StreamContext.__exit__, torch.cuda._utils._get_device_index,
 })  # fmt: skip
 
-# The same by module and name, of modules that are not imported here.
+# The same by module and name, for modules that are not imported here.
 INLINED_BY_NAME = frozenset({("torch._dynamo.external_utils", "is_compiling")})
 
 # Builtin functions without side effects whose result depends on their arguments alone.
@@ -138,18 +139,18 @@ _FOLDED: set[Any] = {
     struct.pack, struct.unpack, struct.calcsize, unicodedata.name, unicodedata.normalize,
     unicodedata.category,
 }  # fmt: skip
-# Looks at type variables alone; `typing_extensions` puts one of its own there, which looks at the stack.
+# Reads only type variables; `typing_extensions` replaces it by a function that inspects the stack.
 _FOLDED.add(typing._collect_parameters)  # type: ignore[attr-defined]
 for _module in (math, cmath, operator, binascii):
     _FOLDED.update(f for f in vars(_module).values() if isinstance(f, types.BuiltinFunctionType))
 
-# Questions to which Python code, traced or not, always gets the same answer.
+# Predicates that always return the same, traced or not.
 ANSWERS: dict[Any, Any] = {torch.jit.is_scripting: False, torch._jit_internal.is_scripting: False}
 
 
 @functools.cache
 def graph_functions() -> frozenset[Any]:
-    """Functions that torch lists as overridable for tensors, without those that only inspect them."""
+    """Return the functions that torch lists as overridable for tensors, without those that only inspect them."""
     overridable = {f for group in torch.overrides.get_overridable_functions().values() for f in group}
     made = {f for f in _CREATORS if f is not None}
     return frozenset(f for f in overridable | made if _hashable(f)) - frozenset(ANSWERS)
@@ -168,13 +169,13 @@ _CREATORS = [
 
 
 def is_overridable(function: Any) -> bool:
-    """Return whether torch itself lists it as an operation on tensors."""
+    """Return whether torch itself lists the function as an operation on tensors."""
     return _hashable(function) and function in graph_functions()
 
 
 def is_graph_function(function: Any) -> bool:
-    """Return whether a call of it is a node: an overridable function, a C function of torch's operator namespaces, or
-    an operator of the registry."""
+    """Return whether a call of the function is a node: an overridable function, a C function of torch's operator
+    namespaces, or an operator of the registry."""
     if not _hashable(function):
         return False
     if function in graph_functions():
@@ -214,15 +215,15 @@ _DISALLOWED = Rule("skip", "it is marked with torch._dynamo.disallow_in_graph")
 
 
 def _by_mark(function: Any) -> Rule | None:
-    """Return the rule that the user set by `torch.compiler.allow_in_graph` and its kin, which torch notes in a module
-    of its own compiler; without that module there is no such rule."""
+    """Return the rule that the user set by `torch.compiler.allow_in_graph` and the like, which torch records in a
+    module of its own compiler; if that is not imported, there is no such rule."""
     marks: Any = sys.modules.get("torch._dynamo.trace_rules")
     if marks is None:
         return None
     module = getattr(type(function), "__module__", None)
     own = function.__module__ if isinstance(function, types.FunctionType) else None
     if not isinstance(module, str) or not isinstance(own, str | None):
-        return None  # a class answers by code of its own, or the program has set what is no name: torch would fail
+        return None  # a class with code for it, or a name that the program set: torch would fail
     if marks.is_callable_disallowed(function):
         return _DISALLOWED
     if isinstance(function, types.FunctionType) and (
@@ -245,7 +246,7 @@ def fold(function: Any) -> Any:
 
 
 def fold_code(code: types.CodeType) -> None:
-    """As `fold`, for every function that has this code."""
+    """Do `fold` for every function that has this code."""
     FOLDED_CODES.add(code)
 
 

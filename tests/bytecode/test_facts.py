@@ -17,6 +17,7 @@ from tracer_core.bytecode import (
     Operand,
     Program,
     decode,
+    decoded,
     is_terminal,
     listing,
     live_before,
@@ -24,11 +25,19 @@ from tracer_core.bytecode import (
     max_stack,
     pops,
     reachable,
+    stack_after,
     stack_depths,
     stack_effect,
     successors,
 )
 from tracer_core.bytecode.version import cpython
+
+
+def delegates(items):
+    got = yield 1
+    first = yield from items
+    return first, (yield from (yield got))
+
 
 NOWHERE = make("NOP")
 # dis counts the value that wakes a generator in its entry depth, and leaves the rest to the assembler.
@@ -49,6 +58,14 @@ def test_effects_are_those_of_dis(number: int) -> None:
         for jump in ways:
             expected = dis.stack_effect(dis.opmap[name], number if has_operand else None, jump=jump)
             assert stack_effect(instruction, jump) == expected, (name, number, jump)
+
+
+def test_a_generator_waits_in_the_yield_from_around_it() -> None:
+    program = decoded(delegates.__code__)
+    first, second = (each for each in program.instructions if each.op == "SEND")
+    resumed = [at for at, each in enumerate(program.instructions) if each.op == "RESUME"]
+    assert [program.send_at(at) for at in resumed] == [None, None, first, None, second]
+    assert program.send_at(program.index[first]) is None
 
 
 def test_effect_of_calls_and_globals() -> None:
@@ -91,6 +108,57 @@ def test_pops_counts_what_is_looked_at(op: str, arg: object, looks_at: int) -> N
 @pytest.mark.parametrize(("op", "looks_at"), [("FOR_ITER", 1), ("SEND", 2), ("JUMP_IF_TRUE_OR_POP", 1), ("JUMP", 0)])
 def test_pops_of_jumps(op: str, looks_at: int) -> None:
     assert pops(make(op, target=NOWHERE)) == looks_at
+
+
+def after(op: str, stack: str, arg: object = None, *, jumps: bool = False) -> str:
+    """Return the stack after an instruction, both with a letter for each item, new ones in capitals."""
+    target = Instruction("NOP") if OPS[op].jumps else None
+    return "".join(stack_after(make(op, arg, target), stack, jumps, "NM".__getitem__))
+
+
+@pytest.mark.parametrize(
+    ("op", "arg", "before", "expected"),
+    [
+        ("COPY", 1, "abc", "abcc"),
+        ("COPY", 3, "abc", "abca"),
+        ("SWAP", 1, "abc", "abc"),
+        ("SWAP", 2, "abc", "acb"),
+        ("SWAP", 3, "abc", "cba"),
+        ("POP_TOP", None, "ab", "a"),
+        ("LOAD_METHOD", "m", "ab", "aNM"),
+        ("CALL", CallShape(1), "abcd", "aN"),
+        ("LIST_APPEND", 2, "abcd", "abc"),
+        ("MAP_ADD", 2, "abcde", "abc"),
+        ("DICT_MERGE", 1, "abcd", "abc"),
+        ("FOR_ITER", None, "ab", "abN"),
+        ("JUMP_IF_TRUE_OR_POP", None, "ab", "a"),
+        ("GET_LEN", None, "ab", "abN"),
+        ("MATCH_KEYS", None, "ab", "abN"),
+        ("IMPORT_FROM", "n", "ab", "abN"),
+        ("PUSH_EXC_INFO", None, "ab", "aNb"),
+        ("CHECK_EXC_MATCH", None, "abc", "abN"),
+        ("WITH_EXCEPT_START", None, "abcd", "abcdN"),
+        ("BEFORE_WITH", None, "ab", "aNM"),
+        ("SEND", None, "abc", "abN"),
+    ],
+)
+def test_items_that_stay_are_known(op: str, arg: object, before: str, expected: str) -> None:
+    assert after(op, before, arg) == expected
+
+
+def test_items_that_stay_after_a_jump_are_known() -> None:
+    assert after("FOR_ITER", "ab", jumps=True) == "a"
+    assert after("JUMP_IF_TRUE_OR_POP", "ab", jumps=True) == "ab"
+    assert after("SEND", "abc", jumps=True) == "aN"
+
+
+def test_the_items_after_an_instruction_are_as_many_as_its_effect() -> None:
+    for instruction in chain.from_iterable(decode(code).instructions for code in snippet_codes()):
+        stack = list(range(pops(instruction) + 1))
+        for jumps in (False, True)[: 1 + OPS[instruction.op].jumps]:
+            left = stack_after(instruction, stack, jumps, lambda place: -1)
+            assert len(left) == len(stack) + stack_effect(instruction, jumps)
+            assert left[0] == 0
 
 
 def test_terminal_operations() -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import torch
+from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 
 import tracer_core
 import tracewalk as tw
 from tracer_core import BackendWarning
+from tracer_core.codegen.graph_call import blame
 
 
 def raising(gm: Any, examples: Any) -> Callable[..., Any]:
@@ -72,7 +74,9 @@ def test_it_is_said_once_and_the_results_are_plain_pythons(function: Any, backen
         assert run(compiled, 1) == run(function, 1)
     (said,) = [each for each in warned if each.category is BackendWarning]
     name = backend.__name__
-    start = f"What the back end '{name}' compiled for {function.__name__} raises RuntimeError: boom. The graph itself"
+    start = (
+        f"The back end '{name}' compiled a graph of {function.__name__}, and the compiled graph raises RuntimeError"
+    )
     assert str(said.message).startswith(start)
     assert (said.filename, said.lineno) == (__file__, function.__code__.co_firstlineno)
 
@@ -84,6 +88,29 @@ def test_nothing_is_said_where_the_program_is_to_blame(backend: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert run(compiled, 7) == run(catches, 7)
+
+
+def test_ctrl_c_while_the_graph_is_tried_leaves_the_hook_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries, seen = blame.Blame._runs, []
+
+    def interrupted(callback: Any) -> Any:
+        set_eval_frame(callback)
+        if callback is None:
+            raise KeyboardInterrupt
+
+    def watched(self: blame.Blame, inputs: tuple[Any, ...]) -> bool:
+        seen.append(get_eval_frame_callback())
+        try:
+            return tries(self, inputs)
+        finally:
+            seen.append(get_eval_frame_callback())
+
+    monkeypatch.setattr(blame, "set_eval_frame", interrupted)
+    monkeypatch.setattr(blame.Blame, "_runs", watched)
+    with pytest.raises(KeyboardInterrupt):
+        tracer_core.compile(draws, backend=raising)(torch.ones(3), torch.tensor([0]), [])
+    before, after = seen
+    assert before is after is not None
 
 
 @pytest.mark.row("O11")

@@ -10,7 +10,7 @@ import torch
 
 import tracer_core
 import tracewalk as tw
-from tracer_core.compiling import QUESTIONS
+from tracer_core.compiling import CHECKS
 
 OPTIONS = {"raise_internal_faults": True}
 
@@ -35,18 +35,16 @@ def checked(x: torch.Tensor) -> tuple[torch.Tensor, bool]:
 
 
 def test_the_recording_says_what_the_function_was_told() -> None:
-    tracer_core.reset()
     trace = tw.trace(masked, torch.ones(2, 3))
     first, last = trace.attempts
     assert (first.outcome, last.outcome) == ("restarted", "compiled")
-    assert first.message.startswith("The code asks torch.compiler.is_compiling(), which a trace answers with True")
+    assert first.message.startswith("The code calls torch.compiler.is_compiling(), which returns True while tracing")
     assert "'NoneType' object is not subscriptable" in first.message
     assert len(trace.graphs) == 1
     assert trace.breaks == []
 
 
 def test_breaks_that_only_the_given_up_attempt_met_are_not_recorded() -> None:
-    tracer_core.reset()
     trace = tw.trace(checked, torch.ones(2))
     assert [(one.id, one.reason_id, one.root_line) for one in trace.breaks] == [
         (0, "print", checked.__code__.co_firstlineno + 3)
@@ -54,7 +52,6 @@ def test_breaks_that_only_the_given_up_attempt_met_are_not_recorded() -> None:
 
 
 def test_after_a_break_the_answer_stays_what_it_was() -> None:
-    tracer_core.reset()
     compiled = tracer_core.compile(masked_after_a_break, backend="eager", options=OPTIONS)
     assert compiled(torch.ones(2, 3))[1] is False
     tracer_core.reset()
@@ -63,23 +60,19 @@ def test_after_a_break_the_answer_stays_what_it_was() -> None:
 
 
 def test_a_full_graph_with_plain_pythons_answer() -> None:
-    tracer_core.reset()
     compiled = tracer_core.compile(masked, backend="eager", fullgraph=True, options=OPTIONS)
     assert torch.equal(compiled(torch.ones(2, 3)), masked(torch.ones(2, 3)))
 
 
 def test_a_full_graph_that_neither_answer_gives() -> None:
-    tracer_core.reset()
     compiled = tracer_core.compile(masked_after_a_break, backend="eager", fullgraph=True, options=OPTIONS)
-    with pytest.raises(tracer_core.Unsupported, match="The code prints"):
+    with pytest.raises(tracer_core.Unsupported, match="The code calls print"):
         compiled(torch.ones(2, 3))
 
 
 @pytest.mark.row("F10")
-@pytest.mark.parametrize("function", QUESTIONS, ids=QUESTIONS.values())
+@pytest.mark.parametrize("function", CHECKS, ids=CHECKS.values())
 def test_every_question_is_answered_with_true_in_a_whole_graph(function: Any) -> None:
-    tracer_core.reset()
-
     def asks(x: torch.Tensor) -> tuple[torch.Tensor, bool]:
         return x + 1, function()
 
@@ -90,7 +83,6 @@ def test_every_question_is_answered_with_true_in_a_whole_graph(function: Any) ->
 def test_one_that_libraries_ask_by_torchs_own_compiler() -> None:
     import torch._dynamo
 
-    tracer_core.reset()
     compiled = tracer_core.compile(
         lambda x: (x + 1, torch._dynamo.is_compiling()), backend="eager", fullgraph=True, options=OPTIONS
     )
@@ -101,8 +93,6 @@ def test_one_that_libraries_ask_by_torchs_own_compiler() -> None:
     "question", [torch.jit.is_tracing, torch._C._is_tracing, lambda: torch._C._get_tracing_state() is not None]
 )
 def test_questions_about_torch_jit_have_the_answer_of_the_moment(question: Any) -> None:
-    tracer_core.reset()
-
     def asks(x: torch.Tensor) -> torch.Tensor:
         return x * (2.0 if question() else 3.0)
 
@@ -114,8 +104,6 @@ def test_questions_about_torch_jit_have_the_answer_of_the_moment(question: Any) 
 
 
 def test_questions_about_transforms_have_the_answer_of_the_moment() -> None:
-    tracer_core.reset()
-
     def asks(x: torch.Tensor) -> torch.Tensor:
         return x + torch._C._are_functorch_transforms_active()
 

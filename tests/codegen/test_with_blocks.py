@@ -222,6 +222,23 @@ def test_autocast_is_guarded_with_dtype_and_cache():
     assert len(seen.graphs) == 4
 
 
+@pytest.mark.row("O3")
+def test_autocast_of_gpus_is_guarded_without_one():
+    """Its state is there without a GPU; a block for one is not."""
+    function, seen = compiled(lambda x: (x + 1, torch.is_autocast_enabled("cuda"), torch.get_autocast_dtype("cuda")))
+    x = torch.ones(2, 2)
+    try:
+        for _ in range(2):
+            for state in ((False, torch.float16), (True, torch.float16), (True, BF16)):
+                torch.set_autocast_enabled("cuda", state[0])
+                torch.set_autocast_dtype("cuda", state[1])
+                assert function(x)[1:] == state
+        assert len(seen.graphs) == 3
+    finally:
+        torch.set_autocast_enabled("cuda", False)
+        torch.set_autocast_dtype("cuda", torch.float16)
+
+
 def leaves_modes(x):
     torch.set_autocast_enabled("cpu", True)
     torch.set_default_device("meta")

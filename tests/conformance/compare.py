@@ -92,19 +92,30 @@ def judge_entry(verdict: Verdict, departs: list[str]) -> None:
 
 
 def judge_tracing(verdict: Verdict, torch: Record, ours: Record) -> None:
+    """A program that says nothing of itself must trace as torch traces it, and one that says something must not."""
     word = verdict.program.differs
     if word == "torch_differs":
         return
     pairs = list(zip(torch.calls, ours.calls, strict=True))
     verdict.breaks_more = word != "stricter" and any(breaks_more(theirs, mine) for theirs, mine in pairs)
-    if word == "fewer_breaks":
-        fewer_graphs = any(len(mine.ran) < len(theirs.ran) for theirs, mine in pairs)
-        more_captured = any(captured(mine) > captured(theirs) for theirs, mine in pairs)
-        fewer_compiled = sum(call.compiled for call in ours.calls) < sum(call.compiled for call in torch.calls)
-        holds = (fewer_graphs or more_captured or fewer_compiled) and not verdict.breaks_more
-        verdict.differs = [] if holds else ["not fewer_breaks"]
+    does_more = captures_more(torch, ours) and not verdict.breaks_more
+    unlike = unlike_torch(torch, ours)
+    if word == "fewer_breaks" and not does_more:
+        verdict.entry.append("marked fewer_breaks, but torch.compile captures as much")
+    elif word == "stricter" and not unlike:
+        verdict.entry.append("marked stricter, but it traces as torch.compile does")
+    elif word is None and does_more and unlike != ["ops"]:
+        verdict.entry.append("captures more than torch.compile, or compiles less often: mark it fewer_breaks")
     elif word is None:
-        verdict.differs = unlike_torch(torch, ours)
+        verdict.differs = unlike
+
+
+def captures_more(torch: Record, ours: Record) -> bool:
+    """Some call has fewer graphs or more operators in them, or fewer graphs were compiled in all."""
+    return sum(call.compiled for call in ours.calls) < sum(call.compiled for call in torch.calls) or any(
+        len(mine.ran) < len(theirs.ran) or captured(mine) > captured(theirs)
+        for theirs, mine in zip(torch.calls, ours.calls, strict=True)
+    )
 
 
 def breaks_more(theirs: CallRecord, mine: CallRecord) -> bool:

@@ -217,11 +217,8 @@ UNTRACED = CallRecord(outcome="returned: 1")
         (ONE, ONE, None, [], [], False),
         (ONE, TWO, None, [], ["graphs", "compilations"], True),
         (ONE, UNTRACED, None, [], ["graphs", "ops", "compilations"], True),
-        (TWO, ONE, None, [], ["graphs", "compilations"], False),
         (TWO, ONE, "fewer_breaks", [], [], False),
         (ONE, REUSED, "fewer_breaks", [], [], False),
-        (REUSED, ONE, "fewer_breaks", [], ["not fewer_breaks"], False),
-        (ONE, ONE, "fewer_breaks", [], ["not fewer_breaks"], False),
         (ONE, TWO, "stricter", [], [], False),
         (WRONG, TWO, "torch_differs", [], [], False),
         (ONE, WRONG, None, ["outcome"], [], False),
@@ -245,6 +242,25 @@ def test_an_internal_fault_is_a_disagreement() -> None:
     verdict = judge(program(), {"plain": record(ONE), "torch": record(ONE), "ours": faulty})
     assert verdict.differs == ["fault"]
     assert not verdict.agrees
+
+
+@pytest.mark.parametrize(
+    ("torch_call", "our_call", "word"),
+    [
+        (TWO, ONE, None),
+        (ONE, REUSED, None),
+        (UNTRACED, ONE, None),
+        (REUSED, ONE, "fewer_breaks"),
+        (ONE, ONE, "fewer_breaks"),
+        (ONE, TWO, "fewer_breaks"),
+        (ONE, ONE, "stricter"),
+    ],
+)
+def test_marks_are_true_and_where_they_belong(torch_call: CallRecord, our_call: CallRecord, word: str | None) -> None:
+    """Such a program is no entry of not_yet.txt: `--update` writes none, and pytest would refuse it."""
+    verdict = judge(program(word), {"torch": record(torch_call), "ours": record(our_call)})
+    assert verdict.entry
+    assert not verdict.differs
 
 
 def test_torch_departing_from_plain_python_must_be_marked() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from tests.guards.static import static_tensor
 from tracer_core import Observer
 from tracer_core.frame_eval.convert import use_tracer
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
@@ -23,7 +24,7 @@ def guards_on_arguments(frame: FrameInput) -> list[Guard]:
     for name, value in frame.locals.items():
         source = LocalSource(name)
         if isinstance(value, torch.Tensor):
-            guards.append(make.static_tensor(source, value))
+            guards.append(static_tensor(source, value))
         elif is_constant(value):
             guards.append(make.constant(source, value))
         else:

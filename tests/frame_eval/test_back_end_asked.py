@@ -9,9 +9,7 @@ import torch
 import torch.fx
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
-
-__all__ = ["nothing_compiled"]
+from tests.back_ends import Graphs
 
 
 def deep(n: int) -> None:
@@ -22,11 +20,7 @@ def deep(n: int) -> None:
 
 @pytest.mark.row("O6", "O11")
 def test_no_back_end_compiles_a_graph_for_which_there_is_no_code() -> None:
-    asked: list[torch.fx.GraphModule] = []
-
-    def backend(graph: torch.fx.GraphModule, examples: Any) -> Any:
-        asked.append(graph)
-        return graph.forward
+    backend = Graphs()
 
     def function(x: torch.Tensor) -> Any:
         y = x + 1
@@ -42,7 +36,7 @@ def test_no_back_end_compiles_a_graph_for_which_there_is_no_code() -> None:
     result, names = tracer_core.compile(function, backend=backend)(torch.ones(2))
     assert names == ["function", "deep", "deep"]
     assert torch.equal(result, torch.full((2,), 2.0))
-    assert asked == []
+    assert backend.graphs == []
 
 
 @pytest.mark.row("O11")

@@ -279,3 +279,43 @@ def test_recordings_are_read_without_torch() -> None:
 def test_every_public_name_is_there() -> None:
     for name in tracer_core.__all__:
         assert getattr(tracer_core, name) is not None
+
+
+# --- verify_correctness -----------------------------------------------------------------------------------------
+
+
+def off_by_one(gm: Any, inputs: Any) -> Any:
+    return lambda *args: [each + 1 for each in gm.forward(*args)]
+
+
+def forgets_to_write(gm: Any, inputs: Any) -> Any:
+    return lambda *args: gm.forward(*(arg.clone() for arg in args))
+
+
+def adds_in_place(x: torch.Tensor) -> torch.Tensor:
+    x.add_(2)
+    return x * 3
+
+
+@pytest.mark.row("O8")
+@pytest.mark.parametrize(
+    ("backend", "function", "verb"),
+    [
+        (off_by_one, lambda x: x * 2, "returns"),
+        (forgets_to_write, adds_in_place, "leaves in the inputs"),
+    ],
+)
+def test_results_are_compared_with_the_graph_if_asked_for(backend: Any, function: Any, verb: str) -> None:
+    compiled = tracer_core.compile(function, backend=backend, options={"verify_correctness": True})
+    with pytest.raises(BackendError, match=f"{verb} other values than the graph"):
+        compiled(torch.ones(3))
+    tracer_core.compile(function, backend=backend)(torch.ones(3))  # not asked for
+
+
+@pytest.mark.row("O8")
+def test_right_results_pass_the_comparison() -> None:
+    base = torch.ones(4)
+    for function in (adds_in_place, lambda x: (x + 1, torch.rand(3)), lambda x: x / 0 - x / 0):
+        compiled = tracer_core.compile(function, backend="aot_eager", options={"verify_correctness": True})
+        for _ in range(2):
+            compiled(base[1:])

@@ -242,7 +242,7 @@ def test_nothing_keeps_the_code_alive() -> None:
     def with_place(frame: FrameInput) -> CompiledFrame:
         answer = numbered(frame)
         for guard in answer.guards:
-            guard.asked_at(Where.of(0, [(frame.code, 1)]))
+            guard.installed_at(Where.of(0, [(frame.code, 1)]))
         return answer
 
     with tracing(with_place) as tracer:

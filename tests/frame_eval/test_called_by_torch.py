@@ -69,7 +69,6 @@ def test_inside_a_transform_it_runs_as_plain_python(
     name: str, function: Any, use: Callable[[Any], Any], backend: str
 ) -> None:
     expected = use(function)
-    tracer_core.reset()
     compiled, watching = tracer_core.compile(function, backend=backend), Watching()
     with observing(watching):
         assert str(use(compiled)) == str(expected)
@@ -236,7 +235,6 @@ def test_it_is_compiled_where_it_is_called_on_plain_tensors(
     function: Any, use: Callable[[Any], Any], graphs: int, backend: str
 ) -> None:
     expected = use(function)
-    tracer_core.reset()
     watching = Watching()
     with observing(watching):
         result = use(tracer_core.compile(function, backend=backend, options={"raise_internal_faults": True}))

@@ -31,12 +31,12 @@ _FILES = (
     "contextlib.py",
     "_python_dispatch.py",
     "torch/_guards.py",
-    *(
-        "tracer_core/" + name
-        for name in ("signals.py", "warned.py", "as_found.py", "torch_state.py", "graph/state.py")
-    ),
+    *("tracer_core/" + name for name in ("signals.py", "noticed_warnings.py", "process_state.py", "torch_state.py")),
     *("tracer_core/frame_eval/" + name for name in ("api.py", "hook.py", "convert.py", "threads.py")),
-    *("tracer_core/codegen/" + name for name in ("compile_frame.py", "surroundings.py", "unseen.py")),
+    *(
+        "tracer_core/codegen/" + name
+        for name in ("compile_frame.py", "attempts/surroundings.py", "attempts/hidden_fakes.py")
+    ),
     "tracer_core/interpreter/depth.py",
 )
 

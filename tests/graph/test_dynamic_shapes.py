@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -15,23 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
+from tests.back_ends import Graphs
 from tracer_core.observer import Observer, observing
 from tracer_core.recording import Recorder, Trace
 
 Calls = Sequence[tuple[Any, ...]]
-
-
-@dataclass
-class Counting:
-    """An identity back end; `compiled` is how many graphs it got."""
-
-    compiled: int = 0
-    graphs: list[torch.fx.GraphModule] = field(default_factory=list)
-
-    def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
-        self.compiled += 1
-        self.graphs.append(graph)
-        return graph.forward
 
 
 class Guards(Observer):
@@ -54,19 +41,19 @@ def _fresh() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-def three_ways(function: Callable[..., Any], calls: Calls, dynamic: bool | None = None) -> tuple[list[int], Counting]:
+def three_ways(function: Callable[..., Any], calls: Calls, dynamic: bool | None = None) -> tuple[list[int], Graphs]:
     """Compare each call's result with plain Python's. Returns how many graphs each call made, by torch and by us the
     same, and our back end."""
-    theirs, ours = Counting(), Counting()
+    theirs, ours = Graphs(), Graphs()
     by_torch = torch.compile(function, backend=theirs, dynamic=dynamic)
     by_us = tracer_core.compile(function, backend=ours, dynamic=dynamic, options={"raise_internal_faults": True})
     made: tuple[list[int], list[int]] = ([], [])
     for args in calls:
         expected = function(*copy.deepcopy(args))
         for compiled, backend, counts in ((by_torch, theirs, made[0]), (by_us, ours, made[1])):
-            before = backend.compiled
+            before = len(backend.graphs)
             torch.testing.assert_close(compiled(*copy.deepcopy(args)), expected, rtol=0, atol=0)
-            counts.append(backend.compiled - before)
+            counts.append(len(backend.graphs) - before)
     assert made[1] == made[0]
     return made[1], ours
 
@@ -157,21 +144,21 @@ def test_marks_on_tensors() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return x * x.shape[0]
 
-    ours = Counting()
+    ours = Graphs()
     compiled = tracer_core.compile(function, backend=ours)
     marked = torch.ones(4, 3)
     torch._dynamo.mark_dynamic(marked, 0)
     for x in (marked, torch.ones(5, 3), torch.ones(6, 3)):
         assert torch.equal(compiled(x), function(x))
-    assert ours.compiled == 1
+    assert len(ours.graphs) == 1
     tracer_core.reset()
-    ours = Counting()
+    ours = Graphs()
     compiled = tracer_core.compile(function, backend=ours, dynamic=True)
     for n in (4, 5):
         static = torch.ones(n, 3)
         torch._dynamo.mark_static(static, 0)
         assert torch.equal(compiled(static), function(static))
-    assert ours.compiled == 2
+    assert len(ours.graphs) == 2
 
 
 @pytest.mark.row("G5")

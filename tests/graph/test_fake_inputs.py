@@ -10,15 +10,13 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
+from tests.guards.static import static_tensor
 from tests.side_by_side import Watch, agree
 from tracer_core.graph.fakes import Fakes
-from tracer_core.guards import compile_guards, make
+from tracer_core.guards import compile_guards
 from tracer_core.names.where import Where
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
-
-__all__ = ["nothing_compiled"]
 
 
 def numbers(*shape: int, grad: bool = False, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -245,7 +243,7 @@ def test_a_tensor_changed_in_place_by_one_that_requires_grad_is_no_leaf_any_more
 @pytest.mark.parametrize(("name", "other"), [("conjugate", "plain"), ("negative view", "plain"), ("result", "plain")])
 def test_the_guard_of_a_tensor_tells_it_from_another_make(name: str, other: str) -> None:
     real, source = MADE[name](4), LocalSource("x")
-    guards = compile_guards([make.static_tensor(source, real)], {}, {})
+    guards = compile_guards([static_tensor(source, real)], {}, {})
     assert guards.check({"x": MADE[name](4)}) == -1
     failure = guards.explain({"x": MADE[other](4).to(real.dtype)})
     assert failure is not None

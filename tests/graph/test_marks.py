@@ -43,7 +43,7 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
     text, line = PROGRAMS[name]
     trace, (warning,) = noted(text, (marked(),))
     (notice,) = trace.notices
-    assert notice.message == "L['x'].size(0) is marked with mark_dynamic, but the program fixes it to 6."
+    assert notice.message == "L['x'].size(0) is marked with mark_dynamic, but the code specializes it to 6."
     assert (notice.reason_id, notice.line, trace.codes[notice.code or 0].filename) == (
         "marked-size-fixed",
         line,
@@ -62,11 +62,10 @@ def test_a_marked_size_that_is_fixed_is_told_with_its_line(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_raised_if_asked_for(name: str) -> None:
     text, line = PROGRAMS[name]
-    tracer_core.reset()
     compiled = tracer_core.compile(module(text)["f"], backend="eager", options={"strict_mark_dynamic": True})
     with (
         warnings.catch_warnings(),
-        pytest.raises(Unsupported, match=rf'fixes it to 6.\n  File "{USERS}", line {line}, in'),
+        pytest.raises(Unsupported, match=rf'specializes it to 6.\n  File "{USERS}", line {line}, in'),
     ):
         warnings.simplefilter("error")
         compiled(marked())
@@ -118,8 +117,7 @@ def test_a_library_that_fixes_a_size_is_named_below_the_line_that_called_it() ->
 
 
 def test_a_warning_made_an_error_is_the_users() -> None:
-    tracer_core.reset()
     compiled = tracer_core.compile(module(PROGRAMS["an equality"][0])["f"], backend="eager")
-    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="fixes it to 6"):
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="specializes it to 6"):
         warnings.simplefilter("error")
         compiled(marked())

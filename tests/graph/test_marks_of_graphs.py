@@ -142,7 +142,7 @@ class Builder(Plain):
         self.output.guard(make.constant(LocalSource("k"), pick))
 
     def strides(self, values: Values, pick: int) -> None:
-        self.output.ask_strides()
+        self.output.note_strides_read()
 
     def setting(self, values: Values, pick: int) -> None:
         self.output.settings.touch("default_dtype")
@@ -207,7 +207,7 @@ def state_of(output: OutputGraph) -> dict[str, Any]:
     state["symbols"] = plain(fakes.symbols)
     state["tracked"] = plain({key: (each.idle, each.sizes, each.mutated) for key, each in fakes.inputs.items()})
     state["fakes"] = plain([fakes.unknowns, fakes.needs_all_strides, vars(fakes.operations), output._context])
-    state["guards"] = plain([list(output.guards), output.shapes.asked_by])
+    state["guards"] = plain([list(output.guards), output.shapes.needed_by])
     state["settings"] = plain([output.settings.start, output.settings.entered])
     state["torch"] = {name: repr(PROPERTIES[name].read()) for name in ("default_dtype", "grad_mode")}
     return state
@@ -300,7 +300,7 @@ def test_a_graph_that_was_closed_since_is_open_again() -> None:
     a, b = tensor(output, "a"), tensor(output, "b")
     with output.subtracer() as inner:
         before, mark = state_of(output), output.mark()
-        inner.close((op(output, torch.add, a, b),))
+        inner.close([op(output, torch.add, a, b)])
         output.roll_back(mark)
         assert state_of(output) == before
         c = op(output, torch.sub, b, a)

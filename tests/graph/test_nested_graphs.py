@@ -12,6 +12,7 @@ from functorch.experimental.control_flow import map as mapped
 from torch.fx import Node
 from torch.utils.checkpoint import checkpoint
 
+from tests.back_ends import Graphs
 from tests.graph.nested import call, fake_of, finish, names, op, output_for, placeholders, run, size, tensor
 from tracer_core.errors import Unsupported
 from tracer_core.graph.cleanup import clean_up
@@ -275,12 +276,12 @@ def test_what_an_inner_graph_computes_does_not_stand_in_an_outer_one() -> None:
     x = tensor(output, "x")
     with output.subtracer() as inner:
         a = op(output, torch.add, x, 1)
-    with pytest.raises(Unsupported, match=r"\(add\) is used outside"):
+    with pytest.raises(Unsupported, match=r"\(add\) outside of the function"):
         op(output, torch.mul, a, 2)
-    with output.subtracer(), pytest.raises(Unsupported, match=r"\(add\) is used outside"):
+    with output.subtracer(), pytest.raises(Unsupported, match=r"\(add\) outside of the function"):
         op(output, torch.mul, a, 2)
-    with pytest.raises(Unsupported, match=r"\(add\) is used outside"):
-        output.root.close((a,))
+    with pytest.raises(Unsupported, match=r"\(add\) outside of the function"):
+        output.root.close([a])
     assert inner.lift(a) is a
 
 
@@ -293,7 +294,7 @@ def test_clean_up_takes_out_lifted_values_that_nobody_reads() -> None:
         op(output, operator.add, size(output, x, 0), 1)
         a = op(output, torch.neg, both)
     assert len(inner.operands) == 4
-    inner.close((a,))
+    inner.close([a])
     clean_up(inner)
     k = str(fake_of(y).shape[0])
     assert placeholders(inner) == names(inner.operands) == [k, "y", "z"]
@@ -304,16 +305,11 @@ def test_clean_up_takes_out_lifted_values_that_nobody_reads() -> None:
 
 def operands_of_torch(function: Callable[..., Any], *args: Any, operator_name: str) -> list[list[Any]]:
     """What `torch.compile` passes to each higher-order operator of the name, besides bodies, the outermost first."""
-    graphs: list[torch.fx.GraphModule] = []
-
-    def backend(graph: torch.fx.GraphModule, examples: Any) -> Any:
-        graphs.append(graph)
-        return graph.forward
-
+    backend = Graphs()
     torch._dynamo.reset()
     torch.compile(function, backend=backend, fullgraph=True, dynamic=True)(*args)
     found = []
-    for graph in graphs[0].modules():
+    for graph in backend.graphs[0].modules():
         assert isinstance(graph, torch.fx.GraphModule)
         for node in graph.graph.nodes:
             if node.op == "call_function" and str(node.target) == operator_name:

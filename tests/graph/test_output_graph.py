@@ -10,11 +10,8 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import Watch, agree
 from tracer_core.observer import observing
-
-__all__ = ["nothing_compiled"]
 
 
 def ones(*shape: int) -> torch.Tensor:

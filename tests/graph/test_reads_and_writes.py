@@ -16,10 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled, optimizers_unmarked
 from tests.side_by_side import Watch
-
-__all__ = ["nothing_compiled", "optimizers_unmarked"]
 
 OPTIONS = {"raise_internal_faults": True, "replay_prints": True}
 SCALE = 1.0

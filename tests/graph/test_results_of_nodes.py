@@ -9,11 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import agree
 from tracer_core.observer import observing
-
-__all__ = ["nothing_compiled"]
 
 
 def matrix() -> torch.Tensor:

@@ -40,6 +40,5 @@ def runs(function: Callable[..., Any]) -> list[Any]:
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_results_and_changes(function: Callable[..., Any], backend: str) -> None:
     expected = runs(function)
-    tracer_core.reset()
     ours = runs(tracer_core.compile(function, backend=backend, options={"raise_internal_faults": True}))
     torch.testing.assert_close(ours, expected, rtol=0, atol=0)

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import tracer_core
+from tests.back_ends import Graphs
 
 
 def image(size: int) -> torch.Tensor:
@@ -41,16 +42,11 @@ def test_one_version_serves_all_sizes(name: str) -> None:
         return call(x)
 
     def compilations(compile_: Any) -> int:
-        graphs: list[Any] = []
-
-        def backend(module: Any, examples: Any) -> Any:
-            graphs.append(module)
-            return module.forward
-
+        backend = Graphs()
         compiled = compile_(function, backend=backend)
         for size in (3, 4, 5, 6):
             torch.testing.assert_close(compiled(image(size)), call(image(size)))
-        return len(graphs)
+        return len(backend.graphs)
 
     torch._dynamo.reset()
     assert compilations(tracer_core.compile) == compilations(torch.compile)

@@ -11,16 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
-from tests.graph.test_dynamic_shapes import Counting
+from tests.back_ends import Graphs
 from tests.side_by_side import Watch, agree
+from tracer_core.graph.earlier_calls import StrideOver, note, relative
 from tracer_core.graph.fakes import Fakes
-from tracer_core.graph.seen import Over, note, relative
 from tracer_core.names.where import Where
 from tracer_core.observer import observing
 from tracer_core.sources import LocalSource
-
-__all__ = ["nothing_compiled"]
 
 Made = Callable[[], Sequence[torch.Tensor]]
 
@@ -66,22 +63,21 @@ def counts(
     *,
     ours: bool = True,
     expected: Sequence[Any] | None = None,
-    backend: Any = None,
     dynamic: bool | None = None,
 ) -> list[int]:
     """How many graphs each call makes, by us or by torch. Compares the outcomes with those expected."""
-    counting = Counting()
+    backend = Graphs()
     if ours:
         options = {"raise_internal_faults": True, "graph_runs_as_it_is": True}
-        compiled = tracer_core.compile(function, backend=counting, dynamic=dynamic, options=options)
+        compiled = tracer_core.compile(function, backend=backend, dynamic=dynamic, options=options)
     else:
         torch._dynamo.reset()
-        compiled = torch.compile(function, backend=counting, dynamic=dynamic)
+        compiled = torch.compile(function, backend=backend, dynamic=dynamic)
     made = []
     for number, args in enumerate(make()):
-        before = counting.compiled
+        before = len(backend.graphs)
         seen = outcome(compiled, args)
-        made.append(counting.compiled - before)
+        made.append(len(backend.graphs) - before)
         assert expected is None or seen == expected[number]
     return made
 
@@ -273,9 +269,9 @@ def test_fakes_start_where_the_real_tensors_do(dynamic: bool | None) -> None:
 
 @pytest.mark.row("B8")
 def test_what_is_remembered_of_strides() -> None:
-    assert relative((2, 3, 4), (12, 4, 1), over_one=False) == [Over(1), Over(2), 1]
+    assert relative((2, 3, 4), (12, 4, 1), over_one=False) == [StrideOver(1), StrideOver(2), 1]
     assert relative((3, 1), (5, 5), over_one=False) == [5, 5]
-    assert relative((3, 1), (5, 5), over_one=True) == [Over(1), 5]
+    assert relative((3, 1), (5, 5), over_one=True) == [StrideOver(1), 5]
     assert relative((2, 3), (0, 0), over_one=True) == [0, 0]
     history: dict[str, Any] = {}
     for size, strides in (((2, 3), (3, 1)), ((2, 3), (4, 1)), ((2, 3), (5, 1))):

@@ -11,6 +11,7 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tests.graph.sample_calls import SampleCall, sample_calls
+from tracer_core.frame_eval.engine import load
 from tracer_core.graph.fakes import Fakes
 from tracer_core.names.where import Where
 from tracer_core.sources import LocalSource
@@ -104,6 +105,7 @@ def raised(call: SampleCall) -> str:
 
 @pytest.fixture(scope="module")
 def census() -> Census:
+    load()  # what is first imported under a fake mode fails, and is imported again for each call
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # tensors are small, and threads wait for each other
     try:

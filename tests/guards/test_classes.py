@@ -9,30 +9,20 @@ import pytest
 import torch
 
 import tracer_core
+from tests.back_ends import Graphs
 
 pytestmark = pytest.mark.row("G1")
 
 
-@pytest.fixture(autouse=True)
-def _clean() -> None:
-    tracer_core.reset()
-
-
 def agrees_after(function: Callable[[], Any], *changes: Callable[[], object]) -> int:
     """Whether compiled code does as plain Python before and after each change; how many graphs that took."""
-    graphs = 0
-
-    def counting(graph: torch.fx.GraphModule, inputs: list[Any]) -> Any:
-        nonlocal graphs
-        graphs += 1
-        return graph.forward
-
-    compiled = tracer_core.compile(function, backend=counting)
+    backend = Graphs()
+    compiled = tracer_core.compile(function, backend=backend)
     assert torch.equal(compiled(), function())
     for change in changes:
         change()
         assert torch.equal(compiled(), function())
-    return graphs
+    return len(backend.graphs)
 
 
 ONE = torch.ones(1)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.guards.static import static_tensor
 from tracer_core.guards import Guard, compile_guards, make
 from tracer_core.names.where import Where
 from tracer_core.sources import AttrSource, GetItemSource, GlobalSource, LocalSource, MemberSource, ObjectAttrSource
@@ -68,7 +69,7 @@ def test_nothing_below_a_value_of_the_wrong_type_is_read() -> None:
 def test_attributes_of_a_tensor_are_read_only_if_it_is_one() -> None:
     holder = Counting(3)
     example = torch.ones(2)
-    check = compiled(make.constant(AttrSource(x, "value"), 3), make.static_tensor(x, example))
+    check = compiled(make.constant(AttrSource(x, "value"), 3), static_tensor(x, example))
     assert not check.holds({"x": holder})
     assert holder.reads == 0
     failure = check.explain({"x": holder})
@@ -78,7 +79,7 @@ def test_attributes_of_a_tensor_are_read_only_if_it_is_one() -> None:
 
 def test_stops_at_the_first_failure() -> None:
     later = Counting(3)
-    check = compiled(make.static_tensor(AttrSource(y, "value"), torch.ones(1)), make.constant(x, 1))
+    check = compiled(static_tensor(AttrSource(y, "value"), torch.ones(1)), make.constant(x, 1))
     assert not check.holds({"x": 2, "y": later})
     assert later.reads == 0, "cheap ones come first"
 
@@ -160,7 +161,7 @@ def local_things() -> list[tuple[str, Any, Any]]:
     return [
         ("object", make.identity(x, thing), thing),
         ("tensor", make.identity(x, tensor), tensor),
-        ("tensor's properties", make.static_tensor(x, tensor), tensor),
+        ("tensor's properties", static_tensor(x, tensor), tensor),
         ("module", make.identity(x, module), module),
         ("class", make.type_is(x, Local), Local),
         ("class as object", make.identity(x, Local), Local),
@@ -177,7 +178,7 @@ def test_nothing_of_the_user_s_is_kept_alive(index: int) -> None:
     _, guard, thing = local_things()[index]
     check = compiled(guard)
     code = (lambda: None).__code__.replace()
-    guard.asked_at(Where.of(0, [(code, 1)]))
+    guard.installed_at(Where.of(0, [(code, 1)]))
     gone = [weakref.ref(thing), weakref.ref(code)]
     mortal = [reference() for reference in check.mortals()]
     assert guard.kind == "TENSOR" or any(part is thing for part in mortal)
@@ -205,7 +206,7 @@ def test_what_modules_hold_is_held_strongly() -> None:
 
 def test_guards_compare_by_what_they_ask() -> None:
     first, second = make.constant(x, 1), make.constant(x, 1)
-    second.asked_at(Where.of(3, [(local_things.__code__, 4)]))
+    second.installed_at(Where.of(3, [(local_things.__code__, 4)]))
     assert first == second
     assert hash(first) == hash(second)
     assert make.constant(x, 1) != make.constant(x, True)
@@ -231,7 +232,7 @@ def module_guards(module: torch.nn.Module) -> list[Guard]:
         guards.append(make.length(ObjectAttrSource(source, "_forward_hooks"), 0))
         for name, parameter in part._parameters.items():
             assert parameter is not None
-            guards.append(make.static_tensor(MemberSource(source, "_parameters", name), parameter))
+            guards.append(static_tensor(MemberSource(source, "_parameters", name), parameter))
         if part._modules:
             guards.append(make.dict_keys_are(ObjectAttrSource(source, "_modules"), part._modules))
         for name, child in part._modules.items():

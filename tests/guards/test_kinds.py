@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.guards.static import static_tensor
 from tracer_core.guards import KINDS, Guard, compile_guards, make
 from tracer_core.sources import GlobalSource, LocalSource, SizeSource
 
@@ -55,6 +56,20 @@ def filled_cache(count: int) -> Any:
     for n in range(count):
         cached(n)
     return cached
+
+
+def hooked(which: str) -> torch.nn.Module:
+    """A module with a hook."""
+    module = torch.nn.Linear(1, 1)
+    getattr(module, f"register_forward_{which}hook")(lambda *args: None)
+    return module
+
+
+def with_own(name: str) -> torch.nn.Module:
+    """A module with such a method in its `__dict__`."""
+    module = torch.nn.Linear(1, 1)
+    module.__dict__[name] = print
+    return module
 
 
 def first() -> int:
@@ -117,10 +132,13 @@ ONE_VALUE: list[tuple[Guard, list[Any], list[Any]]] = [
     (make.contains(x, "a"), [{"a": 1}, {"a"}], [{}, {"b": 1}]),
     (make.contains(x, thing), [{thing: 1}], [{other_thing: 1}]),
     (make.lacks(x, "a"), [{}, {"b": 1}], [{"a": 1}]),
-    (make.has_attr(x, "real"), [3], ["a"]),
     (make.lacks_attr(x, "real"), ["a"], [3]),
-    (make.cell_filled(x), [filled], [empty]),
     (make.cell_empty(x), [empty], [filled]),
+    (
+        make.calls_forward(x),
+        [torch.nn.Linear(1, 1)],
+        [hooked("pre_"), hooked(""), with_own("forward"), with_own("_compiled_call_impl")],
+    ),
     (make.function_code(x, first), [first, copy_of_first], [second, len]),
 ]
 
@@ -185,16 +203,20 @@ SENTENCES = [
     (make.set_items_are(x, ["a"]), {"b"}, "L['x'] had the items ['a'] at compile time and has the items ['b'] now."),
     (make.contains(x, "a"), {}, "L['x'] had 'a' in it at compile time and has no 'a' in it now."),
     (make.lacks(x, "a"), {"a": 1}, "L['x'] had no 'a' in it at compile time and has 'a' in it now."),
-    (make.has_attr(x, "q"), 3, "L['x'] had an attribute 'q' at compile time and has no attribute 'q' now."),
+    (
+        make.lacks_attr(x, "real"),
+        3,
+        "L['x'] had no attribute 'real' at compile time and has an attribute 'real' now.",
+    ),
     (
         make.upcoming(x, 1, True),
         iter([1]),
-        "the items to come of L['x'] were more than 1 at compile time and are 1 now.",
+        "the next items of L['x'] were more than 1 at compile time and are 1 now.",
     ),
     (
         make.upcoming(x, 0, False),
         iter([1]),
-        "the items to come of L['x'] were no more than 0 at compile time and are more than 0 now.",
+        "the next items of L['x'] were no more than 0 at compile time and are more than 0 now.",
     ),
     (
         make.identity(x, thing),
@@ -208,7 +230,7 @@ SENTENCES = [
 @pytest.mark.row("G3")
 def test_two_tensors_that_are_one_now() -> None:
     one, other = torch.ones(2), torch.ones(2)
-    check = compiled(make.static_tensor(x, one), make.static_tensor(y, other))
+    check = compiled(static_tensor(x, one), static_tensor(y, other))
     failure = check.explain({"x": one, "y": one})
     assert failure is not None
     assert failure.sentence == (
@@ -219,7 +241,7 @@ def test_two_tensors_that_are_one_now() -> None:
 
 @pytest.mark.row("G3")
 def test_what_came_reads_on_from_the_guard() -> None:
-    check = compiled(make.static_tensor(x, torch.ones(4, 3)))
+    check = compiled(static_tensor(x, torch.ones(4, 3)))
     for value, now in ((torch.ones(7, 3), "it is of shape [7, 3]"), (3, "it is 3")):
         failure = check.explain({"x": value})
         assert failure is not None and failure.now == now
@@ -249,7 +271,7 @@ def test_same_object() -> None:
 @pytest.mark.parametrize("tensors", [True, False], ids=["checked with the tensors", "on their own"])
 def test_different_objects(tensors: bool) -> None:
     a, b, c = (torch.ones(2) for _ in range(3))
-    guards = [make.static_tensor(s, t) for s, t in zip((x, y, z), (a, b, c), strict=True)] if tensors else []
+    guards = [static_tensor(s, t) for s, t in zip((x, y, z), (a, b, c), strict=True)] if tensors else []
     check = compiled(*guards, make.not_duplicate([x, y, z]))
     assert check.holds({"x": a, "y": b, "z": c})
     assert check.holds({"x": c, "y": b, "z": a})
@@ -269,13 +291,13 @@ def test_iterators_that_have_to_do_with_each_other() -> None:
     assert failure is not None
     assert failure.sentence == (
         "L['x'] was an iterator of its own at compile time and is one that has to do with L['z'] now. To avoid this, "
-        "let L['x'] go over something else at each call."
+        "let L['x'] iterate over a container of its own at each call."
     )
 
 
 def test_one_tensor_in_two_places_may_be_guarded_twice() -> None:
     tensor = torch.ones(2)
-    guards = [make.static_tensor(x, tensor), make.static_tensor(y, tensor), make.duplicate(x, y)]
+    guards = [static_tensor(x, tensor), static_tensor(y, tensor), make.duplicate(x, y)]
     check = compiled(*guards)
     assert check.holds({"x": tensor, "y": tensor})
     assert not check.holds({"x": tensor, "y": torch.ones(2)})

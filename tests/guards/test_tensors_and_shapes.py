@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.guards.static import static_tensor
 from tracer_core.guards import Guard, compile_guards, make
 from tracer_core.sources import LocalSource, SizeSource
 
@@ -47,7 +48,7 @@ TENSOR_CHANGES: list[tuple[str, Callable[[], Any], str, str]] = [
 @pytest.mark.parametrize("alive", [True, False], ids=["in a batch", "example gone"])
 def test_tensor_properties(what: str, changed: Callable[[], Any], was: str, seen: str, alive: bool) -> None:
     example = base()
-    guard = make.static_tensor(x, example)
+    guard = static_tensor(x, example)
     if not alive:
         del example
     check = compiled(guard)
@@ -82,7 +83,7 @@ def test_no_strides_means_any() -> None:
 
 def test_sparse_tensors_can_be_guarded() -> None:
     example = base().to_sparse()
-    check = compiled(make.static_tensor(x, example))
+    check = compiled(static_tensor(x, example))
     assert check.holds({"x": base().to_sparse()})
     assert not check.holds({"x": base()})
 
@@ -95,7 +96,7 @@ def test_other_dispatcher_modes_fail_even_without_a_guard_on_them() -> None:
             return func(*args, **(kwargs or {}))
 
     example = base()
-    check = compiled(make.static_tensor(x, example))
+    check = compiled(static_tensor(x, example))
     with Mode():
         failure = check.explain({"x": example})
     assert failure is not None

@@ -22,9 +22,6 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
-
-__all__ = ["nothing_compiled"]
 
 
 class Colour(enum.Enum):

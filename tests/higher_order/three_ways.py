@@ -90,15 +90,20 @@ def outcome(function: Callable[..., Any], arguments: Arguments) -> tuple[Any, ..
     total = [
         each.sum() for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor) and each.requires_grad
     ]
-    gradients = torch.autograd.grad(sum(total), leaves, allow_unused=True) if total and leaves else ()  # type: ignore[arg-type]
-    return copy.deepcopy(pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (result, args, gradients)))
+    for leaf in leaves:
+        leaf.grad = None
+    if total and leaves:
+        sum(total).backward()  # type: ignore[union-attr]
+    gradients = [leaf.grad for leaf in leaves]
+    plain = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (result, args, gradients))
+    return copy.deepcopy(plain)  # type: ignore[no-any-return]
 
 
 def agree(one: Any, other: Any) -> None:
     """Check that two outcomes are equal: of tensors also dtype, sizes and strides."""
     leaves, spec = pytree.tree_flatten(one)
     others, other_spec = pytree.tree_flatten(other)
-    assert spec == other_spec
+    assert spec == other_spec, (spec, other_spec)
     for a, b in zip(leaves, others, strict=True):
         assert type(a) is type(b)
         if isinstance(a, torch.Tensor):
@@ -131,6 +136,8 @@ def _written(module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], top:
         elif node.op != "placeholder":
             shown = lambda arg: known[arg] if arg in known else known.setdefault(arg, next(names))
             args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), shown)  # type: ignore[type-var]
+            if node.op == "output" and isinstance(args[0], list):  # torch's scans
+                args = (tuple(args[0]),)
             known[node] = f"node {len(lines)}"
             lines.append((node.op, _name(node.target), args, kwargs))
     return [len(inputs), *lines]

@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import agree
-
-__all__ = ["nothing_compiled"]
 
 
 def inner(x):

@@ -16,7 +16,8 @@ import pytest
 import torch
 
 import tracer_core
-from tracer_core.bytecode import decode
+from tracer_core.bytecode import OPS, Instruction, Operand, Program, decode, make
+from tracer_core.frame_input import Written
 from tracer_core.listing import python_listing
 from tracer_core.observer import Observer, observing
 
@@ -200,7 +201,7 @@ def test_break_in_a_with_block() -> None:
             outputs = graph_0(x)
             y = outputs[0]
             # the graph ends before this, line {prints} `print("inside")`
-            # (if it raises, the original code goes on at line {within} `with lock:`)
+            # (if it raises, the original code continues at line {within} `with lock:`)
             print('inside')
             return resume_in_block_at_{prints}(stack_0, y)
         """,
@@ -302,15 +303,71 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
+class Printing:
+    def __radd__(self, other: Any) -> Any:
+        print("adds")
+        return other
+
+
 @pytest.mark.row("O13")
-def test_every_code_of_the_standard_library_gives_python_text() -> None:
-    """Not generated, but anything may stand in a copy of the user's code."""
-    seen = 0
-    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.__file__), "*.py")))[::3]:
+def test_what_an_operator_changes_in_place_has_a_name() -> None:
+    def adds(x, printing):
+        total = 5
+        y = x + 1
+        total += printing
+        return y, total
+
+    same(
+        listings(adds, x(), Printing())[0],
+        """
+        def adds(x, printing):
+            outputs = graph_0(x)
+            y = outputs[0]
+            # the graph ends before this, line {line} `total += printing`
+            value_1 = 5
+            value_1 += printing
+            return resume_in_adds_at_{line}(value_1, y)
+        """,
+        line=line_of(adds, 3),
+    )
+
+
+@pytest.mark.row("O13")
+def test_every_instruction_of_the_standard_library_gives_python_text() -> None:
+    """A graph may end before any of the user's instructions, which is written as the one that ends it."""
+    seen: set[tuple[str, Any]] = set()
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.__file__), "*.py"))):
         with open(path, "rb") as file:
             top = compile(file.read(), path, "exec", dont_inherit=True)
         for code in _codes(top):
-            text = python_listing(decode(code))
-            ast.parse(re.sub(r"<[\w. ]+>", "an_object", text))
-            seen += 1
-    assert seen > 2000
+            program = decode(code)
+            for instruction in program.instructions:
+                info = OPS[instruction.op]
+                kind = (instruction.op, instruction.arg if info.operand in _COUNTED else info.operand)
+                if kind not in seen:
+                    seen.add(kind)
+                    text = python_listing(_broken_before(program, instruction), code)
+                    ast.parse(re.sub(r"<[\w. ]+>", "an_object", text))
+                    assert len(re.findall(r"(?m)^ +return\b", text)) == _ways(instruction), text
+    assert {op for op, _ in seen} > {"BINARY_OP", "CALL", "FOR_ITER", "SEND", "UNPACK_EX", "WITH_EXCEPT_START"}
+    assert len(seen) > 200
+
+
+def _ways(instruction: Instruction) -> int:
+    """Return in how many ways the function returns after the instruction, or by it."""
+    info = OPS[instruction.op]
+    return (not info.terminal) + info.jumps + (instruction.op == "RETURN_VALUE")
+
+
+_COUNTED = {Operand.COUNT, Operand.CALL, Operand.BINARY, Operand.COMPARISON, Operand.IDENTITY, Operand.MEMBERSHIP}
+
+
+def _broken_before(program: Program, instruction: Instruction) -> Written:
+    """Return code that loads what the instruction takes, runs it, and returns what it leaves, in either case."""
+    info = OPS[instruction.op]
+    first = [make("LOAD_FAST", f"___stack{depth}") for depth in range(info.takes(instruction.arg))]
+    after: dict[bool, list[Instruction]] = {}
+    for jumps, leaves in ((False, info.leaves), (True, info.leaves_on_jump)):
+        if leaves is not None and not (info.terminal and not jumps):
+            after[jumps] = [make("BUILD_TUPLE", leaves(instruction.arg)), make("RETURN_VALUE")]
+    return Written(program, first, instruction, after)

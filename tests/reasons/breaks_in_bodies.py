@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils.checkpoint import checkpoint
 
 from tests.reasons.table import given_by
 
@@ -71,3 +72,13 @@ def uses_a_tensor_and_its_view(x: Any) -> Any:
         return torch.cond(x.sum() > 0, torch.add, torch.sub, (x, x.view(1, 3)))
     except RuntimeError:
         return x
+
+
+@given_by("checkpoint-without-gradient")
+def checkpoints_what_needs_no_gradient(x: Any) -> Any:
+    return checkpoint(torch.sin, x, use_reentrant=True)
+
+
+@given_by("option-not-constant")
+def chooses_a_kind_by_a_tensor(x: Any) -> Any:
+    return checkpoint(torch.sin, x, use_reentrant=x.sum() > 0)

@@ -13,6 +13,7 @@ import types
 
 import numpy as np
 import torch
+from torch._dynamo.comptime import comptime
 from torch.overrides import TorchFunctionMode
 
 import tracer_core
@@ -39,6 +40,13 @@ async def later(x):
 
 def deeper(x, n):
     return x if n == 0 else deeper(x + 1, n - 1)
+
+
+@given_by("comptime")
+def gives_comptime_a_function_that_breaks(x):
+    y = x + 1
+    comptime.graph_break()
+    return y
 
 
 @given_by("needs-constant", lambda: [(torch.ones(3), np.ones(3))])

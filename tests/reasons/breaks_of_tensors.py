@@ -7,9 +7,10 @@ import random
 import numpy as np
 import torch
 from torch.nn.attention.flex_attention import flex_attention
-from torch.utils.checkpoint import checkpoint
 
 from tests.reasons.table import given_by, given_when
+
+SIN = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Tanh()))
 
 
 def leaf() -> list[tuple[torch.Tensor]]:
@@ -26,6 +27,16 @@ class Double(torch.autograd.Function):
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return grad * 2 + x * 0
+
+
+LIBRARY = torch.library.Library("reasons_to_break", "FRAGMENT")
+LIBRARY.define("untagged(Tensor x) -> Tensor")
+LIBRARY.impl("untagged", torch.sin, "CompositeExplicitAutograd")
+
+
+@given_by("operator-not-tagged", options={"only_allow_pt2_compliant_ops": True})
+def calls_an_operator_without_the_tag(x):
+    return torch.ops.reasons_to_break.untagged(x) + 1
 
 
 @given_by("tensor-branch")
@@ -105,7 +116,13 @@ def asks_for_an_object(x):
     return (x + 1).const_data_ptr()
 
 
-@given_by("tensor-subclass", lambda: [(torch.ones(3).as_subclass(type("Mine", (torch.Tensor,), {})),)])
+class Dispatching(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+@given_by("tensor-subclass", lambda: [(torch.Tensor._make_subclass(Dispatching, torch.ones(3)),)])
 def takes_a_subclass(x):
     return x + 1
 
@@ -194,11 +211,6 @@ def registers_a_hook(x):
     return y
 
 
-@given_by("checkpoint", leaf)
-def checkpoints(x):
-    return checkpoint(torch.sin, x, use_reentrant=False)
-
-
 @given_by("vmap")
 def maps(x):
     return torch.func.vmap(torch.sin)(x)
@@ -226,7 +238,7 @@ def attends(x):
 
 @given_by("higher-order-operator")
 def calls_a_higher_order_operator(x):
-    return torch.ops.higher_order.strict_mode(torch.sin, (x,))
+    return torch.ops.higher_order.wrap_activation_checkpoint(SIN, x)
 
 
 @given_by("torch-check")

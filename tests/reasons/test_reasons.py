@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.reasons import breaks_in_bodies, breaks_of_calls, breaks_of_objects, breaks_of_tensors, frames_left
 from tests.reasons.table import CASES, reasons_given
 from tracer_core.reasons import REASONS
 
-__all__ = ["nothing_compiled"]
 PROGRAMS = (breaks_of_tensors, breaks_of_objects, breaks_of_calls, breaks_in_bodies, frames_left)
 
 
@@ -29,6 +28,15 @@ def test_each_reason_has_a_program() -> None:
     assert CASES.keys() | INSIDE_BODIES == REASONS.keys()
 
 
+@pytest.fixture
+def settings_put_back() -> Iterator[None]:
+    """A program leaves autocast on."""
+    before = torch.is_autocast_enabled("cpu")
+    yield
+    torch.set_autocast_enabled("cpu", before)
+
+
+@pytest.mark.usefixtures("settings_put_back")
 @pytest.mark.parametrize("reason_id", CASES)
 def test_the_program_gives_the_reason_in_a_full_sentence(reason_id: str) -> None:
     given = reasons_given(CASES[reason_id])

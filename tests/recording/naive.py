@@ -9,10 +9,6 @@ from tracer_core.observer import Observer
 
 def picture(tracker: Any, depth: int = 2) -> Any:
     """A tracker's text and those of its parts, as plain data."""
-    if tracker is None:
-        return "NULL"
-    if isinstance(tracker, int):
-        return str(tracker)
     parts = [(label, picture(part, depth - 1)) for label, part in tracker.parts()] if depth else []
     return (tracker.describe(), parts)
 

@@ -12,8 +12,6 @@ LINES = {name: functions()[name].__code__.co_firstlineno for name in ("layer", "
 
 
 def seen(value: Value, depth: int = 2) -> Any:
-    if value.text == "NULL" or value.kind == "interpreter's own":
-        return value.text
     return (value.text, [(label, seen(part, depth - 1)) for label, part in value.parts] if depth else [])
 
 

@@ -218,7 +218,7 @@ class Walk:
                     tell.on_frame_exit(frame, None)
                     raise
                 del frame.stack[at.handler.depth :]
-                frame.stack += [*([index] if at.handler.push_lasti else []), raised.exception]
+                frame.stack += [*([ConstantVariable(index)] if at.handler.push_lasti else []), raised.exception]
                 index = positions[at.handler.target]
                 continue
             tell.on_step_end(frame, at)

@@ -8,6 +8,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from tests.recording.synthetic_values import (
+    NULL,
     BuiltinVariable,
     CellVariable,
     ConstantVariable,
@@ -63,7 +64,7 @@ def drop(walk: Walk, frame: Frame, at: Instruction) -> None:
 
 @op("PUSH_NULL")
 def push_null(walk: Walk, frame: Frame, at: Instruction) -> None:
-    frame.stack.append(None)
+    frame.stack.append(NULL)
 
 
 @op("LOAD_FAST")
@@ -101,14 +102,14 @@ def load_const(walk: Walk, frame: Frame, at: Instruction) -> None:
 @op("LOAD_GLOBAL", "LOAD_GLOBAL_NULL")
 def load_global(walk: Walk, frame: Frame, at: Instruction) -> None:
     if at.op == "LOAD_GLOBAL_NULL":
-        frame.stack.append(None)
+        frame.stack.append(NULL)
     frame.stack.append(walk.global_(at.arg))
 
 
 @op("LOAD_METHOD")
 def load_method(walk: Walk, frame: Frame, at: Instruction) -> None:
     owner = frame.stack.pop()
-    frame.stack += [None, UserMethodVariable(owner, at.arg)]
+    frame.stack += [NULL, UserMethodVariable(owner, at.arg)]
 
 
 @op("BUILD_LIST")

@@ -144,6 +144,18 @@ class ConstantVariable(VariableTracker):
         return f"Constant {self.value!r}"
 
 
+class NullVariable(VariableTracker):
+    """The empty slot that CPython puts below some callables."""
+
+    kind = "empty slot"
+
+    def describe(self) -> str:
+        return "NULL"
+
+
+NULL = NullVariable()
+
+
 class ListVariable(VariableTracker):
     kind = "list"
 

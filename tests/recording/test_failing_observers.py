@@ -25,6 +25,7 @@ from tracer_core.observer import EVENTS, Observer, current, observing
 from tracer_core.recording import (
     Recorder,
     Trace,
+    breaking,
     calls,
     codes,
     column_writer,
@@ -257,7 +258,7 @@ INNER = [
     for owner in (
         *(calls.CallTable, codes.CodeTable, codes.CodeEntry, column_writer.Writer, graphs.GraphTable),
         *(source_names.SourceNames, snapshots.Writer, snapshots.Pool, trackers.Trackers, work.Work, work.Watched),
-        *(stepping.Stepping, Recorder),
+        *(stepping.Stepping, breaking.Breaking, Recorder),
     )
     for name, value in vars(owner).items()
     if isinstance(value, FunctionType)

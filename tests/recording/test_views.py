@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from tests.recording.synthetic import example
-from tracer_core.recording import Trace, schema, views
+from tracer_core.recording import Trace, messages, views
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def trace() -> Trace:
 
 
 def test_meta_has_the_columns(trace: Trace) -> None:
-    meta = msgspec.json.decode(views.meta(trace), type=schema.Meta)
+    meta = msgspec.json.decode(views.meta(trace), type=messages.Meta)
     assert meta.steps == len(trace)
     assert meta.summary == str(trace)
     frames = array("I")
@@ -38,7 +38,7 @@ def test_windows_cover_all_steps_and_say_the_same_as_steps(trace: Trace) -> None
     meta = views.meta_view(trace)
     number = 0
     for index in range(-(-meta.steps // meta.window)):
-        window = msgspec.json.decode(views.window(trace, index), type=schema.Window)
+        window = msgspec.json.decode(views.window(trace, index), type=messages.Window)
         assert window.first == number
         for view in window.steps:
             step = trace.steps[number]
@@ -64,7 +64,7 @@ def test_windows_cover_all_steps_and_say_the_same_as_steps(trace: Trace) -> None
 def test_chunks_let_the_front_end_find_a_value_at_a_step(trace: Trace) -> None:
     meta = views.meta_view(trace)
     chunks = [
-        msgspec.json.decode(views.chunk(trace, index), type=schema.TrackerChunk)
+        msgspec.json.decode(views.chunk(trace, index), type=messages.TrackerChunk)
         for index in range(-(-meta.trackers // meta.chunk))
     ]
     trackers = [tracker for chunk in chunks for tracker in chunk.trackers]

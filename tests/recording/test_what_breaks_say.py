@@ -85,7 +85,7 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     "saved tensors": (differentiated, ["The code reads ctx.saved_tensors in Double, a torch.autograd.Function."]),
     "dual level": (
         in_a_dual_level,
-        ["The graph ends inside a block of torch.autograd.forward_ad.dual_level, which is not entered again"],
+        ["The graph ends inside a block of torch.autograd.forward_ad.dual_level, which cannot be entered again"],
     ),
     "grad_fn": (lambda x: str(type((x * 2).grad_fn)), ["The code reads the attribute grad_fn of a tensor."]),
     "hook": (lambda x: (x * 2).register_hook(abs), ["The code registers a hook (Tensor.register_hook)."]),
@@ -95,14 +95,17 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     "memory": (lambda x: x.data_ptr() > 0, ["The code calls data_ptr on a tensor (f32[3])."]),
     "mask": (lambda x: x[x > 0] + 1, ["The result of indexing depends on the data"]),
     "unique": (lambda x: torch.unique(x.detach()), ["The result of unique depends on the data"]),
-    "warning": (lambda x: (x + 1, warnings.warn("w", stacklevel=1)), ["The code calls warnings.warn, which is left"]),
+    "warning": (
+        lambda x: (x + 1, warnings.warn("w", stacklevel=1)),
+        ["The code calls warnings.warn, which runs as plain Python"],
+    ),
     "lock": (
         lambda x: (x + 1, threading.Lock()),
-        ["The code calls threading.Lock, which is left to Python"],
+        ["The code calls threading.Lock, which runs as plain Python"],
     ),
     "pickle": (
         lambda x: (x + 1, pickle.dumps(1)),
-        ["The code calls pickle.dumps, which is left to Python"],
+        ["The code calls pickle.dumps, which runs as plain Python"],
     ),
     "buffer": (lambda x: (x + 1, io.BytesIO()), ["The code calls io.BytesIO, which is not traced."]),
     "storage": (
@@ -116,13 +119,13 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     "reading a generator's state": (
         lambda x: (x + 1, torch.initial_seed(), torch.get_rng_state()),
         [
-            f"The code calls torch.{name}, which is left to Python: it reads the state of a random generator."
+            f"The code calls torch.{name}, which runs as plain Python: it reads the state of a random generator."
             for name in ("initial_seed", "get_rng_state")
         ],
     ),
     "changing a generator's state": (
         lambda x: (x + 1, torch.random.fork_rng(devices=[]), torch.set_rng_state(STATE)),
-        ["The code calls torch.set_rng_state, which is left to Python: it changes the state of random generators."],
+        ["The code calls torch.set_rng_state, which runs as plain Python: it changes the state of random"],
     ),
     "attribute of an array": (
         lambda x: x.detach().numpy().base is None,
@@ -148,9 +151,9 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
         lambda x: "ab" * x.detach().numpy().argmax(),
         ["The code uses the operator * on these NumPy values, which is not traced."],
     ),
-    "a size that only the data can tell": (
+    "a size that depends on the data": (
         lambda x: np.where(x.detach().numpy() > 0),
-        ["The result of numpy.where depends on the data (the size of its result is in the data)."],
+        ["The result of numpy.where depends on the data (the size of its result depends on the data)."],
     ),
     "a mask of an array": (
         lambda x: x.detach().numpy()[x.detach().numpy() > 0],
@@ -162,19 +165,19 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     ),
     "what NumPy refuses": (
         refused(lambda x: x.detach().numpy().reshape(7)),
-        ["numpy.ndarray.reshape refuses these arguments: ValueError: cannot reshape array of size 3 into shape"],
+        ["numpy.ndarray.reshape raises an error for these arguments: ValueError: cannot reshape array of size 3"],
     ),
     "what NumPy refuses of an operator": (
         refused(lambda x: x.detach().numpy() + np.ones(2)),
-        ["The operator + refuses these arguments: ValueError: operands could not be broadcast together"],
+        ["The operator + raises an error for these arguments: ValueError: operands could not be broadcast together"],
     ),
     "what torch refuses of an operator": (
         refused(lambda x: x + torch.ones(2)),
-        ["The operator + refuses these arguments: RuntimeError: Attempting to broadcast a dimension of length 2"],
+        ["The operator + raises an error for these arguments: RuntimeError: Attempting to broadcast a dimension"],
     ),
     "tensors on two devices": (
         refused(lambda x: x + torch.ones(3, device="meta")),
-        ["The operator + refuses these arguments: RuntimeError: Expected all tensors to be on the same device"],
+        ["The operator + raises an error for these arguments: RuntimeError: Expected all tensors to be on the"],
     ),
     "a method of what cannot be traced": (
         lambda x: torch.quantize_per_tensor(x.detach(), 0.1, 0, torch.qint8).dequantize(),
@@ -190,11 +193,11 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
     ),
     "compiled module": (
         lambda x: COMPILED(x) + 1,
-        ["The code calls a compiled module, which is left to Python: it was compiled on its own."],
+        ["The code calls a compiled module, which runs as plain Python: it was compiled on its own."],
     ),
     "compiled function": (
         lambda x: compiled_on_its_own(x) + 1,
-        ["compiled_on_its_own, which is left to Python: it was compiled on its own."],
+        ["compiled_on_its_own, which runs as plain Python: it was compiled on its own."],
     ),
 }
 
@@ -225,14 +228,14 @@ def test_what_fakes_alone_raise_is_no_fault_of_the_arguments() -> None:
     """What torch's LSTM meets first in fakes of unknown sizes, it does not always say in the same way."""
     trace = recorded(lambda x: LSTM(pack_padded_sequence(x.reshape(3, 1, 1), LENGTHS))[0].data, (torch.ones(3),))
     (said,) = (broken.message for broken in trace.breaks if "lstm" in broken.message)
-    depends = "The result of lstm depends on the data (it needs a size or number that only the data can tell)."
+    depends = "The result of lstm depends on the data (it needs a size or number that depends on the data)."
     assert said in ("lstm cannot be traced on fake tensors.", depends)
     assert faults(trace) == []
 
 
 def test_a_text_with_an_address_is_told_as_such() -> None:
     (broken, *_) = recorded(lambda x: (x + 1, f"{(i for i in (1, 2))}"), (torch.ones(3),)).breaks
-    assert "into text, which shows its address." in broken.message
+    assert "into text, which contains its address." in broken.message
 
 
 def hints(trace: Trace) -> list[str]:

@@ -377,7 +377,6 @@ def f(x):
 @pytest.mark.parametrize("name", FOUND_LATE)
 def test_what_is_found_late_is_raised_with_the_line_that_causes_it(name: str) -> None:
     f = module(FOUND_LATE[name])["f"]
-    tracer_core.reset()
     options = {"replay_prints": True}
     with pytest.raises(Unsupported) as raised:
         tracer_core.compile(f, backend="eager", fullgraph=True, options=options)(torch.ones(2))
@@ -397,7 +396,7 @@ def f(x):
 """
     calls = [(torch.ones(8, 3),), (torch.ones(8, 3),)]
     torch._dynamo.mark_dynamic(calls[0][0], 0)
-    with pytest.warns(RuntimeWarning, match="fixes it to 8"):
+    with pytest.warns(RuntimeWarning, match="specializes it to 8"):
         return recorded(module(program, prints=library["prints"], fits=library["fits"])["f"], *calls)
 
 
@@ -419,13 +418,12 @@ def test_tables_have_both_lines(everything: Trace) -> None:
 
 
 def test_steps_are_found_by_what_a_notice_says(everything: Trace) -> None:
-    assert {step.line for step in everything.find(text="fixes it to 8")} == {4}
+    assert {step.line for step in everything.find(text="specializes it to 8")} == {4}
 
 
 @pytest.mark.parametrize("fullgraph", [False, True])
 def test_the_limit_names_the_line_of_the_guard_that_failed(fullgraph: bool) -> None:
     f = module("def f(x, n):\n    y = x + 1\n    if n == 'a':\n        y = y * 2\n    return y\n")["f"]
-    tracer_core.reset()
     compiled = tracer_core.compile(f, backend="eager", fullgraph=fullgraph, options={"cache_size_limit": 1})
     compiled(torch.ones(2), "a")
     said = pytest.raises(Unsupported) if fullgraph else pytest.warns(RuntimeWarning)
@@ -434,5 +432,5 @@ def test_the_limit_names_the_line_of_the_guard_that_failed(fullgraph: bool) -> N
     message = str(found.value if isinstance(found, pytest.ExceptionInfo) else found[0].message)
     assert message.splitlines()[1:3] == [
         f'  File "{USERS}", line 3, in f',
-        "  Try: See in the failed guards what varies from call to call, and pass it as a tensor or keep it the same.",
+        "  Try: See in the failed guards what differs between calls, and pass it as a tensor or keep it the same.",
     ]

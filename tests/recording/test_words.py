@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-import tracer_core.recording.sayings  # noqa: F401  fills the table
+import tracer_core.recording.operation_verbs  # noqa: F401  fills the table
 from tests.recording.synthetic import Frame, example, functions
-from tests.recording.synthetic_values import ConstantVariable, VariableTracker
+from tests.recording.synthetic_values import NULL, ConstantVariable, VariableTracker
 from tracer_core.bytecode import OPS, CallShape, Instruction, Operand
 from tracer_core.recording import Trace
 from tracer_core.recording.recorder import Recorder
-from tracer_core.recording.words import SAYINGS, listed
+from tracer_core.recording.sentence_parts import VERBS, listed
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +22,8 @@ def trace() -> Trace:
 
 
 def test_every_canonical_operation_has_its_own_words() -> None:
-    assert set(OPS) - set(SAYINGS) == set()
-    assert set(SAYINGS) - set(OPS) == set()
+    assert set(OPS) - set(VERBS) == set()
+    assert set(VERBS) - set(OPS) == set()
 
 
 def said(trace: Trace, **where: Any) -> str:
@@ -145,7 +145,7 @@ CALL_FUNCTION_EX    0  0 a b    d      called A with unpacked arguments B and pu
 NOP                 -  -        -      did nothing.
 PUSH_NULL           -  -        0      pushed the NULL that precedes a callable.
 """
-LETTERS: dict[str, Any] = {"0": None, **{name: ConstantVariable(name) for name in "abcd"}}
+LETTERS: dict[str, Any] = {"0": NULL, **{name: ConstantVariable(name) for name in "abcd"}}
 
 
 def letters(text: str) -> list[Any]:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracer_core.runtime.iterators import advance
-from tracer_core.runtime.upcoming import CannotTell, Copy, Upcoming, apart
+from tracer_core.runtime.upcoming import Copy, NotReadable, Upcoming, apart
 
 pytestmark = pytest.mark.row("I12")
 
@@ -127,7 +127,7 @@ RUN_CODE: list[Callable[[], Iterator[Any]]] = [
 
 @pytest.mark.parametrize("made", RUN_CODE)
 def test_where_code_would_run_it_cannot_tell(made: Callable[[], Iterator[Any]]) -> None:
-    with pytest.raises(CannotTell):
+    with pytest.raises(NotReadable):
         Upcoming(made())
 
 

@@ -11,7 +11,7 @@ from unittest import mock
 from tests.variables.whole_state import State
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.host import warned
+from tracer_core.host import noticed_warnings
 from tracer_core.interpreter import machine
 from tracer_core.interpreter.machine import Interpreter, MustRestart
 from tracer_core.variables.core.base import NotConstant
@@ -69,7 +69,7 @@ class Excursions:
             frame.pc -= 1
             with contextlib.suppress(*ENDS):
                 _go_on(tx, frame, handlers, self._draw.randint(1, self._longest))
-            warned.noticed.clear()
+            noticed_warnings.noticed.clear()
             tx.trace.roll_back(mark)
         tx.frame, tx.instruction, _ = where
         assert frame.pc == where[2]
@@ -91,7 +91,7 @@ def _go_on(tx: Interpreter, frame: Frame, handlers: list[Handler], steps: int) -
         except ObservedException as raised:
             tx.unwind(frame, instruction, raised)
             continue
-        if result is not None or warned.noticed:
+        if result is not None or noticed_warnings.noticed:
             return
 
 

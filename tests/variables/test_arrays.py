@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
+from tests.back_ends import Graphs
 from tracer_core.errors import Unsupported
 
 pytestmark = pytest.mark.row("B6")
@@ -177,7 +178,6 @@ def test_one_graph_without_breaks() -> None:
         z[0] = 7
         return z.sum(axis=0), np.concatenate([z, z]), torch.from_numpy(z) + 1
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend="eager", fullgraph=True)
     expected, found = (f(np.arange(4.0), np.ones(4)) for f in (fn, quick))
     same(found[:2], expected[:2])
@@ -203,7 +203,6 @@ def test_one_graph_without_breaks() -> None:
 def test_what_cannot_be_traced_breaks_by_name(text: str, argument: Any, reason: str) -> None:
     namespace: dict[str, Any] = {"np": np}
     exec(f"def fn(x):\n    return {text}", namespace)
-    tracer_core.reset()
     with pytest.raises(Unsupported) as caught:
         tracer_core.compile(namespace["fn"], backend="eager", fullgraph=True)(argument)
     assert caught.value.reason_id == reason
@@ -214,28 +213,22 @@ def test_rounding_in_the_last_place_is_an_option() -> None:
     def fn(x: Any) -> Any:
         return np.exp(x) + np.sqrt(x)
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend="eager", fullgraph=True, options={"numpy_rounding": True})
     np.testing.assert_allclose(quick(np.arange(9.0)), fn(np.arange(9.0)), rtol=1e-14)
 
 
 def test_a_scalar_that_varies_keeps_one_graph() -> None:
-    made: list[Any] = []
-
-    def backend(graph: torch.fx.GraphModule, examples: Any) -> Any:
-        made.append(graph)
-        return graph.forward
+    backend = Graphs()
 
     def fn(x: torch.Tensor, s: Any) -> Any:
         return x * float(s), s
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend=backend)
     for value in (2.5, -1.0, 0.0, 7.25):
         tensor, scalar = quick(torch.ones(2), np.float64(value))
         assert tensor.tolist() == [value, value]
         assert type(scalar) is np.float64
-    assert len(made) == 1
+    assert len(backend.graphs) == 1
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
@@ -246,7 +239,6 @@ def test_compiled_by_back_ends(backend: str) -> None:
         z[0] = 3
         return z, x.max(), z[1:]
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend=backend)
     for start in (0.0, 1.0):
         args = [np.arange(4.0) + start, np.ones(4)]
@@ -261,7 +253,6 @@ def test_arguments_that_overlap(backend: str) -> None:
         x += 1
         return y * 2 + x
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend=backend)
     for slices in (None, (slice(0, 3), slice(0, 3)), (slice(0, 3), slice(1, 4)), None):
         results = []

@@ -22,13 +22,10 @@ import pytest
 import torch
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import Watch, agree
 from tracer_core.guards import CompiledGuards, compile_guards
 from tracer_core.observer import observing
 from tracer_core.variables.core.registry import _builders
-
-__all__ = ["nothing_compiled"]
 
 Point = collections.namedtuple("Point", "x y")
 

@@ -152,4 +152,3 @@ def test_random_operations(kind: str, made: str) -> None:
         agree(function, *[lambda n=n: (torch.ones(2), torch.zeros(1), n, given_()) for n in (2, 3)])
 
     check()
-    tracer_core.reset()

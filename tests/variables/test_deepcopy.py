@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled  # noqa: F401
 from tracer_core.observer import Observer, observing
 from tracer_core.polyfills.identity_table import IdentityTable, found_in, new_table, note_in
 

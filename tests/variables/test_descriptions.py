@@ -51,6 +51,15 @@ def test_functions_have_the_names_they_are_called_by(function: Any, name: str) -
     assert name_of(function) == name
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_loading_torchs_compiler_renames_nothing(is_loaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It puts a wrapper in the place of `torch.manual_seed`; a program may have taken the function before."""
+    before = torch.random.manual_seed
+    after = torch._disable_dynamo(before) if is_loaded else before
+    monkeypatch.setattr(torch, "manual_seed", after)
+    assert {name_of(before), name_of(after)} == {"torch.manual_seed"}
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
+from tests.back_ends import Graphs
 from tests.variables.test_arrays import compiled, same
 
 pytestmark = pytest.mark.row("B6")
@@ -65,15 +66,10 @@ def test_any_draws_and_reads(lines: list[str], first: str) -> None:
     ],
 )
 def test_one_graph_for_all_calls(text: str) -> None:
-    made: list[Any] = []
-
-    def backend(graph: torch.fx.GraphModule, examples: Any) -> Any:
-        made.append(graph)
-        return graph.forward
+    backend = Graphs()
 
     namespace: dict[str, Any] = {"np": np, "torch": torch}
     exec(f"def fn(x):\n    return {text}", namespace)
-    tracer_core.reset()
     quick = tracer_core.compile(namespace["fn"], backend=backend, fullgraph=True)
     for seed in range(4):
         results = []
@@ -81,23 +77,18 @@ def test_one_graph_for_all_calls(text: str) -> None:
             np.random.seed(seed)
             results.append([each.tolist() for each in call(torch.ones(2))])
         assert results[0] == results[1]
-    assert len(made) == 1
+    assert len(backend.graphs) == 1
 
 
 def test_arrays_of_constants_need_no_graph() -> None:
-    made: list[Any] = []
-
-    def backend(graph: torch.fx.GraphModule, examples: Any) -> Any:
-        made.append(graph)
-        return graph.forward
+    backend = Graphs()
 
     def fn() -> Any:
         return np.zeros((2, 3)), np.arange(4, dtype=np.int32)
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend=backend)
     first = quick()
     same(first, fn())
     first[0][0] = 5
     same(quick(), fn())
-    assert not made
+    assert backend.graphs == []

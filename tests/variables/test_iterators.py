@@ -11,10 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import agree
-
-__all__ = ["nothing_compiled"]
 
 MAKE: dict[str, Callable[[list[int]], Any]] = {
     "list": lambda items: iter(items),

@@ -9,17 +9,10 @@ import pytest
 import torch
 
 import tracer_core
+from tests.back_ends import Graphs
 from tests.variables.test_builders import about, guards_of
 
 UNUSED = [1, 2.5, "text", [1, [2]], {"a": 1}, torch.ones(3), SimpleNamespace(a=1), len, None, object(), iter(())]
-
-
-def counting(graphs: list[torch.fx.GraphModule]) -> Any:
-    def backend(graph: torch.fx.GraphModule, inputs: Any) -> Any:
-        graphs.append(graph)
-        return graph.forward
-
-    return backend
 
 
 @pytest.mark.row("B10")
@@ -91,29 +84,29 @@ def test_defaults_and_cells_that_are_not_used() -> None:
 
 @pytest.mark.row("B10")
 def test_a_change_of_what_is_not_looked_at_compiles_nothing_new() -> None:
-    graphs: list[torch.fx.GraphModule] = []
+    backend = Graphs()
 
     def fn(x, unused):
         return x + 1, unused
 
-    compiled = tracer_core.compile(fn, backend=counting(graphs))
+    compiled = tracer_core.compile(fn, backend=backend)
     for unused in UNUSED:
         assert compiled(torch.ones(2), unused)[1] is unused
-    assert len(graphs) == 1
+    assert len(backend.graphs) == 1
 
 
 @pytest.mark.row("B10")
 def test_an_unused_tensor_is_no_input() -> None:
-    graphs: list[torch.fx.GraphModule] = []
+    backend = Graphs()
 
     def fn(x, unused, items):
         return x + 1, unused, items[0]
 
     x, y = torch.ones(2), torch.ones(3)
-    result = tracer_core.compile(fn, backend=counting(graphs))(x, y, [y, x])
+    result = tracer_core.compile(fn, backend=backend)(x, y, [y, x])
     assert result[1] is y
     assert result[2] is y
-    assert len(graphs[0].graph.find_nodes(op="placeholder")) == 1
+    assert len(backend.graphs[0].graph.find_nodes(op="placeholder")) == 1
 
 
 @pytest.mark.row("B10")

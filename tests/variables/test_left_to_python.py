@@ -118,7 +118,6 @@ LEFT: list[tuple[Callable[..., Any], str]] = [
 @pytest.mark.parametrize(("function", "reason"), LEFT, ids=[function.__name__ for function, _ in LEFT])
 def test_breaks_by_name(function: Callable[..., Any], reason: str) -> None:
     x = torch.ones(2)
-    tracer_core.reset()
     with pytest.raises(Unsupported) as raised:
         tracer_core.compile(function, backend="eager", fullgraph=True)(x)
     assert raised.value.reason_id == reason
@@ -138,7 +137,6 @@ def test_iterators_from_outside_that_run_code(make: Callable[[], Any]) -> None:
     def first(x: torch.Tensor, iterator: Any) -> Any:
         return x + next(iterator, 7)
 
-    tracer_core.reset()
     with pytest.raises(Unsupported) as raised:
         tracer_core.compile(first, backend="eager", fullgraph=True)(torch.ones(2), make())
     assert raised.value.reason_id == "outside-iterator"
@@ -154,14 +152,12 @@ def test_half_used_ones_leave_the_frame_to_python(make: Callable[[Any], Any]) ->
         print("half used")
         return y, list(iterator)
 
-    tracer_core.reset()
     found = tracer_core.compile(program, backend="eager", options={"raise_internal_faults": True})(torch.ones(2))
     expected = program(torch.ones(2))
     assert torch.equal(found[0], expected[0]) and found[1] == expected[1]
 
 
 def test_what_is_said_of_attributes_that_are_not_there() -> None:
-    tracer_core.reset()
     x = torch.ones(2)
     found = tracer_core.compile(told_that_nothing_is_there, backend="eager", fullgraph=True)(x)
     assert found[1] == told_that_nothing_is_there(x)[1]

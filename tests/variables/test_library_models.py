@@ -13,20 +13,17 @@ import torch
 import torch.fx
 
 import tracer_core
+from tests.back_ends import Graphs
 
 SETTINGS = {"raise_internal_faults": True}
 
 
 def both(function: Callable[..., Any], *args: Any) -> tuple[Any, Any, int]:
     """The results of plain Python and of the engine, and how many graphs the engine made."""
-    graphs: list[torch.fx.GraphModule] = []
-
-    def keep(graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
-        graphs.append(graph)
-        return graph.forward
-
+    backend = Graphs()
     tracer_core.reset()
-    return function(*args), tracer_core.compile(function, backend=keep, options=SETTINGS)(*args), len(graphs)
+    compiled = tracer_core.compile(function, backend=backend, options=SETTINGS)
+    return function(*args), compiled(*args), len(backend.graphs)
 
 
 class Output(collections.OrderedDict):  # type: ignore[type-arg]

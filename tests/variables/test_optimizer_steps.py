@@ -12,9 +12,6 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 import tracer_core
-from tests.clean_engine import nothing_compiled, optimizers_unmarked
-
-__all__ = ["nothing_compiled", "optimizers_unmarked"]
 
 OPTIMIZERS = sorted(
     (cls for cls in vars(torch.optim).values() if inspect.isclass(cls) and issubclass(cls, torch.optim.Optimizer)),

@@ -13,19 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
+from tests.back_ends import Graphs
 
 pytestmark = pytest.mark.row("O9")
-
-
-class Graphs:
-    """A back end that runs graphs as they are and counts them."""
-
-    def __init__(self) -> None:
-        self.made: list[torch.fx.GraphModule] = []
-
-    def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
-        self.made.append(graph)
-        return graph.forward
 
 
 def in_both(fn: Callable[..., Any], *args: Any, backend: Any = "eager", calls: int = 3) -> list[Any]:
@@ -47,7 +37,7 @@ def test_one_graph_serves_all_calls_with_new_numbers() -> None:
 
     graphs = Graphs()
     found = in_both(fn, torch.ones(3), backend=graphs)
-    assert len(graphs.made) == 1
+    assert len(graphs.graphs) == 1
     assert len({float(result[0][0]) for result in found}) == 3
 
 
@@ -57,7 +47,7 @@ def test_numbers_that_are_only_returned_are_no_inputs_of_the_graph() -> None:
 
     graphs = Graphs()
     in_both(fn, torch.ones(2), backend=graphs)
-    assert [node.op for node in graphs.made[0].graph.nodes] == ["placeholder", "call_function", "output"]
+    assert [node.op for node in graphs.graphs[0].graph.nodes] == ["placeholder", "call_function", "output"]
 
 
 def test_tracing_draws_nothing_even_when_it_starts_over() -> None:
@@ -78,7 +68,7 @@ def test_a_function_without_tensor_work_stays_python() -> None:
 
     graphs = Graphs()
     in_both(fn, torch.ones(2), backend=graphs)
-    assert graphs.made == []
+    assert graphs.graphs == []
 
 
 def test_numbers_are_drawn_once_when_the_graph_fails() -> None:
@@ -259,4 +249,4 @@ def test_one_graph_serves_all_draws_of_numpy() -> None:
         np.random.seed(seed)
         assert repr(compiled(torch.ones(4))) == repr(expected)
         assert repr(np.random.get_state()[1:]) == repr(after)
-    assert len(graphs.made) == 1
+    assert len(graphs.graphs) == 1

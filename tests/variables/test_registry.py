@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 import pytest
+import torch
 
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.core import registry
@@ -70,6 +71,13 @@ def test_all_named_arguments_must_be_of_their_kinds_and_there() -> None:
     assert answer(ConstantVariable(1), ListVariable([])) is None
     assert not matches((ListVariable, ConstantVariable), [ListVariable([])])
     assert matches((), [ListVariable([])])
+
+
+@pytest.mark.parametrize("registered", [asked, torch._disable_dynamo(asked)], ids=["function", "marked"])
+def test_torchs_mark_on_a_function_changes_no_handler(registered: Any) -> None:
+    handles(registered, ConstantVariable)(saying("one"))
+    for called in (asked, torch._disable_dynamo(asked)):
+        assert answered(TX, called, ConstantVariable(1)).value() == "one"
 
 
 def test_functions_that_nobody_registered_and_that_have_no_hash() -> None:

@@ -99,7 +99,6 @@ def test_views_and_writes_are_those_of_numpy(start: str, views: list[str], uses:
 def test_one_graph_for_each_layout(text: str, start: str) -> None:
     namespace: dict[str, Any] = {"np": np}
     exec(f"def fn(x):\n    return {text}", namespace)
-    tracer_core.reset()
     quick = tracer_core.compile(namespace["fn"], backend="eager", fullgraph=True)
     for size in (3, 4, 5, 6):
         for layout in (start, "{0}"):
@@ -148,7 +147,6 @@ def test_compiled_by_back_ends(backend: str) -> None:
         x += 1
         return y[1:], y * 2, np.flip(y)
 
-    tracer_core.reset()
     quick = tracer_core.compile(fn, backend=backend, fullgraph=True)
     for start in (0.0, 1.0):
         x, y = (np.arange(4.0) + start for _ in range(2))

@@ -17,19 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.conformance.program import list_programs
 from tests.conformance.ways import run
 from tests.side_by_side import agree
 from tests.variables.excursions import ENDS, Excursions
 from tests.variables.whole_state import State
 from tracer_core.variables.containers.sequences import ListVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.journal import Journal
 from tracer_core.variables.core.registry import handles
-
-__all__ = ["nothing_compiled"]
+from tracer_core.variables.core.tracing import Tracing
 
 pytestmark = pytest.mark.row("O7", "O2")
 

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import tracer_core
+from tests.back_ends import Graphs
 from tracer_core import Unsupported
 
 
@@ -61,15 +62,11 @@ def test_the_break_names_the_function_and_why(call: Callable[..., Any], name: st
 @pytest.mark.row("F5")
 def test_the_call_runs_between_two_graphs_with_what_the_first_gave() -> None:
     seen: list[torch.Tensor] = []
-    graphs: list[torch.fx.GraphModule] = []
+    backend = Graphs()
 
     @torch.compiler.disable
     def look(v: torch.Tensor) -> None:
         seen.append(v.clone())
-
-    def backend(graph: torch.fx.GraphModule, inputs: Any) -> Any:
-        graphs.append(graph)
-        return graph.forward
 
     def fn(x):
         y = x + 1
@@ -79,7 +76,7 @@ def test_the_call_runs_between_two_graphs_with_what_the_first_gave() -> None:
     result = tracer_core.compile(fn, backend=backend)(torch.ones(2))
     torch.testing.assert_close(result, torch.full((2,), 4.0))
     torch.testing.assert_close(seen, [torch.full((2,), 2.0)])
-    assert len(graphs) == 2
+    assert len(backend.graphs) == 2
 
 
 @pytest.mark.row("F5", "F10")
@@ -92,7 +89,7 @@ def test_a_torch_function_kept_out_of_graphs(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.row("F10")
 def test_allow_in_graph_said_after_the_function_was_traced() -> None:
-    targets: list[Any] = []
+    backend = Graphs()
 
     def inside(v):
         return v * 3
@@ -100,13 +97,9 @@ def test_allow_in_graph_said_after_the_function_was_traced() -> None:
     def fn(x):
         return inside(x) + 1
 
-    def backend(graph: torch.fx.GraphModule, inputs: Any) -> Any:
-        targets.append([node.target for node in graph.graph.find_nodes(op="call_function", target=inside)])
-        return graph.forward
-
     x = torch.ones(2)
     tracer_core.compile(fn, backend=backend)(x)
     torch.compiler.allow_in_graph(inside)
     tracer_core.reset()
     torch.testing.assert_close(tracer_core.compile(fn, backend=backend)(x), fn(x))
-    assert targets == [[], [inside]]
+    assert [len(each.graph.find_nodes(op="call_function", target=inside)) for each in backend.graphs] == [0, 1]

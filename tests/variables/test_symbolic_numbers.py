@@ -13,10 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracer_core
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import agree
-
-__all__ = ["nothing_compiled"]
 
 NAMES = {"torch": torch, "math": math, "operator": operator}
 

@@ -9,10 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.clean_engine import nothing_compiled
 from tests.side_by_side import agree
-
-__all__ = ["nothing_compiled"]
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64")
 VALUES = (0, 1, -3, 7, 300, 2.5, -1.75, 1e30, 2**53 + 1, 2**61 + 2**37 + 1, True)

@@ -96,7 +96,7 @@ def test_what_was_looked_at_since_a_mark_is_not_looked_at() -> None:
         drawn(tx, None, "random", [], {}, random.random)
         tx.trace.generators.append(object())
         tx.trace.check_steps.append(1)
-        tx.trace.told = "is it compiled?"
+        tx.trace.compiling_check = "is it compiled?"
         tx.trace.libraries.name(vars(random), "random")
         tx.trace.dict_owners[1] = 2
         assert known(tx) != before

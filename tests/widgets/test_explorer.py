@@ -10,7 +10,7 @@ import pytest
 import traitlets
 
 import tracewalk as tw
-from tracer_core.recording import schema, views
+from tracer_core.recording import messages, schema, views
 
 
 class Asked(tw.Explorer):
@@ -31,15 +31,15 @@ class Asked(tw.Explorer):
 def test_each_piece_is_answered_as_json_under_its_number(example: tw.Trace) -> None:
     explorer = Asked(example)
     content, (data,) = explorer.ask(id=7, ask="meta", index=0)
-    meta = msgspec.json.decode(data, type=schema.Meta)
+    meta = msgspec.json.decode(data, type=messages.Meta)
     assert content == {"id": 7}
     assert meta.steps == len(example)
     _, (data,) = explorer.ask(id=8, ask="window", index=1)
-    window = msgspec.json.decode(data, type=schema.Window)
+    window = msgspec.json.decode(data, type=messages.Window)
     assert window.first == meta.window
     assert window.steps[0].sentence == example.steps[meta.window].sentence
     _, (data,) = explorer.ask(id=9, ask="chunk", index=0)
-    assert len(msgspec.json.decode(data, type=schema.TrackerChunk).trackers) == min(views.CHUNK, meta.trackers)
+    assert len(msgspec.json.decode(data, type=messages.TrackerChunk).trackers) == min(views.CHUNK, meta.trackers)
 
 
 @pytest.mark.parametrize(

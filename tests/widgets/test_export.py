@@ -13,7 +13,7 @@ import pytest
 
 import tracewalk as tw
 from tests.recording import synthetic
-from tracer_core.recording import schema
+from tracer_core.recording import messages
 from tracewalk import export
 
 BLOCK = re.compile(r'<script type="application/json" data-tracewalk-block="([\w-]+)">([A-Za-z0-9+/=]*)</script>')
@@ -26,18 +26,18 @@ def blocks(page: str) -> dict[str, bytes]:
 def test_all_of_the_recording_is_in_the_page(example: tw.Trace, tmp_path: Path) -> None:
     page = example.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     held = blocks(page)
-    meta = msgspec.json.decode(held["meta"], type=schema.Meta)
+    meta = msgspec.json.decode(held["meta"], type=messages.Meta)
     steps = [
         step
         for name, data in held.items()
         if name.startswith("window-")
-        for step in msgspec.json.decode(data, type=schema.Window).steps
+        for step in msgspec.json.decode(data, type=messages.Window).steps
     ]
     trackers = [
         tracker
         for name, data in held.items()
         if name.startswith("chunk-")
-        for tracker in msgspec.json.decode(data, type=schema.TrackerChunk).trackers
+        for tracker in msgspec.json.decode(data, type=messages.TrackerChunk).trackers
     ]
     assert len(steps) == meta.steps == len(example)
     assert len(trackers) == meta.trackers

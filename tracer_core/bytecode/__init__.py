@@ -1,4 +1,4 @@
-"""Code objects <-> canonical instructions. Pure Python, imports no torch.
+"""Convert between code objects and canonical instructions. Pure Python, imports no torch.
 
 In: a code object (`decode`). Out: a `Program` of canonical `Instruction`s, and code objects again (`assemble`),
 with facts about programs that others need (stack effects, live variables).
@@ -24,8 +24,8 @@ from tracer_core.bytecode.listing import listing
 from tracer_core.bytecode.liveness import live_before
 from tracer_core.bytecode.named_stack import iterable_label, stack_labels
 from tracer_core.bytecode.ops import OPS, Operand, OpInfo
-from tracer_core.bytecode.prologue import bind_methods, body_of, is_delegating, prologue
-from tracer_core.bytecode.stack import max_stack, pops, stack_depths, stack_effect
+from tracer_core.bytecode.prologue import bind_methods, body_of, prologue
+from tracer_core.bytecode.stack import max_stack, pops, stack_after, stack_depths, stack_effect
 
 __all__ = [
     "OPS",
@@ -51,7 +51,6 @@ __all__ = [
     "decoded",
     "first_line",
     "forget_decoded",
-    "is_delegating",
     "is_terminal",
     "iterable_label",
     "listing",
@@ -61,6 +60,7 @@ __all__ = [
     "pops",
     "prologue",
     "reachable",
+    "stack_after",
     "stack_depths",
     "stack_effect",
     "stack_labels",

@@ -1,9 +1,9 @@
-"""`Program` -> code object."""
+"""Assemble a `Program` into a code object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType
 
 from tracer_core.bytecode.check import check_program
@@ -15,8 +15,8 @@ from tracer_core.bytecode.version import cpython
 
 
 def assemble(program: Program) -> CodeType:
-    """Builds the code object. The program is not changed; locals that its instructions use and `varnames` lacks
-    come last in `co_varnames`.
+    """Build the code object. The program is not changed; locals that its instructions use and `varnames` lacks come
+    last in `co_varnames`.
 
     Constants are pooled by identity, so each is the very object that the instruction holds, with CPython's one
     exception: strings that look like names are interned, also inside tuples and frozensets. What the template has
@@ -56,10 +56,14 @@ class _Unit:
     target: Instruction | None = None
     prefixes: int = 0
     offset: int = 0
+    caches: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.caches = cpython.CACHES.get(self.name, 0)
 
     @property
     def size(self) -> int:
-        return self.prefixes + 1 + cpython.CACHES.get(self.name, 0)
+        return self.prefixes + 1 + self.caches
 
 
 def _lower(program: Program, pools: Pools) -> list[_Unit]:
@@ -75,12 +79,13 @@ def _lower(program: Program, pools: Pools) -> list[_Unit]:
 
 
 def _extra_stack(units: list[_Unit]) -> int:
-    """A backward jump that keeps its value copies it first: one item more than the program itself needs."""
+    """Return the extra items that the assembled code needs: a backward jump that keeps its value copies it first,
+    which takes one item more than the program itself."""
     return int(any(unit.name == "COPY" and unit.source.op != "COPY" for unit in units))
 
 
 def _place(units: list[_Unit]) -> dict[Instruction, int]:
-    """Sets offsets, jump distances and prefixes; returns the byte offset where each canonical instruction starts.
+    """Set offsets, jump distances and prefixes; return the byte offset where each canonical instruction starts.
 
     A longer jump may need a prefix, which makes other jumps longer: repeated until nothing grows.
     """
@@ -115,7 +120,7 @@ def _encode(units: list[_Unit]) -> bytes:
         for shift in range(8 * unit.prefixes, 0, -8):
             code += bytes((cpython.OPCODES[cpython.EXTENDED_ARG], unit.operand >> shift & 0xFF))
         code += bytes((cpython.OPCODES[unit.name], unit.operand & 0xFF))
-        code += bytes(2 * cpython.CACHES.get(unit.name, 0))
+        code += bytes(2 * unit.caches)
     return bytes(code)
 
 

@@ -61,7 +61,7 @@ def make(op: str, arg: Any = None, target: Instruction | None = None) -> Instruc
 
 
 def check_instruction(op: str, arg: Any, target: Instruction | None) -> None:
-    """Raises ValueError for what no program may hold."""
+    """Raise ValueError for an instruction that no program may contain."""
     info = OPS.get(op)
     if info is None:
         raise ValueError(f"There is no canonical operation {op!r}; see tracer_core.bytecode.OPS for those there are.")

@@ -10,11 +10,11 @@ from tracer_core.bytecode.instruction import CallShape, Instruction
 from tracer_core.bytecode.version import cpython
 
 Push = Callable[[], object]
-"""Writes the instructions that push one value."""
+"""A function that writes the instructions that push one value."""
 
 
 class CodeBuilder:
-    """Collects canonical instructions. Methods that take parts of an expression take them as functions that push one
+    """Collect canonical instructions. Methods that take parts of an expression take them as functions that push one
     value each, and call these in the order in which Python evaluates them."""
 
     def __init__(self) -> None:
@@ -114,12 +114,12 @@ class CodeBuilder:
         self.call(lambda: self.attribute(owner, name), arguments)
 
     def run_const(self, function: Any, *arguments: Push) -> None:
-        """Call it, and drop what it returns."""
+        """Call the function, and drop its result."""
         self.call_const(function, *arguments)
         self.pop()
 
     def run_method(self, owner: Push, name: str, *arguments: Push) -> None:
-        """Call it, and drop what it returns."""
+        """Call the method, and drop its result."""
         self.call_method(owner, name, *arguments)
         self.pop()
 

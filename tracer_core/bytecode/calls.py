@@ -15,8 +15,8 @@ def call_items(function: T, null: T) -> tuple[T, T]:
 
 
 def called(lower: T, upper: T, null: T) -> tuple[T, list[T]]:
-    """Return the function that the two items below the arguments stand for, and the arguments that come before the
-    others: `self`, where CPython keeps a method and its object apart."""
+    """Return the function in the two items below the arguments, and the arguments that come before the others:
+    `self`, where CPython keeps a method and its object apart."""
     if cpython.NULL_BELOW_CALLABLE and lower is null:
         return upper, []
     return lower, [] if upper is null else [upper]

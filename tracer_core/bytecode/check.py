@@ -11,7 +11,7 @@ from tracer_core.bytecode.ops import OPS, Operand
 
 
 def check_program(program: Program) -> None:
-    """Raises ValueError with one sentence on the first thing that cannot be assembled."""
+    """Raise ValueError, with one sentence, for the first part of a program that cannot be assembled."""
     _check_end(program)
     _check_variables(program)
     members = set(program.instructions)

@@ -82,7 +82,7 @@ _KEEPING_JUMPS: dict[str, str] = {
     "JUMP_IF_FALSE_OR_POP": "POP_JUMP_IF_FALSE",
     "JUMP_IF_TRUE_OR_POP": "POP_JUMP_IF_TRUE",
 }
-"""Jumps that keep the tested value where they go, and their popping counterpart; they exist only forward."""
+"""Jumps that keep the tested value if they are taken, and their popping counterpart; they exist only forward."""
 
 EXTENDED_ARG, KEYWORDS = "EXTENDED_ARG", "KW_NAMES"
 FLAGGED: dict[str, tuple[str, str]] = {"LOAD_GLOBAL": ("LOAD_GLOBAL", "LOAD_GLOBAL_NULL")}
@@ -94,8 +94,8 @@ CANONICAL: dict[str, str] = {
     **_JUMPS,
     "JUMP_FORWARD": "JUMP",
 }
-"""Of the others, EXTENDED_ARG, KW_NAMES and PRECALL are prefixes of what follows them, and CACHE is part of what
-precedes it."""
+"""EXTENDED_ARG, KW_NAMES and PRECALL are prefixes of the instruction after them; CACHE belongs to the one before
+it."""
 
 NULL_BELOW_CALLABLE = True
 DELEGATING = 2
@@ -135,5 +135,6 @@ def prologue(cells: Sequence[str], free: Sequence[str], *, generator: bool) -> I
 
 
 def slots(varnames: Sequence[str], cells: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
-    """Locals, cells that are no local (an argument's cell sits in its slot), free variables."""
+    """Return the locals, the cells that are not locals (an argument's cell sits in its slot), and the free
+    variables."""
     return (*varnames, *(name for name in cells if name not in varnames), *free)

@@ -1,4 +1,4 @@
-"""Code object -> `Program`."""
+"""Decode a code object into a `Program`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracer_core.bytecode.version import cpython
 
 
 def decode(code: CodeType) -> Program:
-    """Takes a code object apart. `code` itself is kept as the program's template and not changed.
+    """Decode a code object. `code` itself is kept as the program's template and not changed.
 
     A call and its prefixes become one CALL with the place of CPython's own. A method call over several lines has the
     names of its keyword arguments on another line, which is lost: it can neither fail nor be seen, but by a line
@@ -33,8 +33,8 @@ def decode(code: CodeType) -> Program:
 
 
 class _Offsets:
-    """Finds the instruction that a jump to a byte offset reaches: the first one that starts there or later, for
-    prefixes belong to what follows them."""
+    """Find the instruction that a jump to a byte offset reaches: the first one that starts there or later, since
+    prefixes belong to the instruction after them."""
 
     def __init__(self, instructions: list[Instruction], offsets: list[int]) -> None:
         self.instructions = instructions
@@ -55,7 +55,7 @@ class _Plan(NamedTuple):
     decode_operand: Callable[[_Decoder, int], Any]
     text: Callable[[Any, int], str]
     direction: int
-    """Of a jump: code units per unit of operand, 1 or -1; 0 for what does not jump."""
+    """The code units per unit of a jump's operand, 1 or -1; 0 for other instructions."""
     size: int
     """In bytes, with its caches."""
 
@@ -72,7 +72,7 @@ class _Decoder:
 
     def run(self) -> tuple[list[Instruction], _Offsets]:
         raw = self.code.co_code
-        # (A code may have been given a table of lines that does not reach its end.)
+        # (A code object may have a line table that does not reach its end.)
         positions = islice(chain(self.code.co_positions(), repeat((None, None, None, None))), len(raw) // 2)
         extended = 0
         keywords: tuple[str, ...] = ()

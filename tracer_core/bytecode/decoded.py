@@ -11,6 +11,7 @@ from typing import Any
 from tracer_core.bytecode.decode import decode
 from tracer_core.bytecode.instruction import Instruction, Program
 from tracer_core.bytecode.liveness import live_before
+from tracer_core.bytecode.version import cpython
 
 
 class Decoded:
@@ -20,7 +21,7 @@ class Decoded:
     """
 
     def __init__(self, code: CodeType) -> None:
-        # A copy of the code stays in the program: what is kept for a code must not keep it alive.
+        # The program holds a copy of the code: data kept for a code must not keep it alive.
         self.program: Program = decode(code.replace())
         self.instructions: list[Instruction] = self.program.instructions
         self.index: dict[Instruction, int] = {ins: i for i, ins in enumerate(self.instructions)}
@@ -28,7 +29,7 @@ class Decoded:
 
     @functools.cached_property
     def live(self) -> dict[Instruction, frozenset[str]]:
-        """The locals that may still be read when an instruction is about to run."""
+        """Return the locals that may still be read when an instruction is about to run."""
         return live_before(self.program)
 
     def line_at(self, position: int) -> int:
@@ -40,9 +41,17 @@ class Decoded:
                 return span.line
         return self.program.template.co_firstlineno
 
+    def send_at(self, position: int) -> Instruction | None:
+        """Return the SEND of the `yield from` in which a generator that resumes at this position waits; None where it
+        waits at a `yield`."""
+        resumed = self.instructions[position]
+        if resumed.op != "RESUME" or resumed.arg != cpython.DELEGATING:
+            return None
+        return next(self.instructions[at] for at in range(position, -1, -1) if self.instructions[at].op == "SEND")
+
     @functools.cached_property
     def has_loop(self) -> bool:
-        """Whether some jump goes back."""
+        """Return whether any jump goes backwards."""
         return any(i.target is not None and self.index[i.target] <= at for i, at in self.index.items())
 
 
@@ -65,5 +74,5 @@ def first_line(code: CodeType) -> int:
 
 
 def forget_decoded() -> None:
-    """Let go of all decoded code."""
+    """Forget all decoded code."""
     _decoded.clear()

@@ -32,7 +32,7 @@ def following(program: Program) -> dict[Instruction, Instruction | None]:
 
 
 def reachable(program: Program) -> set[Instruction]:
-    """Instructions that can run, counting handlers of instructions that can."""
+    """Return the instructions that can run, including the handlers of instructions that can."""
     after = following(program)
     seen: set[Instruction] = set()
     todo = program.instructions[:1]

@@ -1,4 +1,4 @@
-"""Canonical instructions: one small instruction set that every supported CPython's bytecode is turned into."""
+"""Canonical instructions: one small instruction set into which the bytecode of every supported CPython is decoded."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def encode_line_table(spans: Iterable[tuple[Span | None, int]], first_line: int)
 
 
 def _append_entry(table: bytearray, span: Span | None, units: int, previous_line: int) -> int:
-    """Returns the line that the next entry is relative to."""
+    """Append an entry; return the line that the next entry is relative to."""
     if span is None or span.line is None:
         _append_head(table, _NO_LOCATION, units)
         return previous_line

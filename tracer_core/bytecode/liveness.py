@@ -1,4 +1,4 @@
-"""Which fast locals may still be read."""
+"""Compute which fast locals may still be read."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _READS = frozenset({"LOAD_FAST", "DELETE_FAST"})
 
 
 def live_before(program: Program) -> dict[Instruction, frozenset[str]]:
-    """For each instruction, the locals whose value some path from it on may read before it is stored anew.
+    """Return, for each instruction, the locals whose value some path from it may read before storing them anew.
 
     Paths through exception handlers count. DELETE_FAST reads (it raises on an unbound name), and so does MAKE_CELL
     on an argument, whose value moves into the cell. What is in a cell already is not a fast local: the caller keeps
-    all cells. `locals()` and debuggers that look at a frame do not count as reads.
+    all cells. `locals()` and debuggers do not count as reads.
     """
     bit: dict[str, int] = {}
     reads: dict[Instruction, int] = {}
@@ -40,7 +40,7 @@ def _local_read(instruction: Instruction, program: Program) -> str | None:
 def _propagate(
     program: Program, reads: dict[Instruction, int], keeps: dict[Instruction, int]
 ) -> dict[Instruction, int]:
-    """Backward to a fixed point, one bit a local."""
+    """Propagate backward to a fixed point, one bit for each local."""
     after = following(program)
     backwards = program.instructions[::-1]
     live = dict.fromkeys(program.instructions, 0)

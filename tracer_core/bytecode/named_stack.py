@@ -1,4 +1,4 @@
-"""Names for stack items: the expressions in the source text that gave them."""
+"""Name stack items by the expressions in the source text that produced them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tracer_core.bytecode.flow import following, successors
 from tracer_core.bytecode.instruction import Instruction, Program, Span
-from tracer_core.bytecode.ops import OPS
+from tracer_core.bytecode.stack import pops, stack_after
 from tracer_core.names.code import Label
 
 LONGEST = 60
@@ -42,7 +42,7 @@ def iterable_label(program: Program, filename: str) -> Label:
 
 
 def _stack_before(program: Program, at: Instruction) -> list[_Item]:
-    """Return the stack, as left by the first way to `at` that is found."""
+    """Return the stack before `at`, along the first path that leads there."""
     after = following(program)
     stacks: dict[Instruction, list[_Item]] = {program.instructions[0]: []}
     todo = program.instructions[:1]
@@ -50,7 +50,7 @@ def _stack_before(program: Program, at: Instruction) -> list[_Item]:
         instruction = todo.pop()
         stack, handler = stacks[instruction], instruction.handler
         reached = [
-            (successor, _stack_after(instruction, stack, successor is instruction.target))
+            (successor, _after(instruction, stack, successor is instruction.target))
             for successor in successors(instruction, after[instruction])
         ]
         if handler is not None:
@@ -63,32 +63,11 @@ def _stack_before(program: Program, at: Instruction) -> list[_Item]:
     return stacks.get(at, [])
 
 
-_KEEP = {
-    **dict.fromkeys(("LIST_APPEND", "SET_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "MAP_ADD", "DICT_MERGE")),
-    **dict.fromkeys(("FOR_ITER", "GET_LEN", "MATCH_MAPPING", "MATCH_SEQUENCE", "MATCH_KEYS", "IMPORT_FROM")),
-    **dict.fromkeys(("GET_ANEXT", "WITH_EXCEPT_START", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")),
-    **dict.fromkeys(("CHECK_EXC_MATCH", "SEND"), 1),
-}
-"""Operations that look at what they leave where it is: how many such items, None for as many as they can."""
-
-
-def _stack_after(instruction: Instruction, stack: list[_Item], jumps: bool) -> list[_Item]:
-    info, arg = OPS[instruction.op], instruction.arg
-    leaves = info.leaves_on_jump if jumps and info.leaves_on_jump is not None else info.leaves
-    taken, left = info.takes(arg), leaves(arg)
-    below, items = stack[: len(stack) - taken], stack[len(stack) - taken :]
-    if instruction.op == "COPY":
-        return [*stack, stack[-arg]]
-    if instruction.op == "SWAP":
-        return [*below, items[-1], *items[1:-1], items[0]]
-    if instruction.op == "LOAD_METHOD":
-        # An empty slot, and the bound method: the interpreter and what codegen writes know one form.
-        return [*below, *(_Item(instruction, place, items[0]) for place in range(2))]
-    if instruction.op == "PUSH_EXC_INFO":
-        return [*below, _Item(instruction, raised=True), *items]
-    keeps = min(_KEEP[instruction.op] or taken, left) if instruction.op in _KEEP else 0
-    of = items[0] if items else None
-    return [*below, *items[:keeps], *(_Item(instruction, place, of) for place in range(left - keeps))]
+def _after(instruction: Instruction, stack: list[_Item], jumps: bool) -> list[_Item]:
+    taken = pops(instruction)
+    of = stack[-taken] if taken else None
+    raised = instruction.op == "PUSH_EXC_INFO"
+    return stack_after(instruction, stack, jumps, lambda place: _Item(instruction, place, of, raised))
 
 
 # --- what it is called ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Operands as `dis` prints them, without running code of the user's (a constant may be any object)."""
+"""Write operands as `dis` prints them, without running code of the user's (a constant may be any object)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure")
 
 
 def constant_text(value: Any) -> str:
-    """`repr` for what Python's compiler itself stores as a constant; only the type's name for anything else."""
+    """Return the `repr` of a constant that Python's compiler itself stores; only the type's name for anything
+    else."""
     if type(value) is not CodeType and not _is_plain(value):
         return object_name(value)
     try:

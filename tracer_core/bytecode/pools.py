@@ -14,7 +14,8 @@ _OWN_CELL_OPS = frozenset({"MAKE_CELL", "LOAD_CLOSURE"})
 
 
 class Pools:
-    """Starts from what the template has, in its order (the first constant is a function's docstring), and appends."""
+    """The pools of one code object: they start with the entries of the template, in its order (the first constant is
+    a function's docstring), and grow."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -17,8 +17,8 @@ def prologue(cells: Sequence[str] = (), free: Sequence[str] = (), *, generator: 
 
 
 def body_of(program: Program) -> tuple[Program, dict[Instruction, Instruction]]:
-    """Return a copy to jump into after another beginning, and where each instruction went: what its own beginning
-    does is left out."""
+    """Return a copy without its own beginning, to jump into after another beginning, and the new position of each
+    instruction."""
     body, moved = copy_program_with_map(program)
     for instruction in body.instructions:
         if instruction.op in _MAKES_FRAME:
@@ -27,8 +27,8 @@ def body_of(program: Program) -> tuple[Program, dict[Instruction, Instruction]]:
 
 
 def bind_methods(program: Program) -> None:
-    """Have each LOAD_METHOD push a bound method beside an empty slot, as it does on the stack of a trace. (As it
-    stands, it decides when it runs whether it keeps function and object apart, and leaves an empty slot or not.)"""
+    """Make each LOAD_METHOD push a bound method beside an empty slot, as it does on the stack of a trace. (CPython's
+    decides at run time whether to keep function and object apart.)"""
     bound: list[Instruction] = []
     for instruction in program.instructions:
         bound.append(instruction)
@@ -39,8 +39,3 @@ def bind_methods(program: Program) -> None:
                 added.append(make("SWAP", 2))
             bound.extend(added)
     program.instructions = bound
-
-
-def is_delegating(instruction: Instruction) -> bool:
-    """Return whether a generator that resumes at this instruction is inside a `yield from`."""
-    return instruction.op == "RESUME" and instruction.arg == cpython.DELEGATING

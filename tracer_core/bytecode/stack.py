@@ -1,24 +1,46 @@
-"""The depth of the stack, in items."""
+"""What instructions do to the stack: its depth, and the items that they leave."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tracer_core.bytecode.flow import following, successors
 from tracer_core.bytecode.instruction import Instruction, Program
 from tracer_core.bytecode.ops import OPS
 
+T = TypeVar("T")
+
+
+def stack_after(instruction: Instruction, stack: Sequence[T], jumps: bool, create: Callable[[int], T]) -> list[T]:
+    """Return the items on the stack after the instruction. `create(n)` returns the n-th new one, from the lowest
+    on."""
+    info, arg, items = OPS[instruction.op], instruction.arg, list(stack)
+    if info.name == "COPY":
+        return [*items, items[-arg]]
+    if info.name == "SWAP":
+        items[-1], items[-arg] = items[-arg], items[-1]
+        return items
+    if info.name == "PUSH_EXC_INFO":
+        return [*items[:-1], create(0), items[-1]]
+    kept = len(items) - info.takes(arg) + (info.keeps_on_jump if jumps else info.keeps(arg))
+    depth = len(items) + info.effect(arg, jumps)
+    return [*items[:kept], *map(create, range(depth - kept))]
+
 
 def stack_effect(instruction: Instruction, jump: bool) -> int:
-    """Net change of the depth; `jump` is the direction of a jump (an unconditional one only with True)."""
+    """Return the net change of the depth; `jump` is the direction of a jump (an unconditional one only with True)."""
     return OPS[instruction.op].effect(instruction.arg, jump)
 
 
 def pops(instruction: Instruction) -> int:
-    """Return how many items from the top the instruction consumes or looks at."""
+    """Return how many items from the top the instruction pops or reads."""
     return OPS[instruction.op].takes(instruction.arg)
 
 
 def stack_depths(program: Program) -> dict[Instruction, int]:
-    """Depth before each reachable instruction; a handler's first one counts the exception (and offset) pushed.
+    """Return the depth before each reachable instruction; that of a handler's first one includes the exception (and
+    offset).
 
     Raises:
         ValueError: an instruction takes more than there is, is reached with two different depths, or has a handler
@@ -68,7 +90,7 @@ def stack_depths(program: Program) -> dict[Instruction, int]:
 
 
 def max_stack(program: Program) -> int:
-    """Return the deepest the stack gets."""
+    """Return the greatest depth of the stack."""
     after = following(program)
     deepest = 0
     for instruction, depth in stack_depths(program).items():

@@ -31,12 +31,12 @@ class Version(Protocol):
 
     @property
     def CANONICAL(self) -> Mapping[str, str]:
-        """The canonical operation of each CPython instruction that has one. The others are prefixes of what follows,
-        or caches."""
+        """The canonical operation of each CPython instruction that has one. The others are prefixes, or caches."""
 
     @property
     def FLAGGED(self) -> Mapping[str, tuple[str, str]]:
-        """Instructions whose lowest operand bit tells two canonical operations apart: that of 0, that of 1."""
+        """Instructions whose lowest operand bit distinguishes two canonical operations: the one for 0, the one for
+        1."""
 
     @property
     def BACKWARD(self) -> frozenset[str]:
@@ -56,19 +56,19 @@ class Version(Protocol):
 
     @property
     def BINARY_OPERATORS(self) -> Sequence[str]:
-        """The same of binary operators, those in place too."""
+        """How binary operators are spelled, in-place ones included, by the number that is their operand."""
 
     @property
     def IDENTITIES(self) -> Sequence[str]:
-        """The same of `is` and its opposite."""
+        """How `is` and its opposite are spelled, by the number that is their operand."""
 
     @property
     def MEMBERSHIPS(self) -> Sequence[str]:
-        """The same of `in` and its opposite."""
+        """How `in` and its opposite are spelled, by the number that is their operand."""
 
     @property
     def NULL_BELOW_CALLABLE(self) -> bool:
-        """Whether the empty slot of a call lies below what is called, or between that and the arguments."""
+        """Whether the empty slot of a call lies below the callable, or between it and the arguments."""
 
     @property
     def DELEGATING(self) -> int:
@@ -76,8 +76,7 @@ class Version(Protocol):
 
     def spell(self, op: str, number: int, keywords: int | None, backward: bool) -> Sequence[Spelled]:
         """Return the instructions for one canonical one with this operand (0 where it has none). `keywords` is the
-        constant with the names of a call's keyword arguments; `backward` says that the target of a jump stands before
-        it.
+        constant with the names of a call's keyword arguments; `backward` means that the target of a jump precedes it.
 
         Raises:
             ValueError: it jumps backward and cannot.
@@ -96,10 +95,11 @@ class Version(Protocol):
         """Return the entries of `co_exceptiontable`."""
 
     def encode_exception_table(self, entries: Iterable[TableEntry]) -> bytes:
-        """`co_exceptiontable`."""
+        """Return the bytes of `co_exceptiontable`."""
 
     def encode_line_table(self, spans: Iterable[tuple[Span | None, int]], first_line: int) -> bytes:
-        """`co_linetable`: where each instruction comes from, and its size in code units, caches included."""
+        """Return the bytes of `co_linetable`, from where each instruction comes from and its size in code units,
+        caches included."""
 
 
 if sys.version_info[:2] == (3, 11):

@@ -7,8 +7,8 @@ from types import CodeType
 
 from tracer_core.codegen.attempts.attempt import Attempt
 from tracer_core.codegen.attempts.ending import LEAVES
+from tracer_core.codegen.attempts.hidden_fakes import hide_fakes
 from tracer_core.codegen.attempts.surroundings import collected, turn_torchs_logs_off
-from tracer_core.codegen.attempts.unseen import hide_fakes
 from tracer_core.codegen.resume.boxes import boxes_of
 from tracer_core.codegen.resume.functions import resume_of
 from tracer_core.errors import TraceAgain
@@ -30,12 +30,12 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
         Unsupported: the graph would end and the config requires a full graph.
         BackendError: the back end failed.
     """
-    # Attempts look at what is in boxes: they must let go of that before the program does.
-    let_go = collected() if boxes_of(input.code) else contextlib.nullcontext()
+    # Attempts hold the content of boxes: they must release it before the program does.
+    release = collected() if boxes_of(input.code) else contextlib.nullcontext()
     make_room_to_recurse()
     turn_torchs_logs_off()
     hide_fakes()
-    with let_go:
+    with release:
         outcome = _in_attempts(input)
     overlay.collect()
     return outcome
@@ -43,38 +43,38 @@ def trace_frame(input: FrameInput) -> CompiledFrame | SkippedFrame:
 
 def _in_attempts(input: FrameInput) -> CompiledFrame | SkippedFrame:
     failure: MustRestart | None = None
-    # How the attempt ended that reported that it is compiling, once later ones give plain Python's answers.
+    # How the attempt ended in which `is_compiling()` returned True, once it returns False in later ones.
     as_compiled: MustRestart | None = None
-    plainly = _was_told_plainly(input.code)
+    plainly = _reported_eager(input.code)
     for number in range(1, MAX_ATTEMPTS + 1):
         attempt = Attempt(input, number, failure, plainly)
         try:
             outcome = attempt.run()
         except TraceAgain:
-            attempt.let_go()
+            attempt.release()
             continue
-        attempt.let_go()
+        attempt.release()
         if not isinstance(outcome, MustRestart):
             return outcome
-        if as_compiled is None and outcome.told is not None:
+        if as_compiled is None and outcome.compiling_check is not None:
             as_compiled, failure, plainly = outcome, None, True
             continue
         failure = outcome
-        if as_compiled is not None and plainly and not _comes_as_far(outcome, as_compiled):
+        if as_compiled is not None and plainly and not _gets_as_far(outcome, as_compiled):
             failure, plainly = as_compiled, False
         # (A failure found at the end has its place once an attempt has stopped there.)
         if input.config.fullgraph and failure.unsupported.where is not None:
             raise failure.unsupported.placed()
-    raise RuntimeError(f"{input.name} was walked {MAX_ATTEMPTS} times and failed at a new place each time")
+    raise RuntimeError(f"{input.name} was traced {MAX_ATTEMPTS} times and failed at a new place each time")
 
 
-def _was_told_plainly(code: CodeType) -> bool:
-    """Return whether `code` resumes a function that was told, before a break, that it is not being compiled."""
+def _reported_eager(code: CodeType) -> bool:
+    """Return whether `code` resumes a function in which `is_compiling()` returned False before the break."""
     resume = resume_of(code)
-    return resume is not None and resume.point.told_plainly
+    return resume is not None and resume.point.reports_eager
 
 
-def _comes_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
+def _gets_as_far(plain: MustRestart, as_compiled: MustRestart) -> bool:
     """Return whether an attempt with plain Python's answers is preferred to the one that reported that it is
     compiling.
 

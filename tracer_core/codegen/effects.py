@@ -22,7 +22,7 @@ from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.iterators.external import OutsideIterator
+from tracer_core.variables.iterators.external import ExternalIterator
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.objects.class_writes import ClassWrites
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
@@ -125,7 +125,7 @@ def _list(emitter: Emitter, tracker: SequenceVariable) -> None:
 
 
 def _refill(emitter: Emitter, tracker: VariableTracker, cls: type, method: str, push: Callable[[], None]) -> None:
-    """Empty it and fill it again, past what a subclass overrides."""
+    """Empty the container and fill it again, bypassing methods that a subclass overrides."""
     emitter.run_const(getattr(cls, "clear"), lambda: emitter.load(tracker))  # noqa: B009
     emitter.run_const(getattr(cls, method), lambda: emitter.load(tracker), push)
 
@@ -135,7 +135,7 @@ def _deque(emitter: Emitter, tracker: DequeVariable) -> None:
     if tracker.moved:
         _refill(emitter, tracker, tracker.python_type(), "extend", lambda: list_of(emitter, tracker.items))
         return
-    # External iterators over it stay where they are.
+    # External iterators over it keep their positions.
     emitter.run_const(set_items, lambda: emitter.load(tracker), lambda: list_of(emitter, tracker.items))
 
 
@@ -146,7 +146,7 @@ def _dict(emitter: Emitter, tracker: ConstDictVariable) -> None:
     if tracker.reshaped:
         _refill(emitter, tracker, base, "update", lambda: dict_of(emitter, tracker))
         return
-    # Where the keys are the same, external iterators over it stay where they are.
+    # If the keys are the same, external iterators over it keep their positions.
     emitter.run_const(getattr(base, "update"), lambda: emitter.load(tracker), lambda: dict_of(emitter, tracker))  # noqa: B009
 
 
@@ -157,7 +157,7 @@ def _set(emitter: Emitter, tracker: SetVariable) -> None:
 
 
 @writes_back("iterator")
-def _iterator(emitter: Emitter, tracker: OutsideIterator) -> None:
+def _iterator(emitter: Emitter, tracker: ExternalIterator) -> None:
     taken, ended = (functools.partial(emitter.const, value) for value in (tracker.taken, tracker.ended))
     emitter.run_const(advance, lambda: emitter.load(tracker), taken, ended)
 
@@ -199,5 +199,5 @@ def _class(emitter: Emitter, tracker: ClassWrites) -> None:
 
 @writes_back("generator")
 def _generator(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
-    """The trace has run it to its end."""
+    """End the generator: the trace has run it to its end."""
     emitter.run_const(end_generator, lambda: emitter.load(tracker))

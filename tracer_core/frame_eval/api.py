@@ -22,7 +22,7 @@ from tracer_core.frame_eval.hook import Hook, after_call, disabled, hook_for
 from tracer_core.frame_eval.modules import CompiledModule, compiled_module
 from tracer_core.frame_eval.rules import why_skip
 from tracer_core.frame_input import Config
-from tracer_core.host import warned
+from tracer_core.host import noticed_warnings
 from tracer_core.names.code import code_name
 from tracer_core.names.files import shown_file
 from tracer_core.sources import ById
@@ -30,7 +30,7 @@ from tracer_core.sources import ById
 F = TypeVar("F", bound=Callable[..., Any])
 
 ORIGINAL = "_tracewalk_original"
-"""Attribute of what `compile` and `disable` return: what they were given."""
+"""The attribute of the results of `compile` and `disable` that holds their argument."""
 
 _shared: weakref.WeakValueDictionary[Hashable, Config] = weakref.WeakValueDictionary()
 
@@ -71,7 +71,8 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """Capture graphs of `fn` and of what it calls, and run them through a back end, with the results of plain Python.
+    """Capture graphs of `fn` and the functions it calls, and run them through a back end, with the results of plain
+    Python.
 
     Args:
         fn: a function, method or `nn.Module`; None to use it as a decorator.
@@ -117,7 +118,12 @@ def make_config(
         key = (which, *how)
         config = _shared.get(key)
         if config is None:
-            function = backends.wrapped(backend, theirs, suppress_errors=ours.get("suppress_backend_errors", False))
+            function = backends.wrapped(
+                backend,
+                theirs,
+                suppress_errors=ours.get("suppress_backend_errors", False),
+                verify=ours.get("verify_correctness", False),
+            )
             if backend in ("eager", backends.eager):
                 ours["graph_runs_as_it_is"] = True
             scope = cache.scope_of_backend(backend, how)
@@ -153,17 +159,19 @@ def _compiled_function(fn: Callable[..., Any], hook: Hook) -> Callable[..., Any]
 
 
 def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
-    """`fn` with the thread's hook set to `hook` while it runs."""
+    """Return `fn` with the thread's hook set to `hook` while it runs."""
     region = c_frame.NO_REGION if hook is None else region_of(fn)
     module = fn if isinstance(fn, torch.nn.Module) else None
 
-    @warned.passed_by
+    @noticed_warnings.hidden_from_stacklevel
     def switched(*args: Any, **kwargs: Any) -> Any:
         if _torch_traces() or is_compiling():
             return fn(*args, **kwargs)
         prepare()
         call = fn if module is None else as_called(module)
-        thread = threads.this.thread  # (As `threads.enter` does, and `leave`: every call comes by here.)
+        thread = (
+            threads.this.thread
+        )  # (As `threads.enter` and `leave` do, but inline, since every call comes through here.)
         region_before, depth_before, previous = thread.region, thread.depth, c_frame.callback()
         try:  # Ctrl-C may come after each call
             thread.region = region
@@ -185,7 +193,7 @@ def _switched(fn: Callable[..., Any], hook: Hook | None) -> Callable[..., Any]:
 
 
 def _torch_traces() -> bool:
-    """Return whether torch's own compiler traces the call: then it is the function's code that it shall see."""
+    """Return whether torch's own compiler traces the call; it then has to see the function's own code."""
     return torch.compiler.is_dynamo_compiling()
 
 
@@ -223,7 +231,7 @@ def original(fn: Any) -> Any:
 
 
 def disable(fn: F) -> F:
-    """`fn` run as plain Python, with all that it calls, also from compiled code. A decorator too."""
+    """Run `fn` as plain Python, with all that it calls, also from compiled code. A decorator too."""
     plain = original(fn)
     if isinstance(plain, torch.nn.Module):
         return compiled_module(plain, _disabled)  # type: ignore[return-value]
@@ -231,7 +239,7 @@ def disable(fn: F) -> F:
 
 
 def _disabled(fn: Callable[..., Any]) -> Callable[..., Any]:
-    @warned.passed_by
+    @noticed_warnings.hidden_from_stacklevel
     def disabled(*args: Any, **kwargs: Any) -> Any:
         return fn(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Find back ends by name, and call one so that its failures are distinguished from ours.
+"""Find back ends by name, and call one so that its failures are told apart from ours.
 
 The only module of the engine that imports `torch._dynamo`, and only for back ends that torch keeps there.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
+from tracer_core.frame_eval.verify import verified
 
 if TYPE_CHECKING:
     import torch
@@ -22,7 +23,7 @@ Backend = Callable[..., Compiled]
 
 
 def eager(gm: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Compiled:
-    """Runs the graph as it is."""
+    """Run the graph as it is."""
     return gm.forward
 
 
@@ -37,7 +38,7 @@ _OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor}
 
 
 def names() -> list[str]:
-    """Every back end that has a name."""
+    """Return the names of all named back ends."""
     import torch
 
     return sorted({*_OWN, "aot_eager", *torch.compiler.list_backends()})
@@ -66,7 +67,7 @@ def lookup(backend: str | Backend) -> Backend:
 def split_options(
     backend: str | Backend, options: dict[str, Any], mode: str | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Checked: options of ours, and keywords for the back end (`mode` among them).
+    """Check the options, and split them into ours and keywords for the back end (`mode` among them).
 
     Raises:
         ValueError: for an option that neither has.
@@ -121,9 +122,12 @@ def _keywords(backend: Backend) -> set[str] | None:
     return {parameter.name for parameter in parameters}
 
 
-def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool) -> Backend:
-    """`backend` as `Config` wants it: errors become `BackendError`, or with `suppress_errors` the graph runs as it
-    is; what it returns runs with the frame hook off."""
+def wrapped(
+    backend: str | Backend, keywords: dict[str, Any], *, suppress_errors: bool, verify: bool = False
+) -> Backend:
+    """Return `backend` as `Config` wants it: its errors become `BackendError`, or with `suppress_errors` the graph
+    runs as it is; the function that it returns runs with the frame hook off, and with `verify` its first results are
+    compared with those of the graph."""
     name = backend if isinstance(backend, str) else getattr(backend, "__qualname__", type(backend).__qualname__)
     function = lookup(backend)
 
@@ -142,7 +146,7 @@ def wrapped(backend: str | Backend, keywords: dict[str, Any], *, suppress_errors
                 f"fault; try backend='eager', or options={{'suppress_backend_errors': True}} to run graphs that it "
                 f"cannot compile as they are."
             ) from error
-        return _outside(compiled)
+        return _outside(verified(name, gm, compiled) if verify else compiled)
 
     call_backend.__name__ = call_backend.__qualname__ = name
     return call_backend
@@ -158,7 +162,7 @@ def _wants_constants(error: BaseException | None) -> bool:
 
 
 def _outside(compiled: Compiled) -> Compiled:
-    """`compiled` with the frame hook off inside it."""
+    """Return `compiled` with the frame hook off inside it."""
     code = getattr(compiled, "__code__", None)
     if isinstance(code, CodeType) and code.co_filename.startswith("<eval_with_key>"):
         c_frame.mark(code, c_frame.SKIP_ALL)

@@ -21,11 +21,11 @@ _ACTION = eval_frame._FrameAction
 _strategy = eval_frame._FrameExecStrategy
 
 TRACE = _strategy(_ACTION.DEFAULT, _ACTION.DEFAULT)
-"""Look at frames of the code, and at the frames it calls."""
+"""Call the hook for frames of the code, and for the frames it calls."""
 SKIP = _strategy(_ACTION.SKIP, _ACTION.DEFAULT)
-"""Leave frames of the code alone, look at those it calls."""
+"""Do not call the hook for frames of the code, but for the frames it calls."""
 SKIP_ALL = _strategy(_ACTION.SKIP, _ACTION.SKIP)
-"""Leave frames of the code alone, and all that runs inside them."""
+"""Do not call the hook for frames of the code, nor for anything that runs inside them."""
 
 _frame_ids = itertools.count(1)
 
@@ -62,7 +62,7 @@ class GuardManager:
         return self.diff_guard_sources
 
     def populate_diff_guard_manager(self) -> None:
-        """Nothing to do: the one guard is as fast as it gets."""
+        """Do nothing: the one guard cannot be made faster."""
 
     @staticmethod
     def of(check: Callable[[Mapping[str, Any]], bool], text: str, code: CodeType) -> GuardManager:
@@ -105,17 +105,17 @@ def run_plainly(strategy: Any = TRACE) -> FrameResult:
 
 
 set_callback: Callable[[Callback | None], Callback | None] = eval_frame.set_eval_frame  # type: ignore[assignment]
-"""Switch this thread's hook; gives the one before."""
+"""Set this thread's hook; return the one before."""
 
 callback: Callable[[], Callback | None] = eval_frame.get_eval_frame_callback  # type: ignore[assignment]
 """This thread's hook."""
 
 
 NO_REGION = -1
-"""The region of code that runs in no other. Entries kept for it are found in all regions."""
+"""The region that is used where there is no other. Entries kept for it are found in all regions."""
 
 set_region: Callable[[int], int] = eval_frame.set_eval_frame_isolate_recompiles_id
-"""Switch to another region: what is looked up from now on, in any thread, is among the region's entries."""
+"""Switch to another region: lookups from now on, in any thread, search the region's entries."""
 
 
 def mark(code: CodeType, strategy: Any) -> None:

@@ -30,8 +30,8 @@ _UNUSED = 8
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class Version:
     """One compiled version: its guards, the code that runs, and watches on objects it cannot live without. `subject`
-    is the key of what it was compiled for. `managers` are those of the C side's entries, one in each region that uses
-    the version."""
+    is the key of the subject it was compiled for. `managers` are those of the C side's entries, one in each region
+    that uses the version."""
 
     number: int
     guards: CompiledGuards
@@ -41,12 +41,12 @@ class Version:
     watches: list[weakref.ref[Any]] = field(default_factory=list)
 
     def use(self, region: int, manager: c_frame.GuardManager) -> None:
-        """Note the entry that is about to be created in a region; there was one before where another thread was in
-        the way of its lookup."""
-        self.let_go(region)
+        """Note the entry that is about to be created in a region; one exists already if another thread got in the way
+        of its lookup."""
+        self.release(region)
         self.managers[region] = weakref.ref(manager)
 
-    def let_go(self, region: int) -> None:
+    def release(self, region: int) -> None:
         reference = self.managers.pop(region, None)
         manager = None if reference is None else reference()
         if manager is not None:
@@ -56,15 +56,15 @@ class Version:
         """Never reuse it again, and free its code."""
         self.code = None
         for region in list(self.managers):
-            self.let_go(region)
+            self.release(region)
         self.watches.clear()
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class CodeState:
-    """The state of one code under one scope, for one subject. `stopped` is the reason (id, message) not to
-    compile it any more. `warned` are the regions whose limit was reported; `collected` is the number of versions when
-    garbage was last collected for the limit's sake. `idle` counts the frames so far that had nothing to do with
+    """The state of one code under one scope, for one subject. `stopped` is the reason (id, message) not to compile
+    it any more. `warned` are the regions whose limit was reported; `collected` is the number of versions at the
+    time of the last garbage collection for the limit's sake. `idle` counts the frames so far that did nothing with
     tensors."""
 
     history: dict[str, Any] = field(default_factory=dict)
@@ -135,10 +135,10 @@ class CodeCache:
         yield from reversed(own)
         yield from reversed([version for version in self.versions if version not in own][-_TRIED_OF_OTHERS:])
 
-    def let_go(self, region: int) -> None:
+    def release(self, region: int) -> None:
         """Note that the region has died. Of the versions that nothing uses now, keep only the last ones."""
         for version in self.versions:
-            version.let_go(region)
+            version.release(region)
         for state in self._states.values():
             state.warned.discard(region)
         unused = [version for version in self.versions if not version.managers]
@@ -175,8 +175,8 @@ def _subject_died(
 
 
 class _Known:
-    """A code that the C side keeps something for, and its caches by scope. `left` tells that it runs as plain Python
-    until someone watches."""
+    """A code for which the C side keeps something, and its caches by scope. `left` means that it runs as plain Python
+    until an observer is there."""
 
     __slots__ = ("caches", "left", "reference")
 
@@ -193,7 +193,7 @@ def _know(code: CodeType) -> _Known:
     key = id(code)
     known = _known.get(key)
     if known is None:
-        # (At exit, the module may be emptied before the code goes.)
+        # (At exit, the module may be emptied before the code is freed.)
         pop = functools.partial(_known.pop, key, None)
         known = _known[key] = _Known(weakref.ref(code, lambda _: pop()))
     return known
@@ -208,15 +208,15 @@ def cache_of(code: CodeType, scope: CacheScope) -> CodeCache:
     return found
 
 
-def leave_to_python(code: CodeType, *, recursive: bool, until_watched: bool = False) -> None:
-    """Never call the hook for frames of `code` again, nor, if `recursive`, for what runs inside them; with
-    `until_watched` call it again when the next observer is there, which is to see why they are skipped."""
+def skip_frames_of(code: CodeType, *, recursive: bool, until_watched: bool = False) -> None:
+    """Never call the hook for frames of `code` again, nor, if `recursive`, for frames inside them; with
+    `until_watched` call it again when the next observer is installed, which is to see why they are skipped."""
     _know(code).left = until_watched
     c_frame.mark(code, c_frame.SKIP_ALL if recursive else c_frame.SKIP)
 
 
 @observers.before_observing
-def ask_again() -> None:
+def call_hook_again() -> None:
     """Call the hook again for frames that ran as plain Python until an observer is there."""
     for known in list(_known.values()):
         code = known.reference() if known.left else None
@@ -230,7 +230,7 @@ _of_backends: weakref.WeakValueDictionary[Hashable, CacheScope] = weakref.WeakVa
 
 
 def scope_of_its_own(owner: Any) -> CacheScope:
-    """Return a scope that ends with `owner`, and all that was compiled under it."""
+    """Return a scope that ends with `owner`, together with all code compiled under it."""
     scope = CacheScope()
     weakref.finalize(owner, _forget_scope, scope).atexit = False
     return scope

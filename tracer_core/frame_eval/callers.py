@@ -1,4 +1,4 @@
-"""Which line of the program the frame that starts was called from."""
+"""Find the line of the program that the starting frame was called from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tracer_core.frame_eval.origins import is_ours
 from tracer_core.names.where import Owner, owner_of
 
 _replaced: dict[int, tuple[weakref.ref[CodeType], weakref.ref[CodeType]]] = {}
-"""By the ids of the codes that run instead of others: they and these."""
+"""By the ids of the codes that run instead of others: the code that runs, and the original."""
 
 
 def note_replacement(new: CodeType, code: CodeType) -> None:
-    """Have frames of `new` known as frames of `code`."""
+    """Register `new` as running in the place of `code`."""
     key = id(new)
     _replaced[key] = weakref.ref(new, lambda gone: _forget(key, gone)), weakref.ref(code)
 
@@ -27,8 +27,8 @@ def _forget(key: int, gone: weakref.ref[CodeType]) -> None:
 
 
 def called_from(code: CodeType) -> tuple[tuple[CodeType, int], ...]:
-    """The innermost line of the program among the calls that are running, where `code`, whose frame starts, is a
-    library's; nothing where it is the program's own, or nothing of the program is running."""
+    """Return the innermost line of the program among the running calls if `code`, whose frame starts, is a library's;
+    nothing if it is the program's own, or if no code of the program is running."""
     if owner_of(code.co_filename) is Owner.USER:
         return ()
     frame: FrameType | None = sys._getframe(1)
@@ -40,7 +40,7 @@ def called_from(code: CodeType) -> tuple[tuple[CodeType, int], ...]:
 
 
 def _written(code: CodeType) -> CodeType:
-    """The code as the program has it, of one that runs in its place or goes on with it."""
+    """Return the program's code for a code that runs in its place or resumes it."""
     known = _replaced.get(id(code))
     replaced = None if known is None else known[1]()
     code = code if replaced is None else replaced

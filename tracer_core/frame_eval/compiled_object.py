@@ -26,7 +26,7 @@ _regions = itertools.count(1 << 40)  # torch counts its own from 0
 
 
 class _CompiledObject:
-    """The region of one such object, and where versions of it are. It lives as long as the object."""
+    """The region of one such object, and the caches with versions of it. It lives as long as the object."""
 
     __slots__ = ("__weakref__", "_caches", "_watches", "region")
 
@@ -41,7 +41,7 @@ class _CompiledObject:
 
     def end(self) -> None:
         for cache in list(self._caches):
-            cache.let_go(self.region)
+            cache.release(self.region)
 
 
 _objects: dict[Hashable, _CompiledObject] = {}
@@ -55,8 +55,8 @@ def _object_died(key: Hashable, _: weakref.ref[Any], at_exit: Callable[[], bool]
 
 
 def region_of(fn: Callable[..., Any]) -> int:
-    """Return the region of a compiled object: of a method, that of its function and what it is bound to. Where the
-    object cannot be referenced weakly, it is in the region of all frames."""
+    """Return the region of a compiled object: for a method, that of its function and its object. An object that
+    cannot be referenced weakly is in the region of all frames."""
     parts = (fn.__func__, fn.__self__) if type(fn) is MethodType else (fn,)
     key = tuple(map(id, parts))
     found = _objects.get(key)
@@ -81,8 +81,9 @@ _call_with_hooks = FunctionType(_call.__code__.replace(), _call.__globals__, _ca
 
 
 def as_called(module: torch.nn.Module) -> Callable[..., Any]:
-    """Return the function to call for a module. The code that calls any module runs as plain Python, as its `forward`
-    is what there is to trace; but where hooks run around that, all is traced together, from a copy of the code on."""
+    """Return the function to call for a module. The code that calls any module runs as plain Python, since the
+    program's code is in `forward`; but if hooks run around that, all is traced together, from a copy of the code
+    on."""
     held = module.__dict__.get
     hooked = (
         held("_forward_hooks")

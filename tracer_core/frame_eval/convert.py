@@ -17,27 +17,26 @@ from tracer_core import observer as observers
 from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
-from tracer_core.frame_eval.cache import CodeState, Version, leave_to_python
+from tracer_core.frame_eval.cache import CodeState, Version, skip_frames_of
 from tracer_core.frame_eval.callers import called_from, note_replacement
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
 from tracer_core.frame_eval.rules import mode_around, refusal_now, transform_called, why_skip, why_skip_here
 from tracer_core.frame_eval.started import StartedFrame
-from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
+from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame, Written
 from tracer_core.guards import compile_guards
 from tracer_core.host import torch_state  # noqa: F401  (what torch keeps is put back, too)
-from tracer_core.host.as_found import AsFound
-from tracer_core.host.signals import clear_frames, is_from_outside, mark_handlers
-from tracer_core.in_sight import tensors_in_sight
+from tracer_core.host.process_state import ProcessState
+from tracer_core.host.signals import clear_frames, is_external_error, mark_handlers
 from tracer_core.listing import python_listing
 from tracer_core.names.code import frame_name, is_module_call
 from tracer_core.names.files import shown_file
 from tracer_core.names.where import Where
+from tracer_core.reachable_tensors import may_reach_tensors
 from tracer_core.reasons import REASONS
 
 if TYPE_CHECKING:
-    from tracer_core.bytecode import Program
     from tracer_core.frame_eval.hook import Hook
 
 TraceFrame = Callable[[FrameInput], CompiledFrame | SkippedFrame]
@@ -86,10 +85,10 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
     """
     code = frame.f_code
     if is_ours(frame.f_globals) or is_module_call(code):
-        leave_to_python(code, recursive=False)
+        skip_frames_of(code, recursive=False)
         return c_frame.run_plainly(c_frame.SKIP)
     if is_kernels(code):
-        leave_to_python(code, recursive=True)
+        skip_frames_of(code, recursive=True)
         return c_frame.run_plainly(c_frame.SKIP_ALL)
     if kernel_entered(code, frame.f_globals):
         return c_frame.run_plainly(c_frame.SKIP)
@@ -107,12 +106,13 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
     lookup.on_miss(code, frame.f_locals)
     if state.stopped is not None:
         return c_frame.run_plainly()
-    if state.idle and not tensors_in_sight(code, frame.f_locals, frame.f_globals):
+    if state.idle and not may_reach_tensors(code, frame.f_locals, frame.f_globals):
         return _idle(frame, state)
     with _lock:
         version = started.cache.holding(frame.f_locals, started.region)
         if version is not None:
-            # Another compiled object has it, or the C side has forgotten it, or missed it while other threads looked.
+            # Another compiled object has the version, or the C side has forgotten it, or missed it while other
+            # threads were looking up.
             lookup.on_late_hit(code, version)
             return _answer(started, version)
         limit = limits.reached(started)
@@ -121,8 +121,8 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return _compile_apart(started)
 
 
-# After so many frames that had nothing to do with tensors, one traced in vain counting for several, no one checks any
-# more.
+# After so many frames that had nothing to do with tensors, where one traced in vain counts for several, stop
+# checking.
 _IDLE_LIMIT = 256
 _IDLE_TRACE = 16
 
@@ -144,12 +144,12 @@ def _refuse(hook: Hook, code: CodeType, refused: Unsupported, *, recursive: bool
 
 def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
     """Run a frame as plain Python, and others of its code too if `skipped` is for ever: until the next recording, so
-    that each of them gives a reason."""
+    that each of them can be recorded with its reason."""
     watching = observers.current()
     if watching is not None:
         watching.on_skip(code, skipped.reason_id, skipped.message)
     if skipped.forever:
-        leave_to_python(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
+        skip_frames_of(code, recursive=skipped.recursive, until_watched=not skipped.recursive)
     return c_frame.run_plainly(c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP)
 
 
@@ -162,15 +162,15 @@ def _answer(started: StartedFrame, version: Version) -> c_frame.FrameResult:
 
 
 def _compile_apart(started: StartedFrame) -> c_frame.FrameResult:
-    """Compile the frame, and leave nothing changed in the thread or the process."""
-    found = AsFound()
+    """Compile the frame, and leave the state of the thread and the process unchanged."""
+    found = ProcessState()
     try:
         try:
             THREAD.active = True
             mark_handlers()
             return _compile(started)
         except BaseException as error:
-            if is_from_outside(error):
+            if is_external_error(error):
                 clear_frames(error)
             raise
         finally:
@@ -221,7 +221,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
         outcome = "skipped"
         raise
     except BaseException as fault:
-        if is_from_outside(fault):
+        if is_external_error(fault):
             outcome = "skipped"
             raise
         return _fault(hook, frame, state, fault)
@@ -230,8 +230,8 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
             watching.on_compile_end(outcome, time.perf_counter() - began)
 
 
-def _listing(written: Program, replaced: CodeType) -> str:
-    """Return the code as text. It is for an observer alone, so no fault in writing it stops the compilation."""
+def _listing(written: Written, replaced: CodeType) -> str:
+    """Return the code as text. It is only for observers, so a fault in writing it does not stop the compilation."""
     try:
         return python_listing(written, replaced)
     except Exception as error:  # noqa: BLE001
@@ -239,15 +239,15 @@ def _listing(written: Program, replaced: CodeType) -> str:
 
 
 def _once(code: CodeType, instead_of: CodeType) -> c_frame.FrameResult:
-    """Run code for this one frame, of `instead_of`."""
+    """Run code for this one frame of `instead_of`."""
     manager = c_frame.GuardManager.of(lambda f_locals: False, "was for one frame", instead_of)
     sweep.drop_later(manager)
     return c_frame.FrameResult(c_frame.GuardedCode(code, manager), c_frame.TRACE)
 
 
 def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
-    """Raise `error` to the user: from here, or, where the frame is a resume function, from inside it, since the
-    blocks around the break are entered and only its own code leaves them."""
+    """Raise `error` to the user: from here, or, if the frame is a resume function, from inside it, since the blocks
+    around the break are entered and only its own code leaves them."""
     resume = import_module("tracer_core.codegen.resume")
     known = resume.resume_of(code)
     if known is None:
@@ -256,14 +256,14 @@ def raised_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
 
 
 def stopped_in(code: CodeType, error: BaseException) -> c_frame.FrameResult:
-    """Raise `error`, an external one that came while the frame was traced, to the user: out of the frame."""
+    """Let `error`, an external one that was raised while the frame was traced, leave the frame."""
     resume = import_module("tracer_core.codegen.resume")
     known = resume.resume_of(code)
     return _once(resume.raising_at_start(code, error) if known is None else resume.raising(known, error), code)
 
 
 def _fault(hook: Hook, frame: Any, state: CodeState, fault: BaseException) -> c_frame.FrameResult:
-    """Our own code failed: report it once, and run the code as plain Python."""
+    """Report a failure of our own code once, and run the code as plain Python."""
     text = "".join(traceback.format_exception(fault))
     watching = observers.current()
     if watching is not None:

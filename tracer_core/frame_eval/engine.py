@@ -26,7 +26,7 @@ def load() -> None:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(before + _LEVELS)
         try:
-            # Some modules create tensors, which is nothing for the program's modes to see.
+            # Some modules create tensors, which the program's modes must not see.
             with torch._C.DisableTorchFunction(), _disable_current_modes():
                 _import()
         finally:
@@ -36,5 +36,5 @@ def load() -> None:
 
 def _import() -> None:
     import_module("tracer_core.codegen.compile_frame")
-    # Making symbolic shapes imports it, and that imports the rest.
+    # Creating symbolic shapes imports it, and that imports the rest.
     import_module("torch.fx.experimental.validator")

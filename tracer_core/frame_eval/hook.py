@@ -15,7 +15,7 @@ from tracer_core.frame_eval import c_frame, lookup, sweep, threads
 from tracer_core.frame_eval.cache import scope_of_its_own
 from tracer_core.frame_eval.convert import DELIVERED, convert, prepare, raised_in, stopped_in
 from tracer_core.frame_input import CacheScope, Config
-from tracer_core.host.signals import Interrupted, handlers_part, in_context_of, is_from_outside
+from tracer_core.host.signals import Interrupted, handlers_part, in_context_of, is_external_error
 from tracer_core.names.code import code_name
 
 
@@ -53,7 +53,7 @@ class Hook:
         except DELIVERED as error:
             return raised_in(frame.f_code, error)
         except BaseException as error:  # noqa: BLE001
-            if is_from_outside(error):
+            if is_external_error(error):
                 return stopped_in(frame.f_code, _without_us(error, outer))
             warnings.warn(
                 f"tracewalk failed at the start of {code_name(frame.f_code)}, which runs as plain Python. "
@@ -101,7 +101,7 @@ def after_call() -> None:
 
 
 class Switch:
-    """Sets this thread's callback inside a block; the one before comes back after it, also after errors.
+    """Set this thread's callback inside a block; the one before is restored after it, also after errors.
 
     While a frame is being traced it does nothing: our own code is never traced.
     """
@@ -147,10 +147,10 @@ _KEEP = object()
 
 
 def enabled(config: Config) -> Switch:
-    """Return a context manager: frames that start inside the block, in this thread, are compiled under `config`."""
+    """Compile, under `config`, the frames that start in this thread inside the block."""
     return Switch(hook_for(config))
 
 
 def disabled() -> Switch:
-    """Return a context manager: the hook is off inside the block, in this thread."""
+    """Turn the hook off in this thread inside the block."""
     return Switch(None)

@@ -1,4 +1,4 @@
-"""Which frames are a notebook's kernel at work: sending output, showing values, keeping the history.
+"""Recognize the frames of a notebook's kernel at work: sending output, showing values, keeping the history.
 
 A traced cell enters the kernel by a `print` or a `display`, and the kernel goes on through whatever libraries it is
 built from, which the program may use for itself as well. So its frames are not known by their libraries, but by who
@@ -18,7 +18,7 @@ _RUNS_CELLS = (
     *("kernelbase", "ipkernel", "kernelapp", "zmqshell", "embed", "inprocess", "eventloops", "trio_runner"),
     *("control", "thread", "shellchannel", "subshell", "subshell_manager", "debugger", "compiler"),
 )
-"""Modules of ipykernel through which cells are run, which are the program's."""
+"""Modules of ipykernel that run cells, which are the program's code."""
 
 _SHOWS = (
     *("display", "display_functions", "display_trap", "displayhook", "displaypub", "formatters", "history"),
@@ -27,7 +27,7 @@ _SHOWS = (
 """Modules of IPython's core that show values and keep the history; others run code for the program."""
 
 _OUTPUT_OF = ("InteractiveShell._tee.", "InteractiveShell.show", "ZMQDisplayPublisher.")
-"""Functions of the shell, by the beginning of their qualified names, that do the same."""
+"""Functions of the shell that do the same, by the beginning of their qualified names."""
 
 _KERNEL, _CLIENT, _IPYTHON = (folder(name) for name in ("ipykernel", "jupyter_client", "IPython"))
 _CORE = None if _IPYTHON is None else os.path.join(_IPYTHON, "core", "")
@@ -36,8 +36,8 @@ _FOLDERS = tuple(found for found in (_KERNEL, _CLIENT, _IPYTHON) if found is not
 
 
 def kernel_entered(code: CodeType, globals: dict[str, Any]) -> bool:
-    """Return whether it is the kernel that entered the frame of `code` that starts now: code of a library, which no
-    code of the program has called."""
+    """Return whether the kernel entered the starting frame of `code`: code of a library, which no code of the program
+    has called."""
     if "ipykernel" not in sys.modules or not is_installed(code, globals):
         return False
     caller = outer_caller()
@@ -55,7 +55,7 @@ def _path(code: CodeType) -> str:
 
 
 def is_kernels(code: CodeType) -> bool:
-    """Return whether `code` is the kernel's, and so is all that runs inside it."""
+    """Return whether `code`, with everything that runs inside it, belongs to the kernel."""
     path = _path(code)
     if path == _PRETTY or (_CLIENT is not None and path.startswith(_CLIENT)):
         return True

@@ -1,4 +1,4 @@
-"""How many versions there may be, and what happens when there are so many.
+"""Limit the number of versions of a code.
 
 Versions are counted for each compiled object and, among the many things that run the same code in it, for each of
 these. Only those count that can still be reused: one goes when an object goes that its guards compare with.
@@ -16,14 +16,14 @@ from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.started import StartedFrame
 
 _TOGETHER = 8
-"""All that runs the same code in one compiled object may have so many times the limit."""
+"""All objects that run the same code together may have this many times the limit."""
 
 
 def reached(started: StartedFrame) -> int | None:
-    """Return the limit, where no version more may be compiled for the frame; else None."""
+    """Return the limit, if no further version may be compiled for the frame; else None."""
     over, state = _exceeded(started), started.state
     if over is not None and state.collected != started.cache.last_number:
-        # Some of the versions may be for objects that only wait to be freed.
+        # Some of the versions may be for objects that are unreachable but not freed yet.
         state.collected = started.cache.last_number
         if any(version.watches for version in started.cache.versions):
             gc.collect()
@@ -40,7 +40,7 @@ def _exceeded(started: StartedFrame) -> int | None:
 
 
 def give_up(started: StartedFrame, limit: int) -> c_frame.FrameResult:
-    """Run the frame as plain Python, with all it calls. The versions that there are will be reused where they fit.
+    """Run the frame as plain Python, with all it calls. The existing versions are reused where they fit.
 
     Raises:
         Unsupported: with `fullgraph`.

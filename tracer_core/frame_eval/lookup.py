@@ -32,8 +32,8 @@ class _Lookups(threading.local):
 _lookups = _Lookups()
 _watched = observers.ACTIVE
 interrupted: dict[int, BaseException] = {}
-"""The error to raise in a thread (by id) next, an external one (Ctrl-C, a signal handler of the program) that came
-while guards were checked, where nothing can be raised."""
+"""By thread id, the error to raise next: an external one (Ctrl-C, a signal handler of the program) that came while
+guards were checked, where nothing can be raised."""
 
 
 def guard_of(code: CodeType, version: Version) -> Check:

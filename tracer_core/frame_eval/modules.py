@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from tracer_core.host import warned
+from tracer_core.host import noticed_warnings
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -22,8 +22,8 @@ _classes: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
 
 
 class CompiledModule:
-    """Mixed into the original's class, in front of it. `_tracewalk_call` is what `_tracewalk_wrap` makes of the
-    original."""
+    """Mixed into the original's class, in front of it. `_tracewalk_wrap` turns the original into
+    `_tracewalk_call`."""
 
     __slots__ = ("_tracewalk_call", "_tracewalk_original", "_tracewalk_wrap")
 
@@ -32,9 +32,9 @@ class CompiledModule:
     _tracewalk_call: Callable[..., Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Keeps the original's class from noticing that it got a subclass."""
+        """Hide from the original's class that it got a subclass."""
 
-    @warned.passed_by
+    @noticed_warnings.hidden_from_stacklevel
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._tracewalk_call(*args, **kwargs)
 
@@ -49,7 +49,7 @@ class CompiledModule:
 
 
 def compiled_module(module: torch.nn.Module, wrap: Wrap) -> torch.nn.Module:
-    """`module` whose call is `wrap(module)`.
+    """Return a module like `module` whose call is `wrap(module)`.
 
     Raises:
         TypeError: where the module's class cannot be derived from.

@@ -25,6 +25,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "raise_internal_faults": Option(bool, False, "Raise InternalError when the engine fails, instead of a warning."),
     "suppress_backend_errors": Option(bool, False, "Run the graph as it is where the back end fails."),
+    "verify_correctness": Option(
+        bool, False, "Compare the first results of what the back end compiled with those of the graph itself."
+    ),
     "inline_depth_limit": Option(int, 200, "How deep calls are inlined before the graph breaks."),
     "replay_prints": Option(bool, False, "Print after the graph ran, in order, instead of breaking the graph."),
     "graph_runs_as_it_is": Option(
@@ -35,6 +38,9 @@ OPTIONS: dict[str, Option] = {
     ),
     "strict_mark_dynamic": Option(
         bool, False, "Raise Unsupported, as torch does, where the program fixes a size marked with mark_dynamic."
+    ),
+    "only_allow_pt2_compliant_ops": Option(
+        bool, False, "Break the graph at operators without torch's tag for those that work with compilers."
     ),
     "numpy_rounding": Option(
         bool, False, "Trace NumPy's sqrt, exp, sin and the like, which torch rounds otherwise in the last place."
@@ -48,7 +54,7 @@ def option(config: Config, name: str) -> Any:
 
 
 def checked(name: str, value: Any) -> Any:
-    """`value`, if it is one that the option `name` may have.
+    """Return `value`, if the option `name` may have it.
 
     Raises:
         TypeError: for a value of another type.
@@ -63,7 +69,7 @@ def checked(name: str, value: Any) -> Any:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a sentence that names what is spelled like `name`, or all there is."""
+    """Return a sentence with the option spelled most like `name`, or with all options."""
     known = sorted(names)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:

@@ -1,4 +1,4 @@
-"""The origin of code: Python, installed packages, this product."""
+"""Find the origin of code: Python, installed packages, this product."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 def folder(package: str) -> str | None:
-    """Return the package's folder, with a separator at its end, or the file of a module that is alone; None if it is
+    """Return the package's folder, with a separator at its end, or the file of a single-file module; None if it is
     not installed."""
     try:
         spec = importlib.util.find_spec(package)
@@ -27,8 +27,8 @@ def folder(package: str) -> str | None:
 
 
 def is_ours(globals: dict[str, Any]) -> bool:
-    """Return whether code with these globals belongs to this product: it is not traced, and observers are not
-    told."""
+    """Return whether code with these globals belongs to this product: it is not traced, and not reported to
+    observers."""
     name = globals.get("__name__")
     return type(name) is str and name.partition(".")[0] in ("tracer_core", "tracewalk")
 
@@ -43,7 +43,7 @@ def outer_caller() -> FrameType | None:
 
 def written_in(code: CodeType, globals: dict[str, Any]) -> str:
     """Return the file of the code; for code that was created from text, as `namedtuple` and `dataclass` do, the file
-    of its creator or is for."""
+    of the class that it was created for."""
     path = code.co_filename
     if path != "<string>":
         return path

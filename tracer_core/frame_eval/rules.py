@@ -1,4 +1,4 @@
-"""Rules for frames that run as plain Python before anything is traced."""
+"""Decide which frames run as plain Python before anything is traced."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ UNTRACED_PACKAGES = (
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
 
 TRACED_PARTS = ("torch.nn.modules", "torch.optim")
-"""Parts of these packages that are traced all the same: a graph may start at a module's `forward`, or
-at an optimizer's `step`."""
+"""Parts of these packages that are traced all the same: a graph may start at a module's `forward`, or at an
+optimizer's `step`."""
 _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")
 """Methods of `torch.nn.Module` itself that are traced as frames; the rest sets, registers and looks up members."""
 
@@ -102,8 +102,8 @@ def why_skip_here(code: CodeType) -> SkippedFrame | None:
 
 
 def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | None:
-    """Return why neither a frame of `code` is traced, nor what it calls, if it is of a transform of functions: it
-    calls them on wrapped tensors, or differentiates them more often than back ends can."""
+    """Return why a frame of `code`, and all it calls, is not traced if the code belongs to a transform of functions,
+    which calls functions on wrapped tensors, or differentiates them more often than back ends can."""
     entry = defined_as(globals.get("__name__"), code)
     if entry is None or not entry.is_transform:
         return None
@@ -111,9 +111,8 @@ def transform_called(code: CodeType, globals: dict[str, Any]) -> Unsupported | N
 
 
 def mode_around(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
-    """Return why neither a frame of `code` that starts now is traced, nor what it calls, if a mode of the program is
-    active: it sees all that is done with tensors, would see the work on fakes, and may make anything of what it
-    sees."""
+    """Return why a frame of `code` that starts now, and all it calls, is not traced if a mode of the program is
+    active, which sees every operation on tensors, would see those on fakes, and may change any of them."""
     mode = programs_mode()
     if mode is None:
         return None
@@ -121,8 +120,8 @@ def mode_around(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | No
 
 
 def refusal_now(code: CodeType, f_locals: Mapping[str, Any]) -> Unsupported | None:
-    """Return why a frame of `code` that starts now cannot be traced, though others may be: by torch's state, and by
-    what it was given."""
+    """Return why a frame of `code` that starts now cannot be traced, because of torch's state or of its arguments;
+    other frames of the code may be."""
     top = torch._C._functorch.peek_interpreter_stack()
     if top is not None:
         reason_id, transform = _TRANSFORMS.get(top.key().name, ("inside-transform", "a transform of torch.func"))

@@ -1,5 +1,5 @@
-"""`Subject`: what a frame belongs to where many things run the same code: the class of its module, and the functions
-that it wraps. Facts about one of them do not hold for the others."""
+"""`Subject`: the part of the program that a frame belongs to where many share one code: the class of its module, and
+the functions that it wraps. Facts about one subject do not hold for the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Subject:
 
     @property
     def key(self) -> Hashable:
-        """Equal for equal subjects, as long as these live."""
+        """Return a key that is equal for equal subjects, as long as these live."""
         return tuple(map(id, self.parts))
 
     @property
@@ -34,7 +34,7 @@ class Subject:
         return (*(() if self.cls is None else (self.cls,)), *self.wrapped)
 
     def __str__(self) -> str:
-        """Return the function as it is written, with its place, and the module's class where that is not the same."""
+        """Return the function as it is written, with its place, and the module's class where that differs."""
         if self.cls is not None:
             forward: CodeType | None = self.code
             if forward in module_calls():  # or a copy
@@ -59,7 +59,7 @@ def subject_of(code: CodeType, f_locals: Mapping[str, Any]) -> Subject:
 
 
 def _is_of_module(code: CodeType, cls: type) -> bool:
-    """Return whether `cls` is a class of modules, and `code` that of one of its methods."""
+    """Return whether `cls` is a class of modules, and `code` belongs to one of its methods."""
     if not issubclass(cls, torch.nn.Module):
         return False
     written = (vars(each).get(code.co_name) for each in cls.__mro__)
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 
 
 def _original(code: CodeType) -> CodeType:
-    """Return the code that a resume function resumes; other codes as they are."""
+    """Return the code that a resume function resumes; other codes unchanged."""
     resume = sys.modules.get("tracer_core.codegen.resume")
     resumed = None if resume is None else resume.origin_of(code)
     return code if resumed is None else resumed[0]

@@ -32,7 +32,7 @@ def drop(manager: c_frame.GuardManager) -> None:
 
 
 def drop_later(manager: c_frame.GuardManager) -> None:
-    """Drop what is about to run once, when that has begun."""
+    """Drop an entry that is about to run once, after it has started."""
     _passing.append(manager)
     due[:] = [None]
 
@@ -49,7 +49,7 @@ def _count(manager: c_frame.GuardManager) -> None:
 
 
 def sweep() -> None:
-    """Free what was dropped, unless a thread is inside compiled code."""
+    """Free the dropped entries, unless a thread is inside compiled code."""
     if threads.any_inside():
         return
     passing = _passing[:]

@@ -1,4 +1,4 @@
-"""Which threads are inside compiled code, and in which region each is."""
+"""Track which threads are inside compiled code, and in which region each is."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ this = _Local()
 
 
 def enter(region: int) -> None:
-    """This thread is in `region` from now on. (The C side knows but one region, for all threads. One that finds
-    itself in another's only fails to find what is cached for its own.)"""
+    """Enter `region` in this thread. (The C side knows but one region, for all threads. A thread that finds itself in
+    another one's only fails to find its own cached entries.)"""
     thread = this.thread
     thread.region = region
     thread.depth += 1
@@ -53,7 +53,7 @@ def current_region() -> int:
 
 
 def any_inside() -> bool:
-    """Return whether some thread is inside compiled code, so that the C side may be looking something up for it."""
+    """Return whether some thread is inside compiled code, so that the C side may be looking up an entry for it."""
     return any(thread.depth for thread in list(_threads))
 
 

@@ -31,28 +31,29 @@ def clean_up(tracer: SubgraphTracer) -> None:
 
 
 def is_empty(graph: torch.fx.Graph) -> bool:
-    """Return whether a cleaned-up graph has no operations but switches of the grad mode, which is set after it
+    """Return whether a cleaned-up graph has no operations except switches of the grad mode, which is set after it
     anyway."""
     switch = torch._C._set_grad_enabled
     return all(node.op in ("placeholder", "output") or node.target is switch for node in graph.nodes)
 
 
 def _is_seen_by_its_result(node: torch.fx.Node) -> bool:
-    """Return whether its result is its only effect. (Nodes that create an array of constants are marked so.)"""
+    """Return whether the node's result is its only effect. (Nodes that create an array of constants are marked
+    so.)"""
     return _is_item(node) or _is_arithmetic(node) or getattr(node.target, "of_constants", False)
 
 
 def _is_item(node: torch.fx.Node) -> bool:
-    """Return whether it takes one of several results of a node, or, by numbers, a part of a tensor. Either is a view,
-    which reads no data, and whose creation cannot be observed."""
+    """Return whether the node takes one of several results of another node, or, by numbers, a part of a tensor.
+    Either is a view, which reads no data, and whose creation cannot be observed."""
     if node.op != "call_function" or node.target is not operator.getitem:
         return False
     return all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes[1:])
 
 
 def _is_arithmetic(node: torch.fx.Node) -> bool:
-    """Return whether it computes a number from nothing but numbers, and so gives the same wherever it stands in the
-    graph. Nodes that read a tensor (`item`, for example) do not: the tensor may be written to between two reads."""
+    """Return whether the node computes a number only from numbers, and so gives the same anywhere in the graph. Nodes
+    that read a tensor (`item`, for example) do not: the tensor may be written to between two reads."""
     if _takes_out_a_number(node):
         return True
     of_numbers = all(isinstance(each.meta.get("example_value"), NUMBERS) for each in node.all_input_nodes)
@@ -60,7 +61,7 @@ def _is_arithmetic(node: torch.fx.Node) -> bool:
 
 
 def _takes_out_a_number(node: torch.fx.Node) -> bool:
-    """Return whether it reads the tensor in which a number enters the graph, which nothing else knows or can write
+    """Return whether the node reads the tensor in which a number enters the graph, which no other node can write
     to."""
     base = node.args[0] if node.args else None
     carrier = isinstance(base, torch.fx.Node) and isinstance(base.meta.get("source"), NumberTensorSource)
@@ -68,9 +69,9 @@ def _takes_out_a_number(node: torch.fx.Node) -> bool:
 
 
 def _merge_equal_numbers(tracer: SubgraphTracer) -> None:
-    """Compute numbers once that are the same arithmetic on the same numbers. Where no float is involved, equal
-    expressions are enough; floats must be the same operation on the same operands, as symbols are real numbers, of
-    which more are equal than of floats."""
+    """Merge nodes that do the same arithmetic on the same numbers. Without floats, equal expressions are enough;
+    floats need the same operation on the same operands, since symbols are real numbers, of which more are equal than
+    of floats."""
     first: dict[Any, torch.fx.Node] = {}
     exact: set[torch.fx.Node] = set()
     for node in list(tracer.graph.nodes):
@@ -89,7 +90,8 @@ def _merge_equal_numbers(tracer: SubgraphTracer) -> None:
 
 
 def _is_exact(node: torch.fx.Node, exact: set[torch.fx.Node]) -> bool:
-    """Return whether it is a whole number or a bool computed from such alone, on which symbols and Python agree."""
+    """Return whether the value is a whole number or a bool computed only from such, on which symbols and Python
+    agree."""
     if isinstance(node.meta["example_value"], torch.SymFloat) or node.target is operator.truediv:
         return False
     operands = (arg in exact if isinstance(arg, torch.fx.Node) else isinstance(arg, int) for arg in node.args)
@@ -102,8 +104,8 @@ def _same(operand: Any) -> Any:
 
 
 def _drop_grad_switches(tracer: SubgraphTracer) -> None:
-    """Erase switches of the grad mode that the next node switches again, and those to the mode that is on already.
-    After a node that changes the mode along with other settings, it is not known which is on."""
+    """Erase switches of the grad mode that the next node switches again, and those to the current mode. After a node
+    that changes the mode along with other settings, the current mode is not known."""
     mode: bool | None = tracer.grad_mode_at_start
     for node in list(tracer.graph.nodes):
         if node.target is not torch._C._set_grad_enabled:
@@ -116,8 +118,8 @@ def _drop_grad_switches(tracer: SubgraphTracer) -> None:
 
 
 def _drop_inputs(tracer: SubgraphTracer) -> None:
-    """Erase inputs that no node reads (to load one from its source changes nothing); a symbol stays while it
-    describes how a tensor lies in memory."""
+    """Erase inputs that no node reads (loading one from its source has no effect); a symbol stays while it describes
+    the memory layout of a tensor."""
     inputs = tracer.inputs_to_spare()
     needed: set[str] = set()
     for node in inputs:

@@ -8,12 +8,14 @@ from typing import Any
 
 import torch
 from torch._guards import Source as TorchSource
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from tracer_core.errors import TraceAgain
+from tracer_core.graph.earlier_calls import SeenMetadata, StrideOver, inside_out, note, relative
 from tracer_core.graph.memory import Number, idle_dims, storage_of
 from tracer_core.graph.operations import ObservingFakeMode, Operations, share_storage
-from tracer_core.graph.seen import Over, Seen, inside_out, note, relative
 from tracer_core.guards import Guard, make
 from tracer_core.names.where import Where
 from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource, SizeSource, Source, StrideSource
@@ -38,21 +40,21 @@ class _NamedForTorch(TorchSource):
         return self._text
 
 
-#: In a history: the number found there is never to be a symbol.
+#: In a history: the number found there must never become a symbol.
 CONSTANT = object()
 
 # In a history: the program reads strides.
 _STRIDES_ASKED = "strides asked"
 
-# Where torch notes on a tensor which of its sizes a person wants as symbols.
+# The attributes in which torch records which sizes of a tensor a person wants as symbols.
 _MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices")
 
 
 @dataclass(slots=True)
 class TrackedFake:
-    """A real input's stand-in: the fake, where the real one is found, which sizes and strides are symbols, of which
-    dimensions the strides are not guarded, when the fake was created (by the clock of `operations`), and what
-    autograd knew of the real one then."""
+    """The fake of a real input: where the real one is found, which sizes and strides are symbols, which strides are
+    not guarded, when the fake was created (by the clock of `operations`), and what autograd knew of the real one
+    then."""
 
     fake: torch.Tensor
     source: Source
@@ -65,7 +67,7 @@ class TrackedFake:
     is_leaf: bool
     base_is_leaf: bool | None
     creation: int
-    # Where the program first looked at it, its dimensions that a person marked as dynamic, and those that were to be
+    # Where the program first used it, its dimensions that a person marked as dynamic, and those that were to be
     # symbols but have a size of 0 or 1.
     where: Where
     marked: frozenset[int]
@@ -73,18 +75,18 @@ class TrackedFake:
 
     @property
     def mutated(self) -> bool:
-        """Whether the trace wrote to the tensor's memory."""
+        """Return whether the trace wrote to the tensor's memory."""
         return self.operations.last_write(self.fake) > self.created
 
     @property
     def reshaped(self) -> bool:
-        """Whether the trace changed more of the tensor than its data."""
+        """Return whether the trace changed more of the tensor than its data."""
         lost_history = self.requires_grad and not self.fake.requires_grad
         return lost_history or [*self.fake.shape] != self.sizes or [*self.fake.stride()] != self.strides
 
     def history_guards(self) -> list[Guard]:
-        """Guards on what autograd checks before a change in place: whether the tensor, and its base, are leaves, and
-        how the view was created (one of several that one call gave may not be changed)."""
+        """Return guards on what autograd checks before a change in place: whether the tensor, and its base, are
+        leaves, and how the view was created (one of several views from one call may not be changed)."""
         if not (self.mutated and self.requires_grad):
             return []
         base = AttrSource(self.source, "_base")
@@ -95,14 +97,14 @@ class TrackedFake:
             base_is_leaf = make.constant(AttrSource(base, "is_leaf"), self.base_is_leaf)
             creation = ConvertedSource(self.source, ById(creation_of), "how it was made a view")
             guards += [make.is_not_none(base), base_is_leaf, make.constant(creation, self.creation)]
-        return [guard.asked_at(self.where) for guard in guards]
+        return [guard.installed_at(self.where) for guard in guards]
 
 
 @dataclass(slots=True)
 class SymbolBinding:
-    """A symbol, and every source known to give its value (the first is the one it is read from). The generated code
-    is for values from `least` on, whatever was learnt of it. `where` it was created, what is known of its `range`,
-    and where each bound was needed, and that it has but one value (None: nowhere)."""
+    """A symbol, and every source known to give its value (the first is the one it is read from). `where` it was
+    created, its known `range`, and where each bound, and its specialization to one value, was needed (None:
+    nowhere)."""
 
     name: str
     value: torch.SymInt | torch.SymFloat
@@ -110,13 +112,17 @@ class SymbolBinding:
     where: Where
     range: Any
     sources: list[Source] = field(default_factory=list)
-    least: int | None = None
     lower: Where | None = None
     upper: Where | None = None
     fixed: Where | None = None
 
+    @property
+    def is_unbacked(self) -> bool:
+        """Whether no guard may depend on its value: what is known of it, the graph asserts."""
+        return symbol_is_type(self.value.node._expr, SymT.UNBACKED_INT)
+
     def learn(self, env: ShapeEnv, where: Where) -> None:
-        """Attribute to that place what the environment has learnt of it since the last call."""
+        """Attribute to that place the facts that the environment has learned about the symbol since the last call."""
         symbol = self.value.node._expr
         now = env.var_to_range[symbol]
         if now is not self.range:
@@ -128,7 +134,7 @@ class SymbolBinding:
 
 
 def creation_of(view: torch.Tensor) -> int:
-    """Return how autograd notes that a view was created: ordinarily, as one of several, without gradients, ..."""
+    """Return how autograd records that a view was created: ordinarily, as one of several, without gradients, ..."""
     creation: Any = torch._C._autograd._get_creation_meta(view)
     return int(creation)
 
@@ -151,7 +157,7 @@ class Fakes:
             attempt. A size that differs from the one noted becomes dynamic from then on (`None`).
         dynamic: False makes no size symbolic, None those that varied, True all but those of tensors of modules that
             did not.
-        where: tells what is running.
+        where: returns the running code.
         lays_out: whether the back end builds on all strides, also those that do not affect where elements lie.
     """
 
@@ -173,13 +179,18 @@ class Fakes:
         # Unbacked symbols of sizes and numbers that operators give, which may be sizes of what is computed from them.
         self.given: set[Any] = set()
 
-    def tensor(self, real: torch.Tensor, source: Source, *, settled: bool = False) -> TrackedFake:
-        """Return a fake for `real`, found at `source`. With `settled`, `dynamic=True` does not count."""
+    def tensor(self, real: torch.Tensor, source: Source, *, static: bool = False) -> TrackedFake:
+        """Return a fake for `real`, found at `source`. With `static`, its sizes are
+        static even where `dynamic=True`."""
         seen = note(self.history, source.name, real.shape, real.stride())
-        wants = self._dynamic_dims(real, seen, settled)
+        wants = self._dynamic_dims(real, seen, static)
         unbacked = getattr(real, "_dynamo_unbacked_indices", ())
-        sizes = [
-            self.symbol(int(n), SizeSource(source, dim), may_be_one=dim in unbacked) if want else int(n)
+        sizes: list[Number] = [
+            self.unbacked(int(n), SizeSource(source, dim))
+            if dim in unbacked
+            else self.symbol(int(n), SizeSource(source, dim))
+            if want
+            else int(n)
             for dim, (n, want) in enumerate(zip(real.shape, wants, strict=True))
         ]
         varied = seen.varying_strides if seen is not None and self.dynamic is None else []
@@ -188,8 +199,8 @@ class Fakes:
         idle = [] if loose or self.needs_all_strides else idle_dims(real)
         offset = self._offset(real, source)
         # Guards from creating the fake are not the program's.
-        with self.mode, torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
-            fake = _like(real, sizes, strides, offset)
+        with torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
+            fake = _like(self.mode, real, sizes, strides, offset)
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True
         base_is_leaf = real._base.is_leaf if real._base is not None else None
@@ -214,18 +225,18 @@ class Fakes:
         return tracked
 
     def written_since(self, fake: torch.Tensor, moment: int) -> bool:
-        """Return whether the memory of `fake` was written to after `moment`, or may have been: inputs may lie one
-        over the other in memory, in this call or in a later one."""
+        """Return whether the memory of `fake` was written to after `moment`, or may have been: inputs may overlap in
+        memory, in this call or in a later one."""
         inputs = [tracked.fake for tracked in self.inputs.values()]
-        looked_at = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
-        return any(self.operations.last_write(each) > moment for each in looked_at)
+        compared = inputs if any(share_storage(fake, each) for each in inputs) else [fake]
+        return any(self.operations.last_write(each) > moment for each in compared)
 
-    def symbol(self, value: int, source: Source, *, may_be_one: bool = False) -> Number:
-        """Return a symbol for `value` read from `source`; 0 and 1 stay numbers, unless `may_be_one` lets 1 be one.
-        Equal values share one where all sizes are to be symbols; those that vary have one each."""
-        kind = DimDynamic.DUCK if self.dynamic and not may_be_one else DimDynamic.DYNAMIC
-        named, general = _NamedForTorch(source.name), may_be_one and value > 0
-        expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind, do_not_specialize_zero_one=general)
+    def symbol(self, value: int, source: Source) -> Number:
+        """Return a symbol for `value` read from `source`; 0 and 1 stay numbers. Equal values share one symbol if all
+        sizes are to be symbols; sizes that vary get one each."""
+        kind = DimDynamic.DUCK if self.dynamic else DimDynamic.DYNAMIC
+        named = _NamedForTorch(source.name)
+        expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=kind)
         if expr.is_number:
             return int(expr)
         name = str(expr)
@@ -236,9 +247,17 @@ class Fakes:
             binding = self._bind(made, value)
         binding.sources.append(source)
         assert isinstance(binding.value, torch.SymInt)
-        if may_be_one:
-            binding.least = 1
         return binding.value
+
+    def unbacked(self, value: int, source: Source) -> torch.SymInt:
+        """Return a symbol of its own for the size at `source`, whose value no guard may depend on."""
+        named = _NamedForTorch(source.name)
+        with self.shape_env.ignore_fresh_unbacked_symbols():
+            expr = self.shape_env.create_symbol(value, source=named, dynamic_dim=DimDynamic.UNBACKED)
+        made = self.shape_env.create_symintnode(expr, hint=None, source=named)
+        assert isinstance(made, torch.SymInt)
+        self._bind(made, value).sources.append(source)
+        return made
 
     def number(self, value: int | float, source: Source) -> torch.SymInt | torch.SymFloat:
         """Return a symbol of its own for the plain number at `source`, whatever its value and sign."""
@@ -257,8 +276,8 @@ class Fakes:
         return binding
 
     def unknown(self, cls: type) -> Any:
-        """Return a symbol for a bool, int or float whose value only the running program has: no guard can be added
-        on it, and asking for its value fails."""
+        """Return a symbol for a bool, int or float whose value only the running program has: no guard can depend on
+        it, and reading its value fails."""
         env = self.shape_env
         create: dict[type, Callable[[], Any]] = {
             bool: env.create_unbacked_symbool,
@@ -282,7 +301,8 @@ class Fakes:
         return self.history[source.name] is None
 
     def all_strides(self) -> list[Guard]:
-        """From here on, guard also strides that do not affect where elements lie; the guards on those of before."""
+        """From now on, guard also strides that do not affect where elements lie; return the guards for the inputs so
+        far."""
         guards = [
             make.constant(StrideSource(tracked.source, dim), tracked.strides[dim])
             for tracked in self.inputs.values()
@@ -301,22 +321,22 @@ class Fakes:
         """
         over = [each for each in self.inputs.values() if storage_of(each.fake) == storage_of(fake)]
         below = [OffsetSource(each.source).name for each in over]
-        asked = dict.fromkeys(name for name in below if name not in self.history)
-        if asked:
-            self.history.update(asked)
-            raise TraceAgain("The program asks where a tensor starts in its memory.")
+        wanted = dict.fromkeys(name for name in below if name not in self.history)
+        if wanted:
+            self.history.update(wanted)
+            raise TraceAgain("The program reads a storage offset, which later calls may change.")
         return fake.storage_offset()
 
-    def _dynamic_dims(self, real: torch.Tensor, seen: Seen | None, settled: bool) -> list[bool]:
+    def _dynamic_dims(self, real: torch.Tensor, seen: SeenMetadata | None, static: bool) -> list[bool]:
         if self.dynamic is False:
             varied = [False] * real.dim()
-        elif seen is None or (self.dynamic and not settled):
+        elif seen is None or (self.dynamic and not static):
             varied = [True] * real.dim()
         else:
             varied = [n is None for n in seen.sizes]
         marked = {dim for marks in _MARKS for dim in getattr(real, marks, ())}
-        static = getattr(real, "_dynamo_static_indices", ())
-        return [dim not in static and (dim in marked or varied[dim]) for dim in range(real.dim())]
+        kept = getattr(real, "_dynamo_static_indices", ())
+        return [dim not in kept and (dim in marked or varied[dim]) for dim in range(real.dim())]
 
     def _strides(
         self,
@@ -326,8 +346,8 @@ class Fakes:
         varied: Collection[int],
         loose: Collection[int],
     ) -> list[Number]:
-        """Strides in terms of sizes and other strides where the real ones are products of these, but for those that
-        varied. The others are symbols, where `loose`, and numbers."""
+        """Return strides in terms of sizes and other strides where the real ones are products of these, except those
+        that varied. The others are symbols, where `loose`, and numbers."""
         numbers = real.stride()
         strides: list[Number] = list(numbers)
         if not loose:
@@ -335,7 +355,7 @@ class Fakes:
         products = relative(real.shape, numbers, over_one=True)
         for dim in inside_out(real.shape, numbers):
             product = products[dim]
-            if isinstance(product, Over) and dim not in varied:
+            if isinstance(product, StrideOver) and dim not in varied:
                 strides[dim] = sizes[product.dim] * strides[product.dim]
             elif dim in loose:
                 strides[dim] = self.symbol(numbers[dim], StrideSource(source, dim))
@@ -351,11 +371,14 @@ class Fakes:
         return symbol
 
 
-def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number) -> torch.Tensor:
-    """Return an empty tensor with the metadata of `real`, also that which autograd checks before a change in
-    place."""
+def _like(
+    mode: FakeTensorMode, real: torch.Tensor, sizes: list[Number], strides: list[Number], offset: Number
+) -> torch.Tensor:
+    """Return a fake with the metadata of `real`, including what autograd checks before a change in place."""
     with torch.no_grad():
-        fake = torch.empty_strided(sizes, strides, dtype=real.dtype, device=real.device)
+        # What the mode does for this call, without its dispatch: models have hundreds of parameters.
+        meta = torch.empty_strided(sizes, strides, dtype=real.dtype, device="meta")
+        fake: torch.Tensor = FakeTensor(mode, meta, real.device)
         if isinstance(offset, torch.SymInt) or offset != 0:
             fake.set_(fake.untyped_storage(), offset, sizes, strides)
         if real.is_conj():
@@ -376,20 +399,21 @@ def _like(real: torch.Tensor, sizes: list[Number], strides: list[Number], offset
 
 
 def _view(fake: torch.Tensor) -> torch.Tensor:
-    """Return all of it as a view; without elements, `view_as` would choose other strides."""
-    if 0 in fake.shape:
+    """Return a view of the whole tensor; for one without elements, `view_as` would choose other strides."""
+    if any(type(n) is int and n == 0 for n in fake.shape):  # (A symbol is never 0, or nothing is known of it.)
         return fake.as_strided(fake.shape, fake.stride())
     return fake.view_as(fake)
 
 
 def _with_history(fake: torch.Tensor, *, leaf: bool) -> torch.Tensor:
-    """`fake` as a tensor that requires a gradient: as one the user created, or as the result of an operation."""
+    """Return `fake` as a tensor that requires a gradient: as one the user created, or as the result of an
+    operation."""
     with torch.enable_grad():
         return fake.requires_grad_() if leaf else _as_result(fake.detach().requires_grad_(), fake)
 
 
 class _Result(torch.autograd.Function):
-    """An operation on its first argument, with the second as its result."""
+    """An autograd function on its first argument, with the second as its result."""
 
     @staticmethod
     def forward(ctx: Any, of: torch.Tensor, result: torch.Tensor) -> torch.Tensor:

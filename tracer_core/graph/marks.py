@@ -1,4 +1,4 @@
-"""Mark the state of a trace, and roll back to a mark: an inner graph that is given up leaves nothing behind.
+"""Mark the state of a trace, and roll back to a mark: an inner graph that is abandoned leaves nothing behind.
 
 Most tables only grow, so their lengths are all that a mark needs. torch's shape environment has no marks, so its
 tables are copied.
@@ -19,7 +19,7 @@ from tracer_core.graph.operations import OperationsMark
 from tracer_core.host.torch_state import forget_answers
 
 Table = list[Any] | dict[Any, Any]
-"""One that only grows: nothing in it is replaced or taken out."""
+"""A table that only grows: no entry is replaced or removed."""
 
 Lengths = tuple[int, ...]
 
@@ -29,7 +29,7 @@ def lengths_of(tables: tuple[Table, ...]) -> Lengths:
 
 
 def cut_back(tables: tuple[Table, ...], lengths: Lengths) -> None:
-    """Take what was added to the tables since they had these lengths."""
+    """Remove the entries added to the tables since they had these lengths."""
     for table, length in zip(tables, lengths, strict=True):
         if isinstance(table, list):
             del table[length:]
@@ -40,8 +40,8 @@ def cut_back(tables: tuple[Table, ...], lengths: Lengths) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FakesMark:
-    """A mark of the fakes and symbols of an attempt. (The `history` of the code's arguments stays:
-    it is true whatever is done with them.)"""
+    """A mark of the fakes and symbols of an attempt. (The `history` of the code's arguments stays: it remains
+    true.)"""
 
     bindings: list[SymbolBinding]
     idle: list[list[int]]
@@ -82,7 +82,7 @@ def roll_back_fakes(fakes: Fakes, mark: FakesMark) -> None:
 
 
 _KEPT = frozenset({"guards", "_version_counter", "_replacements_version_counter"})
-"""Of an environment, the list that is watched, and the counters by which caches notice that something has changed."""
+"""The list of an environment that is watched, and the counters by which its caches notice changes."""
 
 
 def _roll_back_environment(env: ShapeEnv, mark: FakesMark) -> None:
@@ -91,14 +91,14 @@ def _roll_back_environment(env: ShapeEnv, mark: FakesMark) -> None:
         setattr(env, name, _copy(value))
     env._version_counter += 1
     env._replacements_version_counter += 1
-    forget_answers()  # Some are kept though giving them adds guards.
+    forget_answers()  # Some are kept though computing them adds guards.
 
 
 _CHANGED_IN_PLACE = (list, set, dict, ValueRangesSLoc)
 
 
 def _copy(value: Any) -> Any:
-    """Return a copy of a table, and of what is changed in place in it."""
+    """Return a copy of a table, and of its values that are changed in place."""
     if not isinstance(value, (list, set, dict)):
         return value
     table = copy(value)

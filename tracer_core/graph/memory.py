@@ -24,14 +24,14 @@ def symbols_of(fake: torch.Tensor) -> list[str]:
 
 
 def storage_of(tensor: torch.Tensor) -> int:
-    """Whose memory a tensor looks at."""
+    """Return the storage of a tensor's memory."""
     cdata: int = tensor.untyped_storage()._cdata
     return cdata
 
 
 def overlap_refused(written: torch.Tensor, others: Sequence[torch.Tensor]) -> bool:
-    """Return whether most operations refuse to write into this tensor where it lies in memory, which fakes do not: an
-    element of it stands in several places, or it lies partly over one of the others that are read."""
+    """Return whether most operations refuse to write into this tensor because of its memory layout, which fakes
+    allow: an element of it is in several places, or it partly overlaps one of the tensors that are read."""
     if any(
         type(stride) is int and stride == 0 and n != 1
         for n, stride in zip(written.shape, written.stride(), strict=True)

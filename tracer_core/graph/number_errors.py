@@ -19,14 +19,14 @@ from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 _LARGEST = sys.float_info.max
 _NO_OVERFLOW = 1e300
-"""Powers and the like below it do not overflow. Where exactly they would depends on rounding."""
+"""Powers and the like below it do not overflow. The exact limit depends on rounding."""
 
 Conditions = tuple[Any, ...]
-"""Each true or symbolic; where all hold, nothing is raised."""
+"""Conditions, each true or symbolic; if all hold, nothing is raised."""
 
 
 def _of_math(*names: str) -> tuple[Any, ...]:
-    """torch's functions that replace those of `math` in graphs."""
+    """Return torch's functions that replace those of `math` in graphs."""
     return tuple(getattr(torch, f"_sym_{name}") for name in names)
 
 
@@ -41,7 +41,7 @@ _NEVER_RAISES = frozenset(
 
 
 def conditions(node: torch.fx.Node) -> Conditions | None:
-    """Return the conditions on which `node`, arithmetic on numbers, does not raise. None: not known."""
+    """Return the conditions on which `node`, arithmetic on numbers, does not raise; None if they are not known."""
     if node.op != "call_function" or not node.all_input_nodes:
         return ()
     args = [arg.meta["example_value"] if isinstance(arg, torch.fx.Node) else arg for arg in node.args]
@@ -53,12 +53,12 @@ def conditions(node: torch.fx.Node) -> Conditions | None:
 
 
 def may_raise(node: torch.fx.Node, unknowns: Set[Any]) -> bool:
-    """Return whether `node`, which computes a number, raises on other numbers; that it does not is guarded where it
-    can be. Of `unknowns`, symbols that only the running program knows, nothing can."""
-    asked = conditions(node)
-    if asked is None or any(_is_of(unknowns, each) for each in asked):
+    """Return whether `node`, which computes a number, may raise on other numbers; that it does not is guarded where
+    possible. Symbols in `unknowns`, whose values only the running program knows, cannot be guarded."""
+    needed = conditions(node)
+    if needed is None or any(_is_of(unknowns, each) for each in needed):
         return True
-    return not all(statically_known_true(each) or bool(each) for each in asked)
+    return not all(statically_known_true(each) or bool(each) for each in needed)
 
 
 def _is_of(unknowns: Set[Any], condition: Any) -> bool:
@@ -66,7 +66,8 @@ def _is_of(unknowns: Set[Any], condition: Any) -> bool:
 
 
 def _become_floats(args: list[Any]) -> Conditions:
-    """Integers are converted to floats unless they are too large, which products of graph inputs are not."""
+    """Return the conditions on which arguments can be converted to floats: integers that are not too large, which
+    products of graph inputs never are."""
     return tuple(c for arg in args if may_be_huge(arg) for c in _within(arg, _LARGEST))
 
 
@@ -84,7 +85,8 @@ def _within(number: Any, limit: float) -> Conditions:
 
 
 def _power(base: Any, exponent: Any) -> Conditions | None:
-    """Powers of whole numbers do not overflow, those of floats do. Roots of negative numbers are complex."""
+    """Return the conditions of a power. Powers of whole numbers do not overflow, those of floats do. Roots of
+    negative numbers are complex."""
     if _is_whole(base) and _is_whole(exponent) and not (isinstance(exponent, int) and exponent < 0):
         return (exponent >= 0,)
     if isinstance(exponent, (int, float)):
@@ -105,7 +107,7 @@ def _finite(number: Any) -> Conditions:
 
 
 def _whole(number: Any) -> Conditions:
-    """Infinity and NaN cannot be converted to an integer."""
+    """Return the conditions of a conversion to an integer, which infinity and NaN do not have."""
     return () if _is_whole(number) else _finite(number)
 
 
@@ -132,4 +134,4 @@ _CONDITIONS: dict[Any, Callable[..., Conditions | None]] = {
 }
 
 ARITHMETIC = frozenset(_CONDITIONS)
-"""Functions of Python, and of torch for symbols, that give the same for the same numbers, and do nothing else."""
+"""Functions of Python, and of torch for symbols, that return the same for the same numbers, without side effects."""

@@ -1,4 +1,4 @@
-"""NumPy in a graph: each call is a node whose function takes and gives tensors, through torch's own NumPy."""
+"""NumPy in a graph: each call is a node whose function takes and returns tensors, through torch's own NumPy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DTYPES: dict[np.dtype[Any], torch.dtype] = {
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 }
-"""The dtypes that both have."""
+"""The dtypes that NumPy and torch have in common."""
 
 
 def _making(name: str) -> Callable[..., Any]:
@@ -130,11 +130,11 @@ def numpy_call(
 
 
 NAMES_OF_NUMPY: dict[Any, str] = {}
-"""What people call that which functions of nodes compute."""
+"""The names by which people call what the functions of nodes compute."""
 
 
 def numpy_name(kind: str, name: str) -> str:
-    """What people call an operation of NumPy's (see `numpy_call` for kind and name)."""
+    """Return the name by which people call an operation of NumPy's (see `numpy_call` for kind and name)."""
     if kind in ("method", "attribute"):
         return f"numpy.ndarray.{name}"
     written = WRITTEN.get(getattr(operator, name, None)) if kind in ("operator", "tensors", "parts") else None
@@ -150,7 +150,7 @@ def _find(kind: str, name: str) -> Callable[..., Any]:
 
 
 class _Method:
-    """Calls a method by name on its first argument."""
+    """Call a method by name on its first argument."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -189,8 +189,8 @@ def _written_into(function: Callable[..., Any], dims: tuple[int, ...]) -> Callab
 
 
 def _changing_reversed(function: Callable[..., Any], dims: tuple[int, ...]) -> Callable[..., Any]:
-    """`function`, which changes its first argument, for the memory of an array that runs backwards: it changes a copy
-    that runs forwards."""
+    """Return `function`, which changes its first argument, for the memory of an array that runs backwards: it changes
+    a copy that runs forwards."""
 
     def call(memory: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
         values = memory.flip(dims)

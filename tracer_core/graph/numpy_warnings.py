@@ -16,11 +16,11 @@ from tracer_core.errors import NumpyWarns
 WOULD_WARN = "NumPy would warn here"
 
 Check = Callable[[tuple[Any, ...], torch.Tensor], Any]
-"""Whether a result, of these arguments, may be one at which NumPy warns: a tensor of one boolean."""
+"""A function that tells, as a tensor with one bool, whether NumPy may warn about a result of these arguments."""
 
 
 def elementwise(args: tuple[Any, ...], result: torch.Tensor) -> Any:
-    """An element is NaN though all its operands are numbers; or it is infinite though these are finite."""
+    """Check whether an element is NaN though no operand is, or infinite though all operands are finite."""
     nan, inf = result.isnan(), result.isinf()
     for value in args:
         if isinstance(value, torch.Tensor):
@@ -33,12 +33,13 @@ def elementwise(args: tuple[Any, ...], result: torch.Tensor) -> Any:
 
 
 def gathering(args: tuple[Any, ...], result: torch.Tensor) -> Any:
-    """Any element of the result is not finite."""
+    """Check whether any element of the result is not finite."""
     return ~result.isfinite().all()
 
 
 def cast(args: tuple[Any, ...], result: torch.Tensor) -> Any:
-    """A float that is turned into an integer lies outside its range; into a float, it is not finite any more."""
+    """Check whether a float converted to an integer lies outside its range, or one converted to a float is no longer
+    finite."""
     given = args[0]
     if result.dtype.is_floating_point:
         return (given.isfinite() & ~result.isfinite()).any()
@@ -47,7 +48,7 @@ def cast(args: tuple[Any, ...], result: torch.Tensor) -> Any:
 
 
 def of_integers(args: tuple[Any, ...], result: torch.Tensor) -> Any:
-    """An integer scalar that computed in double precision lies elsewhere, or nearly outside its range."""
+    """Check whether an integer scalar is outside its range or close to it, by a bound in double precision."""
     bound = 2.0 ** (torch.iinfo(result.dtype).bits - 1) * (1 - 1e-9)
     sizes = [torch.as_tensor(value).abs().double() for value in args]
     most = sizes[0]
@@ -57,7 +58,7 @@ def of_integers(args: tuple[Any, ...], result: torch.Tensor) -> Any:
 
 
 def checked(function: Callable[..., Any], check: Check) -> Callable[..., Any]:
-    """`function`, of tensors, with the check of its result.
+    """Return `function`, of tensors, with the check of its result.
 
     Raises:
         NumpyWarns: the check failed.
@@ -77,7 +78,7 @@ def checked(function: Callable[..., Any], check: Check) -> Callable[..., Any]:
 
 
 def _looks_wrong(check: Check, result: torch.Tensor) -> bool:
-    """Return whether the check can fail: a look at the smallest and the largest element (NaN is both) is the
+    """Return whether the check can fail: testing the smallest and the largest element (NaN is both) is the
     cheapest."""
     if check in (elementwise, gathering) and result.numel() and not result.is_complex():
         least, most = torch.aminmax(result.detach())

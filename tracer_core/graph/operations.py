@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch._higher_order_ops.utils import registered_hop_fake_fns
 from torch._ops import HigherOrderOperator
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import _DISPATCH_META_HANDLERS, FakeTensorMode
 from torch.utils._pytree import tree_leaves
 
 from tracer_core.graph.memory import storage_of
@@ -25,7 +25,7 @@ from tracer_core.host.signals import call_waiting, waiting
 
 
 class Raises(Enum):
-    """When an operator may raise for what is in its arguments, though their types and shapes are right."""
+    """When an operator may raise because of the values of its arguments, though their dtypes and shapes are right."""
 
     NEVER = 0
     BY_ELEMENT = 1  # where it refuses an integer, as division does
@@ -44,7 +44,7 @@ class Facts:
     only_if: tuple[int, str] | None = None
 
 
-# Operators that, in training, write to running statistics without a word in their schemas.
+# Operators that, in training, write to running statistics, which their schemas do not declare.
 _STATISTICS = frozenset({"aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm"})
 _BUILT_IN = frozenset({"aten", "prim", "prims"})
 
@@ -53,7 +53,7 @@ _known: dict[Any, Facts | None] = {}
 
 
 def facts_of(operator: Any) -> Facts | None:
-    """Return the effects to note of an operator; None where it only computes."""
+    """Return the effects of an operator to note; None if it only computes."""
     facts = _known.get(operator, _UNKNOWN)
     if facts is _UNKNOWN:
         facts = _known[operator] = _facts_of(operator)
@@ -63,7 +63,7 @@ def facts_of(operator: Any) -> Facts | None:
 def _facts_of(operator: Any) -> Facts | None:
     schema = getattr(operator, "_schema", None)
     if schema is None:
-        return Facts((), True, Raises.PERHAPS)  # one that runs functions: what these do is noted when they run
+        return Facts((), True, Raises.PERHAPS)  # one that runs functions: their effects are noted when they run
     places = {argument.name: (place, argument.name) for place, argument in enumerate(schema.arguments)}
     written = [places[a.name] for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
     raises, only_if = _raises(operator), None
@@ -79,14 +79,14 @@ def _facts_of(operator: Any) -> Facts | None:
 
 
 def _raises(operator: Any) -> Raises:
-    """Effects that the tags and the schema leave open. Operators tagged `core` that get floats alone compute what
-    there is to compute of any; of others, as of those of linear algebra, nothing is known."""
+    """Return when an operator raises, by its tags and its schema. Operators tagged `core` compute a result for any
+    floats; of others, as of those of linear algebra, nothing is known."""
     schema, tags = operator._schema, operator.tags
     if operator.namespace not in _BUILT_IN:
         return Raises.PERHAPS
     if torch.Tag.data_dependent_output in tags or torch.Tag.dynamic_output_shape in tags:
         return Raises.PERHAPS
-    if schema.returns and (_is_factory_or_view(schema) or _asks_for_no_data(schema)):
+    if schema.returns and (_is_factory_or_view(schema) or _needs_no_data(schema)):
         return Raises.NEVER
     if torch.Tag.pointwise in tags and torch.Tag.nondeterministic_seeded not in tags:
         return Raises.BY_ELEMENT
@@ -101,14 +101,14 @@ def _is_factory_or_view(schema: Any) -> bool:
     return all(a.alias_info is not None and not a.alias_info.is_write for a in arguments)
 
 
-def _asks_for_no_data(schema: Any) -> bool:
-    """Return whether what it gives is no tensor: a size, a device, ..."""
+def _needs_no_data(schema: Any) -> bool:
+    """Return whether the operator returns no tensor but a size, a device, ..."""
     return not any("Tensor" in str(each.type) for each in schema.returns)
 
 
 def _same_without_writing(operator: Any) -> Any:
-    """Return the operator that computes the same and that torch describes better: for one in place, or on lists of
-    tensors, the one that gives a new tensor."""
+    """Return the operator that computes the same and that torch describes better: for an in-place one, or one on
+    lists of tensors, the one that returns a new tensor."""
     name: str = operator._schema.name.rpartition("::")[2]
     plain = name.removeprefix("_foreach_").removesuffix("_")
     packet = getattr(torch.ops.aten, plain, None)
@@ -126,8 +126,8 @@ class OperationsMark:
 
 class Operations:
     """The effects of the operations of one attempt. `clock` counts those that wrote to anything, `draws` those that
-    may have drawn random numbers, `may_raise` those that may raise for what is in their arguments, and `empty_lists`
-    lists without tensors that were to be written to."""
+    may have drawn random numbers, `may_raise` those that may raise because of the values of their arguments, and
+    `empty_lists` lists without tensors that were to be written to."""
 
     def __init__(self) -> None:
         self.clock = 0
@@ -140,7 +140,7 @@ class Operations:
         return OperationsMark((self.clock, self.draws, self.may_raise, self.empty_lists), dict(self._last))
 
     def roll_back(self, mark: OperationsMark) -> None:
-        """Forget what was done since."""
+        """Forget the operations since the mark."""
         self.clock, self.draws, self.may_raise, self.empty_lists = mark.counts
         self._last = dict(mark.last)
 
@@ -161,8 +161,8 @@ class Operations:
                 self._wrote(each)
 
     def last_write(self, fake: torch.Tensor) -> int:
-        """Return the clock at the last write to the memory that `fake` looks at, through whatever tensor; 0 if there
-        was none. Where it has parts in several memories, as sparse tensors do, any write may have been to it."""
+        """Return the clock at the last write to the memory of `fake`, through whatever tensor; 0 if there was none.
+        If it has parts in several memories, as sparse tensors do, any write may have been to it."""
         storage = _storage(fake)
         return self.clock if storage is None else self._last.get(storage, 0)
 
@@ -186,12 +186,12 @@ def _storage(fake: torch.Tensor) -> int | None:
 
 
 def share_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Return whether both look at one memory, as far as can be told."""
+    """Return whether both tensors may use the same memory."""
     return _storage(a) is None or _storage(a) == _storage(b)
 
 
 class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
-    """A fake mode that has what its operations do noted in `operations`."""
+    """A fake mode that notes the effects of its operations in `operations`."""
 
     supports_higher_order_operators = True
 
@@ -204,20 +204,23 @@ class ObservingFakeMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     ) -> object:
         if waiting:
             call_waiting()
-        if isinstance(func, HigherOrderOperator):
-            return self._run_higher_order(func, types, args, kwargs or {})
-        result = super().__torch_dispatch__(func, types, args, kwargs or {})
+        question: Any = _DISPATCH_META_HANDLERS.get(func)
+        if question is not None:
+            return question(args)
+        if isinstance(func, HigherOrderOperator) and func not in registered_hop_fake_fns:
+            return self._run_higher_order(func, args, kwargs or {})
+        # Not the method of this name: torch wraps each in one that switches its frame hook off, which ours did.
+        result = self.dispatch(func, types, args, kwargs or {})
         facts = facts_of(func)
         if facts is not None:
             self.operations.note(func, facts, args, kwargs or {})
         return result
 
     def _run_higher_order(
-        self, operator: HigherOrderOperator, types: Sequence[type], args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, operator: HigherOrderOperator, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> object:
-        """Run torch's rule for the operator on fakes."""
-        if operator in registered_hop_fake_fns:
-            return super().__torch_dispatch__(operator, types, args, kwargs)  # type: ignore[arg-type]
+        """Run torch's rule for the operator on fakes. (Those of the operators in `registered_hop_fake_fns` are found
+        by the mode that this one is.)"""
         rule = operator.python_key_table.get(FakeTensorMode)
         if rule is None:
             raise NotImplementedError(f"{operator} has no rule for fake tensors")

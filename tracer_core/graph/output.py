@@ -21,8 +21,8 @@ from tracer_core.graph.settings import SettingsMark, TracedSettings
 from tracer_core.graph.shapes import ShapeGuards
 from tracer_core.graph.subgraph import NUMBERS, Calls, GraphContext, SubgraphTracer, TracerMark
 from tracer_core.guards import Guard, make
+from tracer_core.host.noticed_warnings import WarningAlways
 from tracer_core.host.signals import call_waiting, waiting
-from tracer_core.host.warned import WarningAlways
 from tracer_core.names.symbols import SYMBOL, of_node
 from tracer_core.names.where import Where
 from tracer_core.observer import Observer
@@ -31,7 +31,7 @@ from tracer_core.sources import Scope, Source
 
 @dataclass(frozen=True, slots=True)
 class OutputMark:
-    """A mark of an `OutputGraph`: which graph was being built, and how far it and those around it had come."""
+    """A mark of an `OutputGraph`: which graph was being built, and the marks of it and of those around it."""
 
     current: SubgraphTracer
     graphs: list[tuple[SubgraphTracer, TracerMark]]
@@ -43,13 +43,13 @@ class OutputMark:
 
 
 class OutputGraph:
-    """The graphs that one attempt builds: `root`, and `current`, the innermost, into which nodes go.
+    """The graphs that one attempt builds: `root`, and `current`, the innermost, to which nodes are added.
 
     Args:
         frame: the frame being traced.
-        observer: told of nodes, guards and symbols, or None.
-        where: tells what is running.
-        calls: tells which calls of the program are running.
+        observer: receives nodes, guards and symbols, or None.
+        where: returns the running code.
+        calls: returns the running calls of the program.
     """
 
     def __init__(
@@ -64,6 +64,8 @@ class OutputGraph:
         self.guards: dict[Any, Guard] = {}
         # What to tell the user once the frame is compiled, though nothing breaks.
         self.notices: list[Unsupported] = []
+        # Operators in the graphs without torch's tag for compilers, and where each was called first.
+        self.untagged: dict[str, Where] = {}
         self._context = GraphContext(self.fakes, observer, calls)
         self.root = RootTracer(self._context)
         self.current: SubgraphTracer = self.root
@@ -71,14 +73,14 @@ class OutputGraph:
     # --- the stack of graphs ------------------------------------------------------------------------------
 
     def subtracer(self, operator: str = "", function: str = "") -> contextlib.AbstractContextManager[SubgraphTracer]:
-        """Inside the block, nodes go into a new graph inside the one that is being built, for a function that an
-        operator runs."""
+        """Add nodes to a new graph, inside the one that is being built, in the block: for a function that an operator
+        calls."""
         self._context.nested = True
         return self.inside(SubgraphTracer(self._context, self.current, operator, function))
 
     @contextlib.contextmanager
     def inside(self, inner: SubgraphTracer) -> Iterator[SubgraphTracer]:
-        """Inside the block, nodes go into the graph of `inner`, whose parent is the tracer at work now."""
+        """Add nodes to the graph of `inner`, whose parent is the present tracer, in the block."""
         outer = self.current
         assert inner.parent is outer
         self.current = inner
@@ -105,7 +107,7 @@ class OutputGraph:
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
-        return self.guards, self.notices, self.shapes.asked_by, self._context.exits
+        return self.guards, self.notices, self.shapes.needed_by, self._context.exits, self.untagged
 
     def mark(self) -> OutputMark:
         return OutputMark(
@@ -130,7 +132,7 @@ class OutputGraph:
         self._context.noted, self._context.nested = mark.noted, mark.nested
 
     def keep(self, mark: OutputMark) -> None:
-        """The mark is not gone back to."""
+        """Discard the mark: the trace does not roll back to it."""
         self.settings.keep(mark.settings)
 
     def notice(self, notice: Unsupported) -> None:
@@ -145,7 +147,7 @@ class OutputGraph:
         key = guard.key
         if key in self.guards:
             return
-        self.guards[key] = guard.asked_at(guard.where or self.where())
+        self.guards[key] = guard.installed_at(guard.where or self.where())
         if self.observer is not None:
             self.observer.on_guard(guard)
 
@@ -156,15 +158,16 @@ class OutputGraph:
         return source.find(Scope(frame.locals, frame.globals, frame.builtins, cells))
 
     def is_of_module(self, source: Source) -> bool:
-        """Return whether what is found at `source` is reached through a module."""
+        """Return whether the value at `source` is reached through a module."""
         return any(isinstance(self.value_at(step), torch.nn.Module) for step in source.path()[:-1])
 
     # --- inputs and symbols -------------------------------------------------------------------------------
 
     def add_tensor(self, source: Source, name: str, real: torch.Tensor) -> tuple[Node, torch.Tensor]:
-        """Add a placeholder and a fake for the tensor at `source`, guarded to be as it is now but for its values."""
-        settled = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
-        tracked = self.fakes.tensor(real, source, settled=settled)
+        """Add a placeholder and a fake for the tensor at `source`, with a guard on all its properties except its
+        values."""
+        static = bool(self.fakes.dynamic) and (isinstance(real, torch.nn.Parameter) or self.is_of_module(source))
+        tracked = self.fakes.tensor(real, source, static=static)
         sizes = tuple(n if isinstance(n, int) else None for n in tracked.sizes)
         strides = tuple(
             n if isinstance(n, int) and dim not in tracked.idle else None for dim, n in enumerate(tracked.strides)
@@ -172,8 +175,9 @@ class OutputGraph:
         self.guard(make.tensor(source, real, sizes, strides, tracked.special))
         return self.root.add_input(source, name, tracked.fake), tracked.fake
 
-    def ask_strides(self) -> None:
-        """Note that the program reads strides: also those that do not affect where elements lie are guarded."""
+    def note_strides_read(self) -> None:
+        """Note that the program reads strides: from now on, strides that do not affect where elements lie are
+        guarded, too."""
         if not self.fakes.needs_all_strides:
             for guard in self.fakes.all_strides():
                 self.guard(guard)
@@ -187,7 +191,7 @@ class OutputGraph:
         return node
 
     def symbol_meanings(self) -> dict[str, str]:
-        """Describe the sources of the symbols that there are so far, in words."""
+        """Describe the sources of the symbols so far."""
         meanings = {name: binding.sources[0].name for name, binding in self.fakes.symbols.items()}
         for tracer in self.stack():
             for node in tracer.graph.nodes:
@@ -200,13 +204,14 @@ class OutputGraph:
 
     @property
     def runs_as_it_is(self) -> bool:
-        """Whether the back end runs the operations as they stand, so that what others lose can be in the graph."""
+        """Return whether the back end runs the operations unchanged, so that the graph may contain what other back
+        ends lose."""
         return self.frame.config.is_on("graph_runs_as_it_is")
 
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """`function` on fake values. Raises what the operation raises."""
-        # Symbols that an operation makes for itself must not wait for someone to bind them: back ends would ask.
-        # Some kernels in C++ read symbolic sizes as numbers; torch has them in Python too, under this dispatcher.
+        """Return the result of `function` on fake values. Raises the error of the operation."""
+        # Symbols that an operation creates for itself must not stay unbound: back ends would fail on them. Some
+        # kernels in C++ read symbolic sizes as numbers; torch has them in Python too, under this dispatcher.
         fresh_symbols = self.fakes.shape_env.ignore_fresh_unbacked_symbols()
         with self.fakes.mode, enable_python_dispatcher(), WarningAlways(), fresh_symbols:
             result = function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""`RootTracer`: builds the outermost graph, whose inputs the generated code loads from the frame."""
+"""`RootTracer`: build the outermost graph, whose inputs the generated code loads from the frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracer_core.sources import FloatTensorSource, IntTensorSource, Source
 
 @dataclass(slots=True)
 class GraphArg:
-    """One input of the graph: its placeholder, and the source codegen loads it from."""
+    """One input of the graph: its placeholder, and the source that the generated code loads it from."""
 
     node: Node
     source: Source
@@ -24,7 +24,7 @@ class GraphArg:
 
 
 class RootTracer(SubgraphTracer):
-    """Builds the outermost graph. `inputs` are its placeholders, symbols before the tensors that need them."""
+    """Build the outermost graph. `inputs` are its placeholders, symbols before the tensors that need them."""
 
     def __init__(self, context: GraphContext) -> None:
         super().__init__(context)
@@ -36,7 +36,7 @@ class RootTracer(SubgraphTracer):
     # --- inputs -------------------------------------------------------------------------------------------
 
     def add_input(self, source: Source, name: str, fake: Any) -> Node:
-        """Add a placeholder for the value at `source`; symbols that describe how it lies in memory come first."""
+        """Add a placeholder for the value at `source`; symbols that describe its memory layout come first."""
         self._lift_symbols(fake)
         node = self._placeholder(name, fake, self._last_placeholder(), source)
         self.inputs.append(GraphArg(node, source, fake))
@@ -51,7 +51,7 @@ class RootTracer(SubgraphTracer):
         return node
 
     def unknown_number(self, source: Source, cls: type) -> tuple[Node, torch.SymInt | torch.SymFloat]:
-        """Return the node and the symbol of an int or float of which nothing is known but its type, and nothing
+        """Return the node and the symbol of an int or float of which only the type is known, and nothing is
         guarded."""
         known = self._unknown_numbers.get((source, cls))
         if known is not None:
@@ -63,7 +63,7 @@ class RootTracer(SubgraphTracer):
         return made
 
     def _carry(self, source: FloatTensorSource | IntTensorSource, name: str, value: Any) -> Node:
-        """Return the node of a number that enters in a tensor: an input and the reading of its item."""
+        """Return the node of a number that enters in a tensor: an input and a read of its item."""
         with self.context.fakes.mode:
             dtype = torch.float64 if isinstance(source, FloatTensorSource) else torch.int64
             carrier = torch.empty((), dtype=dtype, device="cpu")
@@ -99,12 +99,12 @@ class RootTracer(SubgraphTracer):
 
     @property
     def operations(self) -> int:
-        """How many nodes there are besides the inputs and what reads numbers out of them."""
+        """Return the number of nodes besides the inputs and those that read numbers from them."""
         return len(self.graph.nodes) - len(self.inputs) - len(self._carried)
 
     @property
     def works_on_tensors(self) -> bool:
-        """Whether there are operations on more than numbers."""
+        """Return whether there are operations on more than numbers."""
         return any(
             node.op != "placeholder" and not isinstance(node.meta.get("example_value"), NUMBERS)
             for node in self.graph.nodes

@@ -18,7 +18,7 @@ class Entered:
     """A context manager the program is in.
 
     Args:
-        manager: what stands for it.
+        manager: the manager's tracker.
         leave: leaves it for real, in the trace.
         may_stay: whether a graph that leaves it open, and settings put back, are all there is to being in it.
         root_step: the number of the root frame's instruction that entered it.
@@ -36,7 +36,7 @@ class Entered:
 
 @dataclass(slots=True)
 class Change:
-    """A setting that the program leaves at another value than it found."""
+    """A setting that the program leaves changed."""
 
     setting: str
     value: Any
@@ -50,7 +50,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SettingsMark:
-    """The settings touched so far, as they are, and the managers that the program is in."""
+    """The current values of the settings touched so far, and the managers that the program is in."""
 
     values: dict[str, Any]
     entered: int
@@ -59,9 +59,9 @@ class SettingsMark:
 
 @dataclass(slots=True)
 class TracedSettings:
-    """`start` has the settings touched so far, as they were when the frame started; `entered` what the program is in,
-    the innermost last; `left` what it leaves changed, once that is known. The first `held` of those entered cannot be
-    left, as there is no way back into them."""
+    """`start` has the settings touched so far, as they were when the frame started; `entered` the managers that the
+    program is in, the innermost last; `left` the settings that it leaves changed, once that is known. The first
+    `held` managers cannot be left, since they could not be entered again."""
 
     start: dict[str, Any] = field(default_factory=dict)
     entered: list[Entered] = field(default_factory=list)
@@ -69,8 +69,10 @@ class TracedSettings:
     held: int = 0
 
     def touch(self, *settings: str) -> None:
-        """Note that the program is about to change these. (Those that are read on demand belong together: all are
-        noted.)"""
+        """Note that the program is about to change these settings. (Those that are read on demand belong together:
+        all are noted.)"""
+        if self.start.keys() >= set(settings):
+            return
         names: Iterable[str] = settings
         if any(not PROPERTIES[name].always for name in settings):
             names = (*settings, *ON_DEMAND)
@@ -79,16 +81,16 @@ class TracedSettings:
                 self.start[name] = PROPERTIES[name].read()
 
     def differing(self) -> dict[str, Any]:
-        """Return the settings that are not as they were at the start, with their values now."""
+        """Return the settings that differ from the start, with their values now."""
         now = {name: PROPERTIES[name].read() for name in self.start}
         return {name: value for name, value in now.items() if value != self.start[name]}
 
     def changed(self, setting: str) -> bool:
-        """Return whether a setting is not as it was at the start."""
+        """Return whether a setting differs from the start."""
         return setting in self.start and PROPERTIES[setting].read() != self.start[setting]
 
     def innermost(self, manager: Any) -> Entered | None:
-        """The manager last entered, if it is this one and may be left."""
+        """Return the manager last entered, if it is this one and may be left."""
         last = self.entered[-1] if len(self.entered) > self.held else None
         return last if last is not None and last.manager is manager else None
 
@@ -97,7 +99,7 @@ class TracedSettings:
         entered.leave()
 
     def finish(self) -> None:
-        """The attempt is over: note the settings that it leaves changed, of those restored by setting them, and
+        """Finish the attempt: note the settings that it leaves changed, of those restored by setting them, and
         restore all."""
         self.left = [
             Change(name, value) for name, value in self.differing().items() if PROPERTIES[name].write is not None
@@ -105,7 +107,7 @@ class TracedSettings:
         self.restore()
 
     def restore(self) -> None:
-        """Put everything back as it was when the frame started."""
+        """Restore all settings to their values when the frame started."""
         self.roll_back(SettingsMark(dict(self.start), 0, 0))
 
     def mark(self) -> SettingsMark:
@@ -114,16 +116,16 @@ class TracedSettings:
         return mark
 
     def keep(self, mark: SettingsMark) -> None:
-        """The mark is not gone back to."""
+        """Discard the mark: the trace does not roll back to it."""
         self.held = mark.held
 
     def roll_back(self, mark: SettingsMark) -> None:
-        """Put everything back as it was at the mark."""
+        """Restore all settings to their values at the mark."""
         self.held = mark.held
         while len(self.entered) > mark.entered:
             self.entered.pop().leave()
         wanted = {**self.start, **mark.values}
-        # Some settings change others: twice is enough for those there are.
+        # Some settings change others: setting all twice is enough.
         for _ in range(2):
             for name, value in wanted.items():
                 write = PROPERTIES[name].write

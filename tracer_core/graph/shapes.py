@@ -1,4 +1,4 @@
-"""Guards over sources for the facts that the shape environment learnt about symbols."""
+"""Guards over sources for the facts that the shape environment learned about symbols."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tracer_core.sources import SizeSource, Source, StrideSource
 
 
 class _GuardList(list[Any]):
-    """The environment's list of guards. `noted` is called with each that is added, when all its bounds of symbols are
-    known already."""
+    """The environment's list of guards. `noted` is called with each one added, once all its bounds of symbols are
+    known."""
 
     def __init__(self, noted: Callable[[Any], None]) -> None:
         super().__init__()
@@ -31,27 +31,28 @@ class _GuardList(list[Any]):
 
 
 class ShapeGuards:
-    """Follows the environment's list of guards and, at the end, turns it into the simplest set.
+    """Follow the environment's list of guards and, at the end, turn it into the simplest set.
 
     Args:
-        where: tells what is running, and so needs a guard.
+        where: returns the running code, which needs a guard.
     """
 
     def __init__(self, fakes: Fakes, where: Callable[[], Where]) -> None:
         self.fakes = fakes
         self._where = where
-        self.asked_by: list[tuple[Any, Where]] = []
+        self.needed_by: list[tuple[Any, Where]] = []
         fakes.shape_env.guards = _GuardList(self._note)
 
     def _note(self, guard: Any) -> None:
-        """A guard was added just now; so were the changes of the ranges since the last one."""
+        """Note that a guard was added just now, with the changes of the ranges since the last one."""
         where = self._where()
-        self.asked_by.append((guard.expr, where))
+        self.needed_by.append((guard.expr, where))
         for binding in self.fakes.symbols.values():
             binding.learn(self.fakes.shape_env, where)
 
     def close(self) -> None:
-        """Guards added from now on (a back end may do so when the code runs) are not the trace's."""
+        """Stop noting guards: those added from now on (a back end may do so when the code runs) are not the
+        trace's."""
         self.fakes.shape_env.guards = list(self.fakes.shape_env.guards)
 
     def finish(self) -> list[Guard]:
@@ -62,8 +63,8 @@ class ShapeGuards:
             first, *others = binding.sources
             for other in dict.fromkeys(others):
                 if other != first:
-                    guards.append(make.shape("{0} == {1}", [other, first]).asked_at(binding.where))
-        for expr, where in self.asked_by:
+                    guards.append(make.shape("{0} == {1}", [other, first]).installed_at(binding.where))
+        for expr, where in self.needed_by:
             if len(expr.free_symbols) > 1 or not _is_bound(expr):
                 guards.append(self._from_expr(expr, where))
         for binding in self.fakes.symbols.values():
@@ -74,7 +75,7 @@ class ShapeGuards:
 
     def _from_expr(self, expr: Any, where: Where) -> Guard:
         printer = _SourcePrinter(self.fakes.symbols)
-        return make.shape(printer.doprint(expr), printer.sources).asked_at(where)
+        return make.shape(printer.doprint(expr), printer.sources).installed_at(where)
 
     def _stride_guards(self) -> list[Guard]:
         guards = []
@@ -85,35 +86,33 @@ class ShapeGuards:
                     text, at = printer.doprint(stride.node.expr), len(printer.sources)
                     if (text, printer.sources) != ("{0}", [own]):
                         guard = make.shape(f"{{{at}}} == {text}", [*printer.sources, own])
-                        guards.append(guard.asked_at(tracked.where))
+                        guards.append(guard.installed_at(tracked.where))
         return guards
 
 
 def _range_guards(binding: SymbolBinding) -> Iterator[Guard]:
-    """Return a guard for each bound of a symbol that its type does not have, added where the bound was."""
-    if isinstance(binding.value, torch.SymFloat):
+    """Return a guard for each bound of a symbol that its type does not imply, at the place that needed the bound."""
+    if isinstance(binding.value, torch.SymFloat) or binding.is_unbacked:
         return
     lower, upper, source = binding.range.lower, binding.range.upper, binding.sources[0]
     if lower == upper:
-        yield make.shape(f"{{0}} == {lower}", [source]).asked_at(binding.fixed or binding.where)
+        yield make.shape(f"{{0}} == {lower}", [source]).installed_at(binding.fixed or binding.where)
         return
-    low = int(lower) if lower.is_Integer else binding.least
-    if low is not None and binding.least is not None:
-        low = max(low, binding.least)
+    low = int(lower) if lower.is_Integer else None
     if low is not None and (low > 0 or not _is_size(binding)):
-        special = binding.lower is None and binding.least is None and _is_size(binding)
+        special = binding.lower is None and _is_size(binding)
         guard = make.shape(f"{low} <= {{0}}", [source], SPECIAL if special else "")
-        yield guard.asked_at(binding.lower or binding.where)
+        yield guard.installed_at(binding.lower or binding.where)
     if upper.is_Integer and upper < 2**62:
-        yield make.shape(f"{{0}} <= {upper}", [source]).asked_at(binding.upper or binding.where)
+        yield make.shape(f"{{0}} <= {upper}", [source]).installed_at(binding.upper or binding.where)
 
 
 SPECIAL = "0 and 1 are always compiled on their own"
-"""Why code for any size is not for these."""
+"""Why code for any size does not cover these sizes."""
 
 
 def _is_size(binding: SymbolBinding) -> bool:
-    """Return whether its value can never be negative."""
+    """Return whether the symbol is a size, whose value can never be negative."""
     return any(isinstance(source, (SizeSource, StrideSource)) for source in binding.sources)
 
 
@@ -131,11 +130,11 @@ _BINDS: tuple[tuple[Any, float], ...] = (
     (functions.FloatTrueDiv, PRECEDENCE["Mul"]),
     ((functions.ToFloat, functions.TruncToInt, functions.FloorToInt, functions.CeilToInt), PRECEDENCE["Atom"]),
 )
-"""How tightly what is printed binds, where sympy does not say so of Python."""
+"""The precedence, in Python, of expressions for which sympy's own differs."""
 
 
 class _SourcePrinter(PythonPrinter):
-    """Prints an expression with `{0}`, `{1}`, ... for its symbols; `sources` has what they stand for."""
+    """Print an expression with `{0}`, `{1}`, ... for its symbols; `sources` has their sources."""
 
     def __init__(self, symbols: dict[str, SymbolBinding]) -> None:
         super().__init__()

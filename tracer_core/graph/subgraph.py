@@ -1,4 +1,4 @@
-"""`SubgraphTracer`: builds one graph, which may stand inside another one that is being built.
+"""`SubgraphTracer`: build one graph, which may be inside another one that is being built.
 
 A value of an outer graph is *lifted* where an inner one uses it: it becomes a placeholder of the inner graph, and of
 each graph between the two. A graph's placeholders are, in this order:
@@ -37,15 +37,15 @@ SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 NUMBERS = (*SYMBOLIC, bool, int, float)
 
 Calls = tuple[tuple[CodeType, int], ...]
-"""Calls of the program that are running, each as its code and line, the innermost first."""
+"""The calls of the program that are running, each as its code and line, the innermost first."""
 
 
 @dataclass(slots=True)
 class GraphContext:
-    """State that the graphs of one attempt share. `calls` tells which calls of the program are running; `noted` is
-    how many of the operations that may draw, and that may raise for what is in their arguments, belong to nodes
-    already; `nested` whether there was ever an inner graph; `exits` has, for results of inner graphs that are closed,
-    the node that gives them in the graph around."""
+    """State that the graphs of one attempt share. `calls` returns the calls of the program that are running; `noted`
+    is how many of the operations that may draw, and that may raise because of the values of their arguments, belong
+    to nodes already; `nested` whether there was ever an inner graph; `exits` has, for results of closed inner graphs,
+    the node in the surrounding graph that gives them."""
 
     fakes: Fakes
     observer: Observer | None
@@ -64,7 +64,7 @@ class TracerMark:
 
 
 class SubgraphTracer:
-    """Builds one graph.
+    """Build one graph.
 
     Args:
         parent: builds the graph around it, if there is one.
@@ -84,8 +84,8 @@ class SubgraphTracer:
         self.arguments: list[Node] = []
         # The placeholder of each node of the parent's graph that was lifted.
         self.lifted: dict[Node, Node] = {}
-        # The node of each symbol. A symbol stands for what was there when the frame started, or what the node gave
-        # that is bound to it, whatever the trace has changed since: one node serves every read.
+        # The node of each symbol. A symbol has the value from when the frame started, or the value of the node bound
+        # to it, whatever the trace has changed since: one node serves every read.
         self.symbols: dict[str, Node] = {}
         # The values that `get_attr` nodes read: by name, the value and its node.
         self.attributes: dict[str, tuple[Any, Node]] = {}
@@ -96,8 +96,8 @@ class SubgraphTracer:
     # --- inputs -------------------------------------------------------------------------------------------
 
     def add_argument(self, name: str, fake: Any) -> Node:
-        """Add a placeholder for an argument that the operator passes to this graph. It comes before all that is
-        lifted; the symbols of its sizes are lifted."""
+        """Add a placeholder for an argument that the operator passes to this graph, before all lifted values; the
+        symbols of its sizes are lifted."""
         self._lift_symbols(fake)
         node = self._placeholder(name, fake, self.arguments[-1] if self.arguments else None)
         self.arguments.append(node)
@@ -105,8 +105,8 @@ class SubgraphTracer:
         return node
 
     def lift(self, node: Node) -> Node:
-        """Return the node of this graph that stands for `node`, which is of this graph, of one around it, or a result
-        of one inside it that is closed.
+        """Return the node of this graph for `node`, which belongs to this graph, to one around it, or is a result of
+        a closed one inside it.
 
         Raises:
             Unsupported: `node` is of a graph that is closed, and not among its results.
@@ -126,7 +126,7 @@ class SubgraphTracer:
         assert self.parent is not None
         fake = outer.meta["example_value"]
         if outer.op == "get_attr" and not isinstance(fake, torch.Tensor):
-            # No operator takes a module for an input: the inner graph has it as an attribute of its own.
+            # No operator takes a module as an input: the inner graph has it as an attribute of its own.
             return self.add_attribute(outer.name, self.parent.attributes[str(outer.target)][0], fake)
         symbol = _plain_symbol(fake)
         if symbol in self.symbols and isinstance(fake, torch.SymInt):
@@ -158,7 +158,7 @@ class SubgraphTracer:
 
     @property
     def operands(self) -> list[Node]:
-        """The nodes of the parent's graph to call this graph with, after its arguments."""
+        """Return the nodes of the parent's graph to call this graph with, after its arguments."""
         return list(self.lifted)
 
     def symbol(self, name: str) -> Node:
@@ -173,7 +173,7 @@ class SubgraphTracer:
         return self.lift(self.parent.symbol(name))
 
     def _lift_symbols(self, fake: Any) -> None:
-        """Symbols that describe how a tensor lies in memory are inputs wherever the tensor is."""
+        """Lift the symbols that describe a tensor's memory layout: they are inputs wherever the tensor is one."""
         if isinstance(fake, torch.Tensor):
             for name in symbols_of(fake):
                 self.symbol(name)
@@ -185,7 +185,7 @@ class SubgraphTracer:
             self.symbols.setdefault(name, node)
 
     def _last_placeholder(self) -> Node | None:
-        """Return the placeholder after which the next lifted value stands."""
+        """Return the placeholder after which the next lifted value is inserted."""
         if self.lifted:
             return next(reversed(self.lifted.values()))
         return self.arguments[-1] if self.arguments else None
@@ -212,12 +212,12 @@ class SubgraphTracer:
     # --- nodes --------------------------------------------------------------------------------------------
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> Node:
-        """Add a node whose result has the fake value `fake`. Arguments that are of graphs around this one are
+        """Add a node whose result has the fake value `fake`. Arguments that belong to graphs around this one are
         lifted."""
         if self.context.nested:
             args, kwargs = map_arg(args, self.lift), map_arg(kwargs, self.lift)
         if target is operator.pow and isinstance(args[0], (int, float)) and args[0] < 0:
-            # A graph writes `operator.pow` as `**`, and a number's sign before it comes last.
+            # A graph writes `operator.pow` as `**`, which binds more tightly than the sign of a number.
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
@@ -236,12 +236,12 @@ class SubgraphTracer:
         return self._note(node, fake)
 
     def add_attribute(self, name: str, value: Any, fake: Any = None) -> Node:
-        """Add a node that gives `value`, which the graph's module holds as an attribute, called `name` if
+        """Add a node that reads `value`, which the graph's module holds as an attribute, called `name` if
         possible."""
         for known, node in self.attributes.values():
             if known is value:
                 return node
-        # Inputs, then attributes: both are there wherever the graph uses them.
+        # Inputs, then attributes: both exist wherever the graph uses them.
         last = next(reversed(self.attributes.values()))[1] if self.attributes else self._last_placeholder()
         with self._inserting(last):
             node = self.graph.create_node("get_attr", name, name=name)
@@ -250,7 +250,7 @@ class SubgraphTracer:
         return self._note(node, fake)
 
     def replace_number(self, node: Node, number: Any) -> None:
-        """`node` gives this symbolic number rather than the one that its operation gave for symbols."""
+        """Record that `node` gives this symbolic number, instead of the one that its operation gave for symbols."""
         node.meta["example_value"] = number
         self._bind(node, number)
 
@@ -273,7 +273,7 @@ class SubgraphTracer:
         return result
 
     def _inserting(self, after: Node | None) -> contextlib.AbstractContextManager[Any]:
-        """Inside the block, nodes go after that one, or to the beginning."""
+        """Insert nodes after that one, or at the beginning, in the block."""
         return self.graph.inserting_before() if after is None else self.graph.inserting_after(after)
 
     def _note(self, node: Node, fake: Any) -> Node:
@@ -285,9 +285,10 @@ class SubgraphTracer:
 
     # --- the end ------------------------------------------------------------------------------------------
 
-    def close(self, results: Any) -> None:
-        """Give the graph its output: nodes of this graph or of graphs around it, constants, or nests of these."""
-        self._created.append(self.graph.output(map_arg(results, self.lift)))
+    def close(self, results: Sequence[Any] | Node) -> None:
+        """Add the output: nodes of this graph or of graphs around it, constants, or nested containers of these."""
+        returned = results if isinstance(results, Node) else tuple(results)
+        self._created.append(self.graph.output(map_arg(returned, self.lift)))
 
     def module(self) -> torch.fx.GraphModule:
         """Return the closed graph as a module that holds the attributes it uses."""
@@ -323,7 +324,7 @@ def _move_after(node: Node, last: Node | None, graph: torch.fx.Graph) -> None:
 
 
 def _plain_symbol(fake: Any) -> str | None:
-    """Return the symbol that a symbolic int or float is, if it is nothing but one."""
+    """Return the symbol of a symbolic int or float that consists of one symbol alone."""
     if isinstance(fake, (torch.SymInt, torch.SymFloat)) and fake.node.expr.is_Symbol:
         return str(fake.node.expr)
     return None

@@ -1,4 +1,5 @@
-"""`tensor.data = value` as nodes that back ends can follow, the version counter left alone as Python leaves it."""
+"""Write `tensor.data = value` as nodes that back ends can follow, and leave the version counter as Python leaves
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that an operator refuses, found by trying it: no tag of torch's tells that integers are not divided by
+"""Find arguments that an operator refuses by trying it: no tag of torch's says that integers cannot be divided by
 zero."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_KNOWN = 4096
 
 
 def refuses_some_integers(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Return whether a pointwise operator raises for elements of the dtypes of these arguments. It is tried on few
+    """Return whether a pointwise operator raises for elements of the dtypes of these arguments. It is tried on a few
     small numbers, each with each, and on 0 for numbers that the trace does not know."""
     leaves = tree_leaves((args, kwargs))
     key = (operator, *(each.dtype if isinstance(each, torch.Tensor) else _key(each) for each in leaves))

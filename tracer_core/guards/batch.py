@@ -1,4 +1,4 @@
-"""Many guards checked by one call into torch: tensors' properties, and torch's settings."""
+"""Check many guards by one call into torch: tensors' properties, and torch's settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracer_core.host.global_state import PROPERTIES
 IN_STATE_GUARD = frozenset(
     ("grad_mode", "deterministic", "default_dtype", "autocast", "autocast_cache", "torch_function", "threads")
 )
-"""The settings that torch's own state guard looks at."""
+"""The settings that torch's own state guard checks."""
 
 
 def batchable(guard: Guard) -> bool:
@@ -33,7 +33,7 @@ def batchable(guard: Guard) -> bool:
 
 def tensor_check(guards: Sequence[Guard]) -> Callable[..., bool]:
     """Return a check of as many tensors as there are guards, all of them `batchable` and with different examples. It
-    is false also when two of the tensors are one object, or when other dispatcher modes are active than now."""
+    also fails if two of the tensors are one object, or if other dispatcher modes are active than now."""
     examples = [guard.expected.example() for guard in guards]
     sizes: Any = [list(guard.expected.sizes) for guard in guards]
     strides: Any = [list(guard.expected.strides or (None,) * len(guard.expected.sizes)) for guard in guards]
@@ -43,7 +43,7 @@ def tensor_check(guards: Sequence[Guard]) -> Callable[..., bool]:
 
 def state_check(guards: Sequence[Guard]) -> Callable[[], bool] | None:
     """Return one check that implies all the given GLOBAL_STATE guards (of settings in `IN_STATE_GUARD`), or None if
-    they do not hold now. It may be false where they hold."""
+    they do not hold now. It may fail although they hold."""
     expected: list[tuple[str, Any]] = [guard.expected for guard in guards]
     if any(PROPERTIES[setting].read() != value for setting, value in expected):
         return None

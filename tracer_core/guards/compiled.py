@@ -22,8 +22,8 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The first guard that did not hold, what was `expected`, what was `seen` instead, and what would avoid it.
-    A source that is `missing` cannot be reached at all."""
+    """The first guard that did not hold, the value `expected`, the value `seen` instead, and what would avoid it. A
+    source that is `missing` cannot be reached at all."""
 
     guard: Guard
     expected: str
@@ -33,19 +33,19 @@ class Failure:
 
     @property
     def now(self) -> str:
-        """The present value, as a clause that follows the guard's text."""
+        """Return the present value, as a clause that follows the guard's text."""
         return f"it is {self.seen}" if self.missing else self.guard.rule.now(self.seen)
 
     @property
     def difference(self) -> str:
-        """The expected and the present value, as a clause."""
+        """Return the expected and the present value, as a clause."""
         rule = self.guard.rule
         verb = "is" if self.missing else rule.verbs[1]
         return rule.difference(self.guard.source.name, self.expected, f"{verb} {self.seen}".strip())
 
     @property
     def sentence(self) -> str:
-        """The expected value, the present value, and how to avoid the failure."""
+        """Return a sentence: the expected value, the present value, and how to avoid the failure."""
         clause = self.difference
         if clause.startswith("it "):
             clause = f"It {clause[3:]}"
@@ -77,7 +77,7 @@ class CompiledGuards:
         weakref.finalize(self, linecache.cache.pop, self._filename, None)
 
     def check(self, f_locals: Mapping[str, Any]) -> int:
-        """-1 if all guards hold, else the index in `guards` of the first that does not."""
+        """Return -1 if all guards hold, else the index in `guards` of the first that does not."""
         return -1 if self.holds(f_locals) else self._first_failing(f_locals)
 
     def explain(self, f_locals: Mapping[str, Any]) -> Failure | None:
@@ -86,8 +86,8 @@ class CompiledGuards:
         return None if index < 0 else self._explain(self.guards[index], self._scope(f_locals))
 
     def mortals(self) -> Iterable[weakref.ref[Any]]:
-        """References to the objects without which these guards can never hold again."""
-        # By the references themselves: they hash and compare as their objects, with code of the program's.
+        """Return references to the objects without which these guards can never hold again."""
+        # By the references themselves: they hash and compare as their objects, which may run code of the program.
         found = [ref for guard in self.guards for ref in guard.rule.mortals(guard.expected)]
         sources = (source for guard in self.guards for source in guard.sources)
         found += (ref for ref in map(hold_weakly, sources) if ref is not None)
@@ -111,7 +111,7 @@ class CompiledGuards:
         return next(iter(tensors.values()), 0)
 
     def _twin(self, guard: Guard, scope: Scope) -> str | None:
-        """Another tensor's name, where a tensor is right but for being that other one, too."""
+        """Return the name of another source at which a tensor is found that fails only by being the same object."""
         if not isinstance(guard.rule, Tensor) or not guard.holds(scope):
             return None
         value = guard.look(scope)
@@ -155,7 +155,7 @@ def compile_guards(
     guards: Iterable[Guard], globals: Mapping[str, Any], builtins: Mapping[str, Any]
 ) -> CompiledGuards:
     """Compile `guards` into one function. Torch's settings and dispatcher modes must be now as the guards expect
-    them, and the tensors that were traced still alive: call it right after tracing.
+    them, and the traced tensors still alive: call it right after tracing.
 
     Equal guards are checked once. Parts of a source are read only after the source's own guards held.
     """

@@ -1,4 +1,4 @@
-"""Constants, and when two of them are the same for a program that reads them."""
+"""Decide what is a constant, and when two constants are the same for a program that reads them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def is_constant(value: Any) -> bool:
 
 
 def same_constant(a: Any, b: Any) -> bool:
-    """Same type and same value, all the way down: 1 is not True, -0.0 is not 0.0, nan is nan."""
+    """Return whether both have the same type and the same value, also inside: 1 is not True, -0.0 is not 0.0, nan is
+    nan."""
     if a is b:
         return True
     cls = type(a)
@@ -67,7 +68,7 @@ def same_constant(a: Any, b: Any) -> bool:
 
 
 def constant_key(value: Any) -> Any:
-    """Return a hashable stand-in, equal for two values exactly when `same_constant` holds."""
+    """Return a hashable key, equal for two values exactly when `same_constant` holds."""
     cls = type(value)
     if cls in (tuple, torch.Size):
         return (cls, *map(constant_key, value))

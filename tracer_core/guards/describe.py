@@ -1,4 +1,4 @@
-"""Short texts for values in guards and their failures."""
+"""Describe values in guards and their failures in short texts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tracer_core.names.code import class_name, code_text, function_name
 OBJECT = "an object"
 """Beginnings of descriptions that add nothing to the class."""
 
-# Python refuses to write out numbers that are longer.
+# Python refuses to write longer numbers in decimal.
 WRITTEN_BITS = 4000
 
 
 class _Short(Repr):
-    """`Repr`, of numbers of any length."""
+    """A `Repr` for numbers of any length."""
 
     def repr_int(self, x: int, level: int) -> str:
         return f"an int of {x.bit_length()} bits" if x.bit_length() > WRITTEN_BITS else super().repr_int(x, level)
@@ -52,17 +52,17 @@ def dtype_text(dtype: torch.dtype) -> str:
 
 
 def sizes_text(sizes: Iterable[int | None]) -> str:
-    """`[4, *]`: a star where any size will do."""
+    """Return `[4, *]`: a star where any size is accepted."""
     return "[" + ", ".join("*" if size is None else str(size) for size in sizes) + "]"
 
 
 def shape_text(tensor: torch.Tensor) -> str:
-    """`[4, 8]`; `[nested]` where a tensor holds tensors of several shapes and has none itself."""
+    """Return `[4, 8]`; `[nested]` if a tensor holds tensors of several shapes and has none itself."""
     return "[nested]" if tensor.is_nested and tensor.layout is torch.strided else sizes_text(tensor.shape)
 
 
 def module_name(module: ModuleType) -> Any:
-    """Return a module's `__name__`; None if it has none. (It may answer any name by code of its own.)"""
+    """Return a module's `__name__`; None if it has none. (A module may compute any attribute by code of its own.)"""
     return _NAMESPACE(module).get("__name__")
 
 
@@ -70,7 +70,7 @@ _NAMESPACE: Callable[[ModuleType], dict[str, Any]] = vars(ModuleType)["__dict__"
 
 
 def class_text(cls: type) -> str:
-    """`int`, `torch.nn.Linear`: the shortest name that tells it."""
+    """Return `int`, `torch.nn.Linear`: the shortest unambiguous name."""
     if cls.__module__ in ("builtins", "__main__", "pybind11_builtins"):
         return class_name(cls)
     if cls is torch.Tensor:

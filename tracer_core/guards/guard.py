@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracer_core.host.signals import is_from_outside
+from tracer_core.host.signals import is_external_error
 from tracer_core.names.where import Where
 from tracer_core.sources import Scope, Source
 
@@ -32,7 +32,7 @@ class Kind:
         return expected  # type: ignore[no-any-return]
 
     def holds(self, value: Any, expected: Any) -> bool:
-        """Return whether `value` passes. May raise what reading the value raises: that counts as failing."""
+        """Return whether `value` passes. May raise the error of reading the value: that counts as failing."""
         raise NotImplementedError
 
     def condition(self, value: str, expected: Any, const: Const) -> str:
@@ -49,7 +49,7 @@ class Kind:
         raise NotImplementedError
 
     def expected_against(self, expected: Any, value: Any) -> str:
-        """As `expected_text`, with what matters beside this `value`."""
+        """Return `expected_text`, with the facts that matter for this `value`."""
         return self.expected_text(expected)
 
     def seen_text(self, value: Any, expected: Any) -> str:
@@ -57,7 +57,7 @@ class Kind:
         raise NotImplementedError
 
     def now(self, seen: str) -> str:
-        """Return the present value as a clause, the guard's text being known."""
+        """Return the present value as a clause that follows the guard's text."""
         return f"it {self.verbs[1]} {seen}"
 
     def difference(self, name: str, was: str, now: str) -> str:
@@ -65,11 +65,11 @@ class Kind:
         return f"{name} {self.verbs[0]} {was} at compile time and {now} now"
 
     def advice(self, name: str, expected: Any, value: Any) -> str:
-        """How to avoid the failure, to follow `To avoid this, `."""
+        """Return how to avoid the failure, to follow `To avoid this, `."""
         raise NotImplementedError
 
     def mortals(self, expected: Any) -> Sequence[weakref.ref[Any]]:
-        """Objects without which the guard can never hold again."""
+        """Return the objects without which the guard can never hold again."""
         return ()
 
 
@@ -82,7 +82,7 @@ class Relation(Kind):
         raise NotImplementedError
 
     def relation(self, values: Sequence[str], expected: Any, const: Const) -> str:
-        """As `condition`, over one expression for each source. Any of them may be left unevaluated."""
+        """Return `condition` over one expression for each source. Any of them may be left unevaluated."""
         raise NotImplementedError
 
 
@@ -114,8 +114,8 @@ class Guard:
     expected: Any = None
     where: Where | None = None
 
-    def asked_at(self, where: Where) -> Guard:
-        """Return a copy of the guard, with that place."""
+    def installed_at(self, where: Where) -> Guard:
+        """Return a copy of the guard, installed at that place."""
         self.where = where
         return self
 
@@ -125,7 +125,7 @@ class Guard:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All sources that it reads."""
+        """Return all sources that it reads."""
         rule = self.rule
         return rule.sources(self.source, self.expected) if isinstance(rule, Relation) else (self.source,)
 
@@ -140,7 +140,7 @@ class Guard:
         return (self.source, self.kind, self.rule.key(self.expected))
 
     def look(self, scope: Scope) -> Any:
-        """Return the property that the guard checks, as it is now. Raises the exceptions of the accesses."""
+        """Return the present value of the property that the guard checks. Raises the exceptions of the accesses."""
         if isinstance(self.rule, Relation):
             return tuple(source.find(scope) for source in self.sources)
         return self.source.find(scope)
@@ -150,7 +150,7 @@ class Guard:
         try:
             return self.rule.holds(self.look(scope), self.expected)
         except Exception as error:
-            if is_from_outside(error):
+            if is_external_error(error):
                 raise
             return False
 

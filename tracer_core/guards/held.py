@@ -1,4 +1,4 @@
-"""Objects that a guard compares with, held so that the guard does not keep the user's program in memory."""
+"""Hold objects that a guard compares with, so that the guard does not keep the user's program in memory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ CPYTHON_HEAP_TYPE = 1 << 9
 
 
 def lives_forever(value: Any) -> bool:
-    """Return whether `value` stays alive without us: a static type, a loaded module, or something that an imported
-    module other than `__main__` has under its own name."""
+    """Return whether `value` stays alive without us: a static type, a loaded module, or a global of an imported
+    module other than `__main__` under its own name."""
     cls = type(value)
     if issubclass(cls, ModuleType):
         return sys.modules.get(str(module_name(value))) is value
     if issubclass(cls, type) and not value.__flags__ & CPYTHON_HEAP_TYPE:
         return True
     if cls.__flags__ & CPYTHON_HEAP_TYPE and not issubclass(cls, type):
-        return False  # an object that may answer by code of the program's
+        return False  # an object whose attributes may run code of the program
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if type(module) is not str or type(name) is not str or module == "__main__":
         return False
@@ -31,7 +31,7 @@ def lives_forever(value: Any) -> bool:
 
 
 class Held:
-    """One object: strongly if it lives forever or cannot be referenced weakly, else weakly. Equal by identity."""
+    """One object, held weakly unless it lives forever or cannot be referenced weakly. Equal by identity."""
 
     __slots__ = ("__weakref__", "_hash", "label", "ref", "value")
 
@@ -48,7 +48,7 @@ class Held:
             self.value = None
 
     def get(self) -> Any:
-        """Return the object, or None when it has died."""
+        """Return the object, or None if it has died."""
         return self.value if self.ref is None else self.ref()
 
     def is_(self, value: Any) -> bool:
@@ -56,7 +56,7 @@ class Held:
         return value is self.value if self.ref is None else value is not None and value is self.ref()
 
     def condition(self, value: str, const: Callable[[Any], str]) -> str:
-        """`is_` as an expression."""
+        """Return `is_` as an expression."""
         if self.ref is None:
             return f"{value} is {const(self.value)}"
         return f"{value} is {const(self.ref)}() is not None"
@@ -78,8 +78,8 @@ class Held:
 
 
 def hold_weakly(source: Source) -> weakref.ref[Any] | None:
-    """Have the root of `source`, where it is a class or function of the program's, or the globals of one, not keep
-    that alive. Gives the reference to what the source cannot do without."""
+    """Hold the root of `source` weakly, if it is a class or function of the program's, or the globals of one. Return
+    the reference that the source depends on."""
     root = source.root
     if isinstance(root, GlobalSource) and root.module is not None and type(root.module) is ById:
         held = HeldGlobals(root.module.value)
@@ -105,9 +105,9 @@ def _functions_in(names: Mapping[str, Any]) -> Iterator[FunctionType]:
 
 
 class HeldGlobals:
-    """The globals of a function. Those of a loaded module are there anyway; others, which `exec` was given, are held
-    through the functions that live in them, which may be the very one that is guarded: holding the dict would keep
-    all of them alive. (A dict cannot be referenced weakly.)"""
+    """The globals of a function. Those of a loaded module live anyway; others, passed to `exec`, are held through the
+    functions that live in them, which may be the very one that is guarded: holding the dict would keep all of them
+    alive. (A dict cannot be referenced weakly.)"""
 
     __slots__ = ("_functions", "_globals")
 
@@ -120,11 +120,11 @@ class HeldGlobals:
 
     @property
     def forever(self) -> Mapping[str, Any] | None:
-        """The dict, if it is held as it is."""
+        """Return the dict, if it is held directly."""
         return self._globals
 
     def get(self) -> Mapping[str, Any]:
-        """Raises ReferenceError if none of the functions is left."""
+        """Return the dict; raise ReferenceError if none of the functions is left."""
         if self._globals is not None:
             return self._globals
         for reference in self._functions:

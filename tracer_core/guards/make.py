@@ -23,19 +23,20 @@ from tracer_core.sources import AllUpcomingSource, ConstantSource, GlobalStateSo
 
 
 def type_is(source: Source, cls: type) -> Guard:
-    """The value's class is exactly `cls`."""
+    """Guard that the value's class is exactly `cls`."""
     return Guard(source, "TYPE", Held(cls, class_text(cls)))
 
 
 def identity(source: Source, value: Any) -> Guard:
-    """The value is this very object. The guard does not keep it alive."""
+    """Guard that the value is this very object. The guard does not keep it alive."""
     if value is None:
         return is_none(source)
     return Guard(source, "ID", Held(value, describe(value)))
 
 
 def constant(source: Source, value: Any) -> Guard:
-    """The value has the type and value of `value`, a literal, dtype, device, range, slice, or a tuple of such.
+    """Guard that the value has the type and value of `value`, a literal, dtype, device, range, slice, or a tuple of
+    such.
 
     Raises:
         TypeError: if `value` is something else, which must be guarded by its parts.
@@ -54,58 +55,55 @@ def is_not_none(source: Source) -> Guard:
 
 
 def length(source: Source, value: int) -> Guard:
-    """`len(...)` is `value`."""
+    """Guard that `len(...)` is `value`."""
     return Guard(source, "LENGTH", value)
 
 
 def filled(source: Source, count: int) -> Guard:
-    """An `lru_cache` still has `count` results or more."""
+    """Guard that an `lru_cache` still has `count` results or more."""
     return Guard(source, "FILLED", count)
 
 
 def upcoming(source: Source, count: int, more: bool) -> Guard:
-    """An iterator has yet to give `more` than `count` items, or not."""
+    """Guard whether an iterator has `more` than `count` items left."""
     return Guard(AllUpcomingSource(source), "UPCOMING", (count, more))
 
 
 def dict_keys_are(source: Source, mapping: dict[Any, Any]) -> Guard:
-    """A dict's keys and their order are those of `mapping`."""
+    """Guard that a dict's keys and their order are those of `mapping`."""
     return Guard(source, "DICT_KEYS", tuple(map(hold_key, dict_keys(mapping))))
 
 
 def set_items_are(source: Source, items: Iterable[Any]) -> Guard:
-    """A set's items, all constants, and the order it iterates in."""
+    """Guard a set's items, all constants, and their iteration order."""
     return Guard(source, "SET_ITEMS", tuple(items))
 
 
 def contains(source: Source, key: Any) -> Guard:
-    """`key` is in a dict or set."""
+    """Guard that `key` is in a dict or set."""
     return Guard(source, "DICT_CONTAINS", hold_key(key))
 
 
 def lacks(source: Source, key: Any) -> Guard:
-    """`key` is not in a dict or set."""
+    """Guard that `key` is not in a dict or set."""
     return Guard(source, "DICT_LACKS", hold_key(key))
-
-
-def has_attr(source: Source, attr: str) -> Guard:
-    return Guard(source, "HASATTR", attr)
 
 
 def lacks_attr(source: Source, attr: str) -> Guard:
     return Guard(source, "LACKS_ATTR", attr)
 
 
-def cell_filled(source: Source) -> Guard:
-    return Guard(source, "CELL", True)
+def calls_forward(source: Source) -> Guard:
+    """The value is a module whose call is one of the `forward` of its class."""
+    return Guard(source, "CALLS_FORWARD")
 
 
 def cell_empty(source: Source) -> Guard:
-    return Guard(source, "CELL", False)
+    return Guard(source, "EMPTY_CELL")
 
 
 def function_code(source: Source, function: FunctionType) -> Guard:
-    """The value is a function with the code of `function`, whatever its closure and defaults."""
+    """Guard that the value is a function with the code of `function`, whatever its closure and defaults."""
     code = function.__code__
     return Guard(source, "FUNCTION_CODE", Held(code, code_text(code)))
 
@@ -117,49 +115,43 @@ def tensor(
     strides: Sizes | None,
     special: tuple[int, ...] = (),
 ) -> Guard:
-    """The value is a tensor like `value`: class, dtype, device, layout, requires_grad, dispatch keys, and the given
-    sizes and strides, where None stands for any; `strides=None` looks at no strides, `sizes=None` not even at
-    the number of dimensions. The sizes of the `special` dimensions are there only because they are 0 or 1."""
+    """Guard that the value is a tensor like `value`: class, dtype, device, layout, requires_grad, dispatch keys, and
+    the given sizes and strides, where None stands for any; `strides=None` checks no strides, `sizes=None` not even
+    the number of dimensions. The sizes of the `special` dimensions are given only because they are 0 or 1."""
     return Guard(source, "TENSOR", TensorProperties.of(value, sizes, strides, special))
 
 
-def static_tensor(source: Source, value: torch.Tensor) -> Guard:
-    """`tensor` with all sizes and strides as they are."""
-    strided = value.layout == torch.strided
-    return tensor(source, value, tuple(value.shape), tuple(value.stride()) if strided else None)
-
-
 def shape(expression: str, sources: Sequence[Source], why: str = "") -> Guard:
-    """A Python expression over sources holds: `shape("{0} % 8 == 0", [SizeSource(x, 0)])`. It may use builtins and
-    `math`. `why` is the reason, where no line of the program does."""
+    """Guard a Python expression over sources: `shape("{0} % 8 == 0", [SizeSource(x, 0)])`. It may use builtins and
+    `math`. `why` is the reason, if no line of the program is."""
     return Guard(sources[0], "SHAPE", ShapeExpression(expression, tuple(sources), why))
 
 
 def duplicate(source: Source, other: Source) -> Guard:
-    """Both sources have the same object."""
+    """Guard that both sources have the same object."""
     return Guard(source, "DUPLICATE", other)
 
 
 def not_duplicate(sources: Sequence[Source]) -> Guard:
-    """No two of the sources have the same object."""
+    """Guard that no two of the sources have the same object."""
     return Guard(sources[0], "NOT_DUPLICATE", tuple(sources[1:]))
 
 
 def apart(source: Source, others: Sequence[Source]) -> Guard:
-    """The iterator at `source` shares no iterator with those at `others`, and reads no container there."""
+    """Guard that the iterator at `source` shares no iterator with those at `others`, and reads no container there."""
     return Guard(source, "APART", tuple(others))
 
 
 def global_state(setting: str) -> Guard:
-    """A setting of torch (a key of `tracer_core.host.global_state.PROPERTIES`) is what it is now."""
+    """Guard that a setting of torch (a key of `tracer_core.host.global_state.PROPERTIES`) keeps its present value."""
     return global_state_is(setting, PROPERTIES[setting].read())
 
 
 def global_state_is(setting: str, value: Any) -> Guard:
-    """A setting of torch has `value` when the frame starts."""
+    """Guard that a setting of torch has `value` when the frame starts."""
     return Guard(GlobalStateSource(setting), "GLOBAL_STATE", (setting, value))
 
 
 def libraries(read: Libraries) -> Guard:
-    """The values that a trace read from libraries and classes are unchanged."""
+    """Guard that the values that a trace read from libraries and classes are unchanged."""
     return Guard(ConstantSource.of_object(read, "libraries"), "LIBRARIES", read)

@@ -1,4 +1,4 @@
-"""From a list of guards to the text of one function, through a tree of their sources.
+"""Generate the text of one function from a list of guards, through a tree of their sources.
 
 Each source is fetched once. In the conditions' texts, `\\x00<number>\\x00` stands for the value of a node; the last
 pass puts there the expression that fetches it, or, where the value is used more than once, a variable that the first
@@ -17,12 +17,12 @@ from typing import Any
 from tracer_core.guards.batch import IN_STATE_GUARD, batchable, state_check, tensor_check
 from tracer_core.guards.guard import Guard, Relation
 from tracer_core.guards.kinds.relations import EXPRESSION_NAMES
-from tracer_core.host.signals import is_from_outside
+from tracer_core.host.signals import is_external_error
 from tracer_core.sources import Source
 
 _TOKEN = re.compile("\x00([0-9]+)\x00")
 _EARLY = re.compile("\x01([0-9]+)\x01")
-"""A condition that only makes sure that the node's variable, if it has one, is assigned."""
+"""A condition that only ensures that the node's variable, if it has one, is assigned."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +56,7 @@ class _Names:
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {
             "__builtins__": __builtins__,
-            "is_from_outside": is_from_outside,
+            "is_external_error": is_external_error,
             **EXPRESSION_NAMES,
         }
         self._names: dict[int, str] = {}
@@ -93,7 +93,7 @@ _by_rank = attrgetter("rank")
 
 
 class _Walk:
-    """Turns the tree into conditions, in the order they are checked."""
+    """Turn the tree into conditions, in the order they are checked."""
 
     def __init__(self, tree: _Tree) -> None:
         self.tree = tree
@@ -103,7 +103,8 @@ class _Walk:
         self._examples: set[int] = set()
 
     def check_state(self, guards: list[Guard]) -> None:
-        """Check with one call that implies the guards; only where it fails are they checked one by one."""
+        """Check all guards on settings by one call that implies them; only if it fails are they checked one by
+        one."""
         if not guards:
             return
         self.ordered += guards
@@ -179,8 +180,8 @@ def _expand(conditions: list[str], nodes: dict[int, _Node]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The guards in the order they are checked, the text of `guards_hold(L)`, and what its names mean: all but `G`
-    and `B`, the frame's globals (if it `reads_globals`) and builtins."""
+    """The guards in the order they are checked, the text of `guards_hold(L)`, and the values of its names: all except
+    `G` and `B`, the frame's globals (if it `reads_globals`) and builtins."""
 
     guards: list[Guard]
     text: str
@@ -221,7 +222,7 @@ def guards_hold(L):
             {}
         )
     except Exception as error:
-        if is_from_outside(error):
+        if is_external_error(error):
             raise
         return False
 """

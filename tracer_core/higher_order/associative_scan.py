@@ -12,9 +12,10 @@ from tracer_core.higher_order.metadata import check_callable, check_carried, che
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
 from tracer_core.higher_order.structure import user_function
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _NAME = "torch.ops.higher_order.associative_scan"
 

@@ -12,9 +12,10 @@ from tracer_core.higher_order.metadata import check_callable, check_sequence, di
 from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Body, Rules, name_of_body, speculate_subgraph
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _NAME = "torch.cond"
 
@@ -45,7 +46,7 @@ def cond(
     _check_results(on_true, on_false)
     inputs = merge_inputs((on_true.tracer, "_true_branch"), (on_false.tracer, "_false_branch"))
     modules = [
-        add_module(tx, name, body.close(tuple(nodes)))
+        add_module(tx, name, body.close(nodes))
         for name, body, nodes in zip(("cond_true", "cond_false"), (on_true, on_false), results, strict=True)
     ]
     arguments = (pred.node, *modules, tuple(inputs))

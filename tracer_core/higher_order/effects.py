@@ -18,10 +18,11 @@ from tracer_core.graph.memory import storage_of
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.metadata import refuse_shared
 from tracer_core.host.global_state import PROPERTIES
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.trace_state import TraceMark
+from tracer_core.variables.core.tracing import Tracing
 
 
 def refuse_effects(tx: Tracing, mark: TraceMark, keeps: Collection[VariableTracker] = ()) -> None:

@@ -15,8 +15,9 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.structure import flatten, unflatten
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 Inputs = Callable[[Tracing, SubgraphTracer, Sequence[VariableTracker]], list[VariableTracker]]
 """A rule: makes the placeholders of a body in its graph, and returns what the body is called with."""
@@ -32,6 +33,15 @@ def automatic_with_forced_inputs(
 ) -> list[VariableTracker]:
     """Each tensor becomes a placeholder, used or not; all else is passed as it is."""
     return [_placeholder(tx, tracer, arg) if isinstance(arg.realize(), TensorVariable) else arg for arg in args]
+
+
+def lifted_first(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
+    """Lift the tensors and symbolic numbers among the arguments, used or not, before all else; pass all as it is."""
+    for arg in args:
+        value = arg.realize()
+        if isinstance(value, InGraphVariable):
+            tracer.lift(value.node)
+    return list(args)
 
 
 def semi_automatic(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:

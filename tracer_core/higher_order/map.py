@@ -13,9 +13,10 @@ from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
 from tracer_core.higher_order.structure import flatten
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _NAME = "torch._higher_order_ops.map"
 
@@ -33,7 +34,7 @@ def map_(tx: Tracing, f: VariableTracker, xs: VariableTracker, *args: VariableTr
     for leaf in body.leaves:
         if isinstance(leaf, SymNodeVariable):
             raise body.refused(leaf.python_type_name())
-    module = add_module(tx, "map_body", body.close(tuple(body.nodes((NoneType,)))))
+    module = add_module(tx, "map_body", body.close(body.nodes((NoneType,))))
     others = [each.node if isinstance(each, InGraphVariable) else each.value() for each in more]
     target = torch.ops.higher_order.map_impl
     arguments = (module, [each.node for each in rows], [*others, *body.tracer.operands])

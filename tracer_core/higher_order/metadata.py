@@ -13,8 +13,9 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.higher_order.structure import flatten
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.calling import callable_type
 
 

@@ -14,8 +14,9 @@ from tracer_core.graph.subgraph import SYMBOLIC
 from tracer_core.higher_order.speculate import Body
 from tracer_core.higher_order.structure import Structure, unflatten
 from tracer_core.variables.builders.results import wrap_fx_proxy
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable, unbacked
+from tracer_core.variables.core.tracing import Tracing
 
 
 def add_module(tx: Tracing, name: str, module: torch.fx.GraphModule) -> Node:

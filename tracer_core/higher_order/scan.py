@@ -14,9 +14,10 @@ from tracer_core.higher_order.slices import Slices
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.higher_order.structure import flatten, unflatten
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _NAME = "torch._higher_order_ops.scan"
 

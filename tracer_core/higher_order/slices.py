@@ -9,8 +9,9 @@ import torch
 
 from tracer_core.higher_order.metadata import refuse
 from tracer_core.variables.containers.sequences import ListVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.calling import call_method
 from tracer_core.variables.operations.torch_calls import call_torch_function
 

@@ -15,9 +15,9 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, written_inputs
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
-from tracer_core.variables.core.base import Kwargs, NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Kwargs, NotConstant, VariableTracker, constant_or
 from tracer_core.variables.core.tensors import InGraphVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,8 @@ class Body:
         """Return why it may not return something of this kind."""
         return Unsupported("body-result", operator=self.tracer.operator, function=self.name, type=kind)
 
-    def close(self, results: Any) -> torch.fx.GraphModule:
-        """Give the graph its results, nodes in the containers that the operator expects, and return it as a
-        module."""
+    def close(self, results: Sequence[Any] | torch.fx.Node) -> torch.fx.GraphModule:
+        """Give the graph its results, and return it as a module."""
         self.tracer.close(results)
         module = self.tracer.module()
         module.graph.lint()

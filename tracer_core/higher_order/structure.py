@@ -20,7 +20,8 @@ from tracer_core.variables.containers.sequences import (
     SequenceVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 
 

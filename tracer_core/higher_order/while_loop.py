@@ -17,9 +17,10 @@ from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.higher_order.structure import flatten
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _NAME = "torch.while_loop"
 _STACKING = torch.ops.higher_order.while_loop_stack_output
@@ -97,7 +98,7 @@ def _loop(
     kwargs = {"mutated_arg_indices": written} if written else {}
     modules = [
         add_module(tx, "cond_fn", condition.close(results[0][0])),
-        add_module(tx, "body_fn", body.close(tuple(results[1]))),
+        add_module(tx, "body_fn", body.close(results[1])),
     ]
     return new_results(tx, operator, (*modules, tuple(operands), (*others, *lifted)), kwargs, body.structure)
 

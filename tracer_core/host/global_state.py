@@ -13,9 +13,9 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """`text` names it for people, `read` gives its value now (compared with `==`), `advice` tells how a user keeps
-    it the same, `write` puts a value back (None where that is done by leaving a block). Every graph depends on those
-    with `always`; on the others only for a program that reads them."""
+    """`text` names it for people, `read` returns its present value (compared with `==`), `advice` says how a user
+    keeps it the same, `write` restores a value (None if leaving a block does that). Every graph depends on those with
+    `always`; on the others only if the program reads them."""
 
     text: str
     read: Callable[[], Any]
@@ -32,11 +32,12 @@ def _set_deterministic(value: tuple[bool, bool]) -> None:
     torch.use_deterministic_algorithms(value[0], warn_only=value[1])
 
 
-_AUTOCAST_DEVICES = ("cpu", "cuda")
+_ACCELERATOR = torch.accelerator.current_accelerator()
+_AUTOCAST_DEVICES = tuple(dict.fromkeys(("cpu", "cuda", *([_ACCELERATOR.type] if _ACCELERATOR is not None else []))))
 
 
 def _autocast() -> tuple[tuple[str, bool, torch.dtype], ...]:
-    """(device, enabled, dtype) for each device."""
+    """Return (device, enabled, dtype) for each device."""
     return tuple((d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in _AUTOCAST_DEVICES)
 
 
@@ -53,8 +54,8 @@ def _torch_function_modes() -> tuple[type, ...]:
 
 
 def programs_mode() -> Any:
-    """Return the innermost active mode to which torch shows each call, or each operation, and which decides what that
-    gives; None where there is none. (Default devices are such modes as well: what these do is known.)"""
+    """Return the innermost active mode to which torch passes each call, or each operation, and which may change its
+    result; None if there is none. (Default devices are modes as well, but their effect is known.)"""
     if torch._C._len_torch_dispatch_stack():
         return _get_current_dispatch_mode_stack()[-1]
     for place in reversed(range(torch._C._len_torch_function_stack())):
@@ -104,7 +105,7 @@ def _set_saved_tensors_hooks(disabled_why: str | None) -> None:
 
 
 PROPERTIES: dict[str, Property] = {
-    # These come first: to read others may be a call that a mode sees.
+    # These come first: reading others may be a call that a mode sees.
     "torch_function_modes": Property(
         "active TorchFunctionModes",
         _torch_function_modes,
@@ -221,16 +222,16 @@ PROPERTIES: dict[str, Property] = {
 
 
 def _flag(name: str, getter: Any, setter: Any) -> None:
-    """A setting that one function tells and one sets from what that tells."""
+    """Add a setting that one function reads and another sets."""
     PROPERTIES[name] = Property(
         f"torch's setting {name}", getter, "set it once, before the first call", setter, always=False
     )
-    QUESTIONS[getter] = name
-    COMMANDS[setter] = name
+    GETTERS[getter] = name
+    SETTERS[setter] = name
 
 
-# By function: the setting that it tells, and the setting that it sets.
-QUESTIONS: dict[Any, str] = {
+# By function: the setting that it returns, and the setting that it sets.
+GETTERS: dict[Any, str] = {
     torch.is_grad_enabled: "grad_mode",
     torch.is_inference_mode_enabled: "inference_mode",
     torch.are_deterministic_algorithms_enabled: "deterministic",
@@ -256,7 +257,7 @@ QUESTIONS: dict[Any, str] = {
     torch.compiler.is_exporting: "exporting",
     torch.onnx.is_in_onnx_export: "exporting",
 }
-COMMANDS: dict[Any, str] = {
+SETTERS: dict[Any, str] = {
     torch._C._set_grad_enabled: "grad_mode",
     torch._C._set_deterministic_algorithms: "deterministic",
     torch._C._set_default_dtype: "default_dtype",

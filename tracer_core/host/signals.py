@@ -2,7 +2,7 @@
 
 Python runs a handler between any two instructions, so what it raises comes out of whatever is running: of our code,
 which would take it for a fault of its own or for what a function called while tracing raises, or of a graph, whose
-exceptions are dropped. Where torch may not raise, handlers wait (`cpp_questions.py`).
+exceptions are dropped. Where torch may not raise, handlers wait (`property_reads.py`).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from tracer_core.host.as_found import put_back_after
-from tracer_core.host.cpp_questions import is_asked
+from tracer_core.host.process_state import restore_after_tracing
+from tracer_core.host.property_reads import is_reading_property
 
 
 class Interrupted(BaseException):
-    """A signal handler raised `error`. Nothing that catches exceptions in general catches this one."""
+    """A signal handler raised `error`. No handler for exceptions in general catches this one."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
@@ -29,8 +29,8 @@ class Interrupted(BaseException):
 
 
 class _Marking:
-    """Calls a handler of the program, or has it wait while nothing may be raised. Its exceptions come as
-    `Interrupted`; KeyboardInterrupt of Python's own handler passes for itself. `outer` is what the program was
+    """Call a handler of the program, or defer it while nothing may be raised. Its exceptions are raised as
+    `Interrupted`, except KeyboardInterrupt of Python's own handler. `outer` is the exception that the program was
     handling when tracing started, and `start` the code that tracing starts in."""
 
     __slots__ = ("handler", "outer", "start")
@@ -43,7 +43,7 @@ class _Marking:
         self.start = start
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if is_asked(frame, self.start):
+        if is_reading_property(frame, self.start):
             waiting[number] = self
             return
         if self.handler is signal.default_int_handler:
@@ -60,19 +60,19 @@ class _Marking:
 
 
 waiting: dict[int, _Marking] = {}
-"""The handlers that wait, by the numbers of the signals that came."""
+"""The deferred handlers, by signal number."""
 
 
 def call_waiting() -> None:
-    """Call the handlers that wait, unless nothing may be raised here either. Only the main thread does."""
+    """Call the deferred handlers, unless nothing may be raised here either. Only the main thread does."""
     if threading.current_thread() is threading.main_thread():
         for number in list(waiting):
             waiting.pop(number)(number, sys._getframe(1))
 
 
 def mark_handlers() -> None:
-    """Have handlers of the program wait where nothing may be raised, and their exceptions come as `Interrupted`, in
-    what the caller calls from here on, until tracing ends. Only the main thread has handlers."""
+    """Defer handlers of the program while nothing may be raised, and raise their exceptions as `Interrupted`, in
+    everything that the caller calls from here on, until tracing ends. Only the main thread has handlers."""
     if threading.current_thread() is not threading.main_thread():
         return
     outer, start = sys.exc_info()[1], sys._getframe(1).f_code
@@ -86,7 +86,7 @@ def _handlers() -> list[tuple[int, Any]]:
 
 
 def _unmark_handlers(_: None) -> None:
-    """(Where the program's handler has set another one meanwhile, that one stays.)"""
+    """Restore the program's handlers. (If a handler has set another one meanwhile, that one stays.)"""
     if threading.current_thread() is threading.main_thread():
         for number, handler in _handlers():
             if isinstance(handler, _Marking):
@@ -94,11 +94,11 @@ def _unmark_handlers(_: None) -> None:
         call_waiting()
 
 
-put_back_after(lambda: None, _unmark_handlers)
+restore_after_tracing(lambda: None, _unmark_handlers)
 
 
 def in_context_of(error: BaseException, handled: BaseException | None, instead: BaseException | None) -> None:
-    """Put `instead` where `error` is in the context of `handled`, an exception of the engine's own."""
+    """Put `instead` where `error` has `handled`, an exception of the engine's own, as a context."""
     seen: set[int] = set()
     inner: BaseException | None = error
     while inner is not None and handled is not None and id(inner) not in seen:
@@ -110,9 +110,9 @@ def in_context_of(error: BaseException, handled: BaseException | None, instead: 
 
 
 def handlers_part(error: BaseException) -> TracebackType | None:
-    """Return the part of the traceback of `error` that a signal handler of the program is to blame for, None where
-    none is: from the frame on that is of an installed handler, or was given a signal's number and the frame that
-    called it."""
+    """Return the part of the traceback of `error` that belongs to a signal handler of the program, None if there is
+    none: it starts at the frame of an installed handler, or at one that was called with a signal's number and a
+    frame."""
     trace = None if error.__traceback__ is None else error.__traceback__.tb_next
     if trace is None:
         return None
@@ -129,8 +129,8 @@ _MARKING = _Marking.__call__.__code__
 
 
 def clear_frames(error: BaseException) -> None:
-    """Drop what the frames hold that `error` came through, up to those that a handler is to blame for: some of it
-    (guards of torch's, generators in a `with`) puts something back when it goes."""
+    """Clear the frames that `error` passed through, up to those of a handler: some of their values (guards of
+    torch's, generators in a `with`) restore something when they are freed."""
     trace, end = error.__traceback__, handlers_part(error)
     while trace is not None and trace is not end:
         with contextlib.suppress(RuntimeError):  # it still runs
@@ -138,14 +138,14 @@ def clear_frames(error: BaseException) -> None:
         trace = trace.tb_next
 
 
-def is_from_outside(error: BaseException) -> bool:
-    """Return whether `error`, caught around our code or a graph, is neither's: then it is not for us to deal with."""
+def is_external_error(error: BaseException) -> bool:
+    """Return whether `error`, caught around our code or a graph, was raised by neither; then it passes unhandled."""
     return not isinstance(error, Exception) or handlers_part(error) is not None
 
 
 def _is_interruption(frame: FrameType) -> bool:
-    """Return whether a finished frame holds a number and the frame that called it. (`f_locals` would keep what it
-    holds.)"""
+    """Return whether a finished frame holds a number and the frame that called it. (Reading `f_locals` would keep its
+    values alive.)"""
     caller = frame.f_back
     if caller is None or frame.f_code.co_argcount < 2:
         return False
@@ -154,7 +154,7 @@ def _is_interruption(frame: FrameType) -> bool:
 
 
 def code_of(handler: Any) -> CodeType | None:
-    """Return the code that runs first when `handler` is called, where it is Python's."""
+    """Return the code that runs first when `handler` is called, if it is Python code."""
     if not callable(handler):
         return None
     for _ in range(8):

@@ -1,6 +1,7 @@
-"""State that torch keeps for this thread while its functions run: modes, dispatch keys, the context of a compilation.
+"""Save state that torch keeps for this thread while its functions run: modes, dispatch keys, the context of a
+compilation.
 
-Fake tensors, back ends, and the functions they call switch it; `as_found` puts it back after them.
+Fake tensors, back ends, and the functions they call switch it; `process_state` restores it after them.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import torch.utils._python_dispatch as python_dispatch
 from torch._C._dynamo.guards import set_is_in_mode_without_ignore_compile_internals
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from tracer_core.host.as_found import put_back_after, put_back_attributes
 from tracer_core.host.global_state import PROPERTIES
+from tracer_core.host.process_state import restore_after_tracing, restore_attributes_after_tracing
 
 Modes = tuple[Any, ...]
 
 
 def _dispatch_modes() -> Modes:
-    """The bottom one first."""
+    """Return the active dispatch modes, the bottom one first."""
     return tuple(torch._C._get_dispatch_stack_at(i) for i in range(torch._C._len_torch_dispatch_stack()))
 
 
@@ -35,7 +36,7 @@ def _set_dispatch_modes(modes: Modes) -> None:
 
 
 def _function_modes() -> Modes:
-    """The bottom one first."""
+    """Return the active function modes, the bottom one first."""
     return tuple(torch._C._get_function_stack_at(i) for i in range(torch._C._len_torch_function_stack()))
 
 
@@ -49,13 +50,13 @@ def _set_function_modes(modes: Modes) -> None:
 
 
 def _undo_transforms(depth: int) -> None:
-    """Leave the transforms of `torch.func` that were entered since there were `depth`."""
+    """Leave the transforms of `torch.func` that were entered since the depth was `depth`."""
     if torch._C._functorch.get_dynamic_layer_stack_depth() > depth:
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)
 
 
 def _dispatch_keys() -> tuple[Any, Any]:
-    """Return the dispatch keys that are included, and those excluded, whatever the arguments of a call are."""
+    """Return the dispatch keys that are always included, and those always excluded."""
     return torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
 
 
@@ -76,13 +77,14 @@ def autocast_depth() -> int:
 
 
 def undo_autocast(depth: int) -> None:
-    """Leave the blocks of autocast that were entered since there were `depth`."""
+    """Leave the blocks of autocast that were entered since the depth was `depth`."""
     for _ in range(autocast_depth() - depth):
         torch.autocast_decrement_nesting()
 
 
-def _saved_tensors_traced() -> bool:
-    before = torch._C._autograd._saved_tensors_hooks_set_tracing(False)  # (which alone tells)
+def saved_tensors_traced() -> bool:
+    """Return whether hooks on tensors saved for backward are off, as they are while a back end traces."""
+    before = torch._C._autograd._saved_tensors_hooks_set_tracing(False)  # (which alone returns the value)
     torch._C._autograd._saved_tensors_hooks_set_tracing(before)
     return before
 
@@ -95,7 +97,7 @@ def _set_contexts(contexts: dict[str, Any]) -> None:
 
 
 def forget_answers() -> None:
-    """Empty the caches of answers that all shape environments share, and which keep every one of them alive."""
+    """Empty the caches that all shape environments share, and which keep every one of them alive."""
     for method in _ANSWERING:
         method.cache_clear()
 
@@ -111,7 +113,7 @@ _FLAGS = (
 _SETTINGS = (
     "grad_mode", "autocast", "autocast_cache", "saved_tensors_hooks", "multithreading_enabled", "view_replay_enabled"
 )  # fmt: skip
-"""Those settings that are a thread's own. Others are put back where the program of the trace has set them
+"""The settings that belong to a thread. Others are restored where the traced program has set them
 (`graph/settings.py`): another thread may set one meanwhile."""
 
 
@@ -119,27 +121,27 @@ def _put_back_settings(names: Iterable[str]) -> None:
     for name in names:
         setting = PROPERTIES[name]
         assert setting.write is not None
-        put_back_after(setting.read, setting.write)
+        restore_after_tracing(setting.read, setting.write)
 
 
-put_back_after(torch._C._functorch.get_dynamic_layer_stack_depth, _undo_transforms)
-put_back_after(_dispatch_modes, _set_dispatch_modes)
-put_back_after(_function_modes, _set_function_modes)
-put_back_after(_dispatch_keys, _set_dispatch_keys)
-put_back_attributes(python_dispatch, *_FLAGS)
-put_back_after(
+restore_after_tracing(torch._C._functorch.get_dynamic_layer_stack_depth, _undo_transforms)
+restore_after_tracing(_dispatch_modes, _set_dispatch_modes)
+restore_after_tracing(_function_modes, _set_function_modes)
+restore_after_tracing(_dispatch_keys, _set_dispatch_keys)
+restore_attributes_after_tracing(python_dispatch, *_FLAGS)
+restore_after_tracing(
     lambda: python_dispatch._is_in_any_mode_without_ignore_compile_internals,
     set_is_in_mode_without_ignore_compile_internals,
 )
-put_back_after(torch._C._only_lift_cpu_tensors, torch._C._set_only_lift_cpu_tensors)
-put_back_after(
+restore_after_tracing(torch._C._only_lift_cpu_tensors, torch._C._set_only_lift_cpu_tensors)
+restore_after_tracing(
     torch._C._get_torch_function_state,  # type: ignore[attr-defined]
     torch._C._set_torch_function_state,  # type: ignore[attr-defined]
 )
-put_back_after(torch._C._is_fwd_grad_enabled, torch._C._set_fwd_grad_enabled)
-put_back_after(_saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
-put_back_after(torch.is_warn_always_enabled, torch.set_warn_always)
-put_back_after(autocast_depth, undo_autocast)
-put_back_after(lambda: dict(vars(torch._guards._TLS)), _set_contexts)
+restore_after_tracing(torch._C._is_fwd_grad_enabled, torch._C._set_fwd_grad_enabled)
+restore_after_tracing(saved_tensors_traced, torch._C._autograd._saved_tensors_hooks_set_tracing)
+restore_after_tracing(torch.is_warn_always_enabled, torch.set_warn_always)
+restore_after_tracing(autocast_depth, undo_autocast)
+restore_after_tracing(lambda: dict(vars(torch._guards._TLS)), _set_contexts)
 _put_back_settings(_SETTINGS)
-put_back_after(lambda: None, lambda _: forget_answers())
+restore_after_tracing(lambda: None, lambda _: forget_answers())

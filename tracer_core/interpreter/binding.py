@@ -9,7 +9,8 @@ from typing import Any
 
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import InlineTarget
 from tracer_core.variables.library.signature_guards import guard_defaulted
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 import torch
 
 from tracer_core.bytecode import Instruction
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 _ENDS = frozenset({"RETURN_VALUE", "YIELD_VALUE", "RERAISE", "RETURN_GENERATOR"})
 _SAID = "the program goes another way here than the graph"
 _LONGEST = 80
-"""How many instructions are searched for the end of a side."""
+"""How many instructions are searched for the end of a branch."""
 
 
 def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: VariableTracker) -> bool | None:
-    """Return whether the jump `ins`, which jumps where the truth of `tracker` is `on`, jumps; None where that is
-    unknown.
+    """Return whether the jump `ins`, which jumps if the truth of `tracker` is `on`, jumps; None if that is unknown.
 
     Only of tensors on the CPU: on other devices a check that fails shows later, or ends the process.
     """
@@ -36,7 +36,7 @@ def checked(tx: Tracing, frame: Frame, ins: Instruction, on: bool, tracker: Vari
         return None
     wanted = on if falls else not on
     condition = tracker if wanted else call_in_graph(tx, "call_function", torch.logical_not, [tracker], {})
-    # Without a message, back ends take the check for something that nobody needs.
+    # Without a message, back ends remove the check as unused.
     call_in_graph(tx, "call_function", torch._assert_async, [condition, ConstantVariable(_SAID)], {})
     tx.trace.check_steps.append(tx.root_step)
     return wanted == on

@@ -1,14 +1,14 @@
-"""Limits on nested calls: in the traced program, by Python's own limit, and in the interpreter that traces them."""
+"""Limit nested calls: in the traced program, by Python's own limit, and in the interpreter that traces them."""
 
 from __future__ import annotations
 
 import sys
 import threading
 
-from tracer_core.host.as_found import put_back_attributes
+from tracer_core.host.process_state import restore_attributes_after_tracing
 
 MAX_DEPTH = 200
-"""Calls inlined into one another, at most."""
+"""The greatest number of calls inlined into one another."""
 
 # An inlined call takes about ten of the interpreter's own Python frames.
 _FRAMES_PER_CALL = 16
@@ -23,19 +23,19 @@ class _Program(threading.local):
 _program = _Program()
 
 
-put_back_attributes(_program, "levels")
+restore_attributes_after_tracing(_program, "levels")
 
 
 def make_room_to_recurse() -> None:
-    """Raise Python's recursion limit until tracing ends, by what the deepest inlining needs."""
+    """Raise Python's recursion limit until tracing ends, by the number of frames that the deepest inlining needs."""
     limit = sys.getrecursionlimit()
     _program.levels = limit - _frames_now() - _SPARE
     sys.setrecursionlimit(limit + MAX_DEPTH * _FRAMES_PER_CALL)
 
 
 def levels_left() -> int:
-    """Return how many calls the traced program may surely nest before it meets Python's limit. (Where it gets near,
-    the graph breaks, and Python raises or does not.)"""
+    """Return how many calls the traced program may nest before it comes near Python's limit. (There the graph breaks,
+    and plain Python raises or not.)"""
     return max(1, _program.levels)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any, NoReturn
 
 from tracer_core import observer as observers
@@ -15,7 +16,7 @@ from tracer_core.frame_input import FrameInput
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.subgraph import Calls
 from tracer_core.guards import Guard, make
-from tracer_core.host.warned import noticed, take
+from tracer_core.host.noticed_warnings import noticed, take
 from tracer_core.interpreter.binding import bind
 from tracer_core.interpreter.depth import MAX_DEPTH, levels_left
 from tracer_core.interpreter.operations import Operations
@@ -26,10 +27,10 @@ from tracer_core.names.where import Where
 from tracer_core.sources import CellSource, FrameLocalsSource, LocalSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.sourceless import SourcelessBuilder
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.trace_state import TraceState
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
@@ -49,12 +50,12 @@ class GraphEnds(Exception):
 class MustRestart(Exception):
     """The root instruction number `at` cannot be traced; trace again and end the graph before it.
 
-    `position` is how far the attempt came in the root's code, and `told` the answers that differed from plain
-    Python's (of `tracer_core.compiling.QUESTIONS`); both are filled in when the attempt has ended.
+    `position` is how far the attempt came in the root's code, and `compiling_check` the last of
+    `tracer_core.compiling.CHECKS` that returned True; both are filled in when the attempt has ended.
     """
 
     position = -1
-    told: str | None = None
+    compiling_check: str | None = None
 
     def __init__(self, at: int, unsupported: Unsupported) -> None:
         super().__init__(str(unsupported))
@@ -105,7 +106,7 @@ class Interpreter(Operations):
         trackers = [arg if isinstance(arg, VariableTracker) else self.constant(arg) for arg in args]
         exception = ExceptionVariable(cls, trackers)
         if cls is NameError and isinstance(args[0], str):
-            # Only the interpreter itself raises it in this way: the name stands in quotes.
+            # Only the interpreter itself raises it in this way: the name is in quotes.
             exception.attributes["name"] = self.constant(args[0].split("'")[1])
         self.raise_tracker(exception)
 
@@ -128,7 +129,7 @@ class Interpreter(Operations):
         args: Sequence[VariableTracker],
         kwargs: dict[str, VariableTracker] | None = None,
     ) -> VariableTracker:
-        """`function(*args, **kwargs)`: inlined if it has Python code, else by protocol."""
+        """Return `function(*args, **kwargs)`: inlined if it has Python code, else by protocol."""
         function = function.realize()
         args = list(args)
         while isinstance(function, UserMethodVariable):
@@ -138,16 +139,40 @@ class Interpreter(Operations):
             return self.inline(function, args, kwargs or {})
         return call(self, function, args, kwargs or {})
 
+    def call_through(
+        self,
+        between: Sequence[tuple[FunctionType, int]],
+        function: VariableTracker,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        """Call `function` from the last of the functions `between`, each at the instruction that calls the next."""
+        caller, caller_instruction = self.frame, self.instruction
+        frames: list[Frame] = []
+        try:
+            for outer, position in between:
+                self.frame = Frame(outer.__code__, outer.__globals__, {}, {}, self.frame)
+                self.frame.pc = position + 1
+                self.instruction = self.frame.decoded.instructions[position]
+                frames.append(self.frame)
+            return self.call(function, args, kwargs)
+        except ObservedException as raised:
+            for frame in reversed(frames):
+                _note_passing(self, raised.tracker, frame, frame.decoded.instructions[frame.pc - 1])
+            raise
+        finally:
+            self.frame, self.instruction = caller, caller_instruction
+
     # --- frames -----------------------------------------------------------------------------------------
 
     @property
     def root_step(self) -> int:
-        """The number of the root frame's instruction that is being traced."""
+        """Return the number of the root frame's instruction that is being traced."""
         return self.root_steps - 1
 
     @property
     def line(self) -> int | None:
-        """The line of the instruction that is being traced."""
+        """Return the line of the instruction that is being traced."""
         span = None if self.instruction is None else self.instruction.span
         return None if span is None else span.line
 
@@ -167,12 +192,12 @@ class Interpreter(Operations):
         frame = Frame(target.code, target.globals, locals, cells, self.frame)
         if target.code.co_flags & CO_GENERATOR:
             of_manager = self.frame.globals is vars(contextlib)
-            made_at = self.root_steps - 1 if of_manager else -1
-            return LocalGeneratorObjectVariable(frame, target.name, made_at, function.names(self))
+            created_at = self.root_steps - 1 if of_manager else -1
+            return LocalGeneratorObjectVariable(frame, target.name, created_at, function.names(self))
         return self.run_frame(frame)
 
     def run_frame(self, frame: Frame) -> VariableTracker:
-        """Run `frame` until it returns (or, a generator's, yields), then come back to the present one."""
+        """Run `frame` until it returns (or, a generator's, yields), then return to the present one."""
         caller = self.frame
         caller_instruction = self.instruction
         self.frame = frame
@@ -234,7 +259,7 @@ class Interpreter(Operations):
         raise unsupported
 
     def breaks(self, unsupported: Unsupported, frame: Frame, position: int) -> None:
-        """Note, if it is not known yet, that this instruction of the running frame breaks the graph, and tell the
+        """Note that this instruction of the running frame breaks the graph, if that is new, and report it to the
         observer."""
         self.instruction = instruction = frame.decoded.instructions[position]
         if unsupported.where is None:
@@ -244,7 +269,7 @@ class Interpreter(Operations):
             self.observer.on_break(unsupported, frame, instruction)
 
     def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
-        """Go to the handler of a raised exception in this frame, or leave the frame."""
+        """Jump to the handler of a raised exception in this frame, or leave the frame."""
         if noticed:
             self._give_up(frame, instruction, raised)
         if self.observer is not None:
@@ -298,7 +323,7 @@ class Interpreter(Operations):
         return Frame(code, self.input.globals, locals, cells, None)
 
     def _calls(self) -> Calls:
-        """The program's calls that are running."""
+        """Return the program's calls that are running."""
         frame = self.frame
         at = None if self.instruction is None else frame.decoded.index.get(self.instruction)
         return frame.running(frame.pc - 1 if at is None else at)
@@ -318,7 +343,7 @@ def _note_passing(tx: Tracing, exception: ExceptionVariable, frame: Frame, instr
 
 
 def _gives_warning() -> Unsupported:
-    """For the warning just noticed."""
+    """Return the break for the warning just noticed."""
     return Unsupported("gives-warning", warning=take())
 
 

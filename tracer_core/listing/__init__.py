@@ -1,12 +1,11 @@
-"""Generated code as a person reads it: Python text, one statement a line.
+"""Write generated code as a person reads it: Python text, one statement a line.
 
-In: the instructions that codegen wrote (`CompiledFrame.written`). Out: text (`python_listing`). Each instruction has
-a rule under `@writes`, in `variables`, `values` and `calls`; `writer` follows the code as it runs, with expressions
-on the stack (`state`, `shown`) in place of values.
+In: the instructions that codegen wrote, by the part that each plays (`CompiledFrame.written`). Out: text
+(`python_listing`). `writer` follows the parts in the order in which they run; each instruction has a rule in `rules`,
+which pushes syntax trees of expressions in place of values (`state`, `expressions`). `ast.unparse` turns these into
+text.
 """
 
-# The modules of rules fill the table when they are imported.
-from tracer_core.listing import calls, values, variables  # noqa: F401
 from tracer_core.listing.writer import python_listing
 
 __all__ = ["python_listing"]

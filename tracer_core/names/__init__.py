@@ -1,5 +1,5 @@
-"""Names as users read them: of code, functions, symbols, files, folders, lines, and the sentences
-around them.
+"""Name things as users know them: code, functions, symbols, files, folders, lines; and write the sentences around the
+names.
 
 In: objects of the program and of torch. Out: words that its author would use.
 """

@@ -1,4 +1,4 @@
-"""Names for code and for the values in its frames, as users read them.
+"""Name code, and the values in its frames, as users know them.
 
 A resume function is named after the user's function and the line of the break before it, its arguments after
 what they are in that function. Code of `torch.nn.Module` around `forward` is named after the module's class.
@@ -17,9 +17,9 @@ from tracer_core.names.files import place, shown_file
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The name of a value that no variable of the program holds: `given` is the text in the program, or words, for
-    what gave it, at `line`. An `iterator` goes over what was given; a `box` is a list that holds it alone; a bound
-    method has a `receiver`."""
+    """The name of a value that no variable of the program holds: `given` is the expression in the program, or a
+    phrase, that produced it, at `line`. An `iterator` iterates over that value; a `box` is a list that holds it
+    alone; a bound method has a `receiver`."""
 
     given: str
     line: int | None = None
@@ -52,7 +52,7 @@ _NOTHING: Mapping[str, Label] = {}
 
 
 def name_rest(code: CodeType, original: CodeType, after: str, arguments: Mapping[str, Label]) -> None:
-    """Have `code` named as the rest of `original` after the break `after`, until `forget_code`."""
+    """Name `code` as the rest of `original` after the break `after`, until `forget_code`."""
     _rests[id(code)] = Rest(code_name(original), after, is_module_call(original), arguments)
 
 
@@ -88,7 +88,7 @@ def code_text(code: CodeType) -> str:
 
 
 def function_name(function: Any) -> str | None:
-    """Return the qualified name of anything callable, as people know it; None where it has none."""
+    """Return the qualified name of any callable, as people know it; None if it has none."""
     code = getattr(function, "__code__", None)
     if type(code) is CodeType and is_module_call(code):
         return code_name(code)
@@ -99,7 +99,7 @@ def function_name(function: Any) -> str | None:
 
 
 _OF_PYBIND11 = "pybind11_detail_"
-"""Prefixes of the qualified names of C++ functions, for the library that created them."""
+"""Prefixes of the qualified names of C++ functions that the library that created them adds."""
 
 
 def class_name(cls: type, attribute: str = "__qualname__") -> str:
@@ -112,7 +112,7 @@ _CLASSES_OF_PYBIND11 = {"pybind11_type": "class of C++ classes", "pybind11_objec
 
 
 def object_name(value: Any) -> str:
-    """Return a name for any object: of one that has none, its class. Runs no `__repr__` of the program's."""
+    """Return a name for any object; if it has none, its class. Runs no `__repr__` of the program's."""
     if type(value) is CodeType:
         return code_text(value)
     plain = value is None or type(value) in (bool, int, float, str, bytes)
@@ -125,8 +125,7 @@ _MODULE_CALLS = ("_wrapped_call_impl", "_call_impl")
 
 
 def module_called(code: CodeType, arguments: Mapping[str, Any], class_of: Callable[[Any], type]) -> str | None:
-    """Return the name of the class of the module that a frame calls, where all modules have the frame's code in
-    common."""
+    """Return the name of the class of the module that a frame calls, if all modules share the frame's code."""
     rest = _rests.get(id(code))
     if "self" not in arguments or not (is_module_call(code) if rest is None else rest.of_module_call):
         return None
@@ -134,13 +133,13 @@ def module_called(code: CodeType, arguments: Mapping[str, Any], class_of: Callab
 
 
 def is_module_call(code: CodeType) -> bool:
-    """Return whether it is what `torch.nn.Module` does around `forward`."""
+    """Return whether the code is that by which `torch.nn.Module` calls `forward`."""
     return code.co_name in _MODULE_CALLS and any(code is each for each in module_calls())
 
 
 def module_calls() -> list[CodeType]:
-    """Return the codes between a call of any module and its `forward`; none where torch is not imported. (Copies of
-    them are equal to them.)"""
+    """Return the codes between a call of any module and its `forward`; none if torch is not imported. (Copies of them
+    are equal to them.)"""
     module = getattr(sys.modules.get("torch.nn.modules.module"), "Module", None)
     methods = (vars(module).get(name) for name in _MODULE_CALLS) if isinstance(module, type) else ()
     return [method.__code__ for method in methods if isinstance(method, FunctionType)]

@@ -1,4 +1,4 @@
-"""Names of files as users read them: a notebook's cell is `Cell In[3]`, not the file that stands for it."""
+"""Name files as users know them: a notebook's cell is `Cell In[3]`, not the file that holds it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shown_file(filename: str) -> str:
 
 
 def place(filename: str, line: int | None) -> str:
-    """`model.py:12`; in a cell, as the notebook writes it, `Cell In[3], line 12`."""
+    """Return `model.py:12`; in a cell, as the notebook writes it, `Cell In[3], line 12`."""
     short = filename.replace("\\", "/").rsplit("/", 1)[-1]
     if line is None:
         return short

@@ -1,4 +1,4 @@
-"""The folders of Python's own library and of installed packages."""
+"""Find the folders of Python's own library and of installed packages."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ def _folders(*keys: str) -> tuple[str, ...]:
 SITE_FOLDERS = _folders("purelib", "platlib")
 """The folders in which packages are installed."""
 LIBRARY_FOLDERS = _folders("stdlib", "platstdlib")
-"""The folders of Python's own library; packages may be installed below."""
+"""The folders of Python's own library; packages may be installed inside them."""

@@ -1,4 +1,4 @@
-"""Names by which users know functions and classes: the module they are found in, and their name there."""
+"""Find the names by which users know functions and classes: the module to import them from, and their name there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from tracer_core.names.code import function_name
 
 
 def name_of(function: Any) -> str:
-    """`module.qualname` of anything callable, as far as it has one."""
+    """Return `module.qualname` of any callable, as far as it has them."""
     given = function
     if type(function) is FunctionType:
-        function = vars(function).get("_torchdynamo_orig_callable", function)  # what torch's compiler is kept from
+        function = vars(function).get(
+            "_torchdynamo_orig_callable", function
+        )  # functions that torch excludes from its compiler
     module = getattr(function, "__module__", None)
     name = function_name(function) or getattr(function, "__name__", None) or type(function).__name__
     name = name.removeprefix("_VariableFunctionsClass.")
@@ -23,8 +25,8 @@ def name_of(function: Any) -> str:
 
 
 def _public(module: str, name: str, function: Any) -> str:
-    """Return the module in which people find what `module` defines under `name`: a package around it, or the one that
-    a module in C is the inside of."""
+    """Return the module from which people import what `module` defines under `name`: a package around it, or the
+    Python module that wraps one in C."""
     inner = module.rpartition(".")[2]
     parts = _PUBLIC.get(module, module).split(".")
     around = (".".join(parts[:count]) for count in range(1, len(parts)))
@@ -32,9 +34,16 @@ def _public(module: str, name: str, function: Any) -> str:
         found: Any = sys.modules.get(candidate)
         outermost = name.partition(".")[0]
         held = vars(found).get(outermost) if type(found) is ModuleType else None
-        if held is not None and (held is function or (isinstance(held, type) and held.__module__ == module)):
+        if held is not None and (
+            _is_or_wraps(held, function) or (isinstance(held, type) and held.__module__ == module)
+        ):
             return candidate
     return ".".join(parts)
+
+
+def _is_or_wraps(held: object, function: object) -> bool:
+    """Loading torch's compiler puts a wrapper in the place of `torch.manual_seed`; a program may hold either."""
+    return held is function or (type(held) is FunctionType and vars(held).get("__wrapped__") is function)
 
 
 _WRITTEN_IN_C = {"posix": "os", "nt": "os", "_thread": "threading", "_pydatetime": "datetime"}
@@ -49,4 +58,4 @@ _PUBLIC = {
     "torch._C._VariableFunctions": "torch",
     "torch._C._nn": "torch.nn.functional",
 }
-"""Where people find what a module of torch's or Python's insides has."""
+"""The public modules for what torch's or Python's internal modules define."""

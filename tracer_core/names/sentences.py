@@ -1,4 +1,4 @@
-"""Parts of English sentences: articles, commas, numbers in words."""
+"""Write parts of English sentences: articles, commas, ordinals."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ def filled(sentence: str, details: Mapping[str, Any]) -> str:
 
 
 def a(noun: str) -> str:
-    """The noun with its article."""
+    """Return the noun with its article."""
     return f"an {noun}" if _begins_with_vowel(noun) else f"a {noun}"
 
 
 _ARTICLE = re.compile(r"\b([Aa]) \{(\w+)\}")
 _WORDS = re.compile(r"(?:the|indexing|assigning|deleting|what) ")
-"""What is filled in at the beginning and is English, where names keep their small letters."""
+"""Details that are English words and are capitalized at the beginning of a sentence; names keep their small
+letters."""
 
 _AFTER_LINE = re.compile(r"(?<=[`)])(, line \d+)(?= (?:is|was|has|takes|gives|cannot)\b)")
-"""Where a value named by its text and line is the subject: `y.grad_fn`, line 3, is ..."""
+"""A value named by its text and line, as the subject: `y.grad_fn`, line 3, is ..."""
 
 
 def _begins_with_vowel(text: str) -> bool:
@@ -41,7 +42,7 @@ _SPELT = re.compile(r"[FHLMNRSX](?![a-z])|n[dn]")
 
 
 def ordinal(number: int) -> str:
-    """`second`, `third`, ..., `11th`."""
+    """Return `second`, `third`, ..., `11th`."""
     if number <= len(_ORDINALS):
         return _ORDINALS[number - 1]
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

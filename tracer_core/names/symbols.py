@@ -1,4 +1,4 @@
-"""Names for symbols of sizes and numbers, by the values that they stand for."""
+"""Name symbols of sizes and numbers by the values that they stand for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ SYMBOL = re.compile(r"(?<![\w.'])(?:s|u|zf|zuf|zub)\d+\b(?![\['])")
 
 
 def symbols_in(text: str, meanings: Mapping[str, str]) -> list[str]:
-    """Return the names of those symbols that stand in the text, in order."""
+    """Return the names of those symbols that occur in the text, in order."""
     return list(dict.fromkeys(name for name in SYMBOL.findall(text) if name in meanings)) if meanings else []
 
 
 def said(names: list[str], meanings: Mapping[str, str]) -> str:
-    """`s86 = L['x'].size(0), s3 = L['n']`."""
+    """Return `s86 = L['x'].size(0), s3 = L['n']`."""
     return ", ".join(f"{name} = {meanings[name]}" for name in names)
 
 
@@ -29,5 +29,5 @@ def explained(text: str, meanings: Mapping[str, str]) -> str:
 
 
 def of_node(name: str) -> str:
-    """Describe the node of the graph whose result a symbol stands for."""
+    """Describe the node of the graph whose result a symbol is."""
     return f"what node `{name}` computes"

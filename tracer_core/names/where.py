@@ -19,12 +19,12 @@ from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
 
 
 class Owner(IntEnum):
-    """Whose a file is: of the lines that are running, the innermost of the greatest owner is the one to look at."""
+    """The owner of a file: of the running lines, the innermost of the greatest owner is shown to people."""
 
     LANGUAGE = 0
-    """Python's, or torch's and what it stands on."""
+    """Python, or torch and its dependencies."""
     PACKAGE = 1
-    """An installed package's, or of no file."""
+    """An installed package, or no file at all."""
     USER = 2
 
 
@@ -38,7 +38,7 @@ _TYPED_IN = ("<stdin>", "<ipython-input", "<doctest ")
 
 @functools.cache
 def owner_of(filename: str) -> Owner:
-    """Whose the code of this file is."""
+    """Return the owner of the code in this file."""
     if filename.startswith("<"):
         if filename.startswith(_TYPED_IN):
             return Owner.USER
@@ -64,7 +64,7 @@ class Place:
 
     @property
     def text(self) -> str:
-        """`File "model.py", line 12, in forward`, as tracebacks write it."""
+        """Return `File "model.py", line 12, in forward`, as tracebacks write it."""
         code = self.code
         if code is None:
             return f"line {self.line} of code that is gone"
@@ -75,7 +75,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Where:
     """`step` numbers an instruction of the attempt. `place` is the program's line that was running there, `library`
-    the innermost line of what it calls, where that is a library's."""
+    the innermost line of its callees, if that is a library's."""
 
     step: int
     place: Place
@@ -83,8 +83,7 @@ class Where:
 
     @staticmethod
     def of(step: int, calls: Iterable[tuple[CodeType, int]]) -> Where:
-        """Return the place to look at among the calls that are running, the innermost first (there is at least
-        one)."""
+        """Return the place to show for the running calls, the innermost first (there is at least one)."""
         best: tuple[CodeType, int] | None = None
         innermost: tuple[CodeType, int] | None = None
         owner = -1
@@ -100,7 +99,7 @@ class Where:
 
     @property
     def text(self) -> str:
-        """The lines that a message ends with."""
+        """Return the lines that a message ends with."""
         below = "" if self.library is None else f"\n    which runs, in a library: {self.library.text}"
         return f"  {self.place.text}{below}"
 

@@ -1,4 +1,4 @@
-"""`bisect`'s functions, which are written in C: the same comparisons in the same order."""
+"""The functions of `bisect`, which are written in C, in Python: the same comparisons in the same order."""
 
 from __future__ import annotations
 

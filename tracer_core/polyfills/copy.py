@@ -16,7 +16,7 @@ _ATOMIC = (
     type(None), type(...), type(NotImplemented), int, float, bool, complex, str, bytes, type, range, slice, property,
     types.FunctionType, types.BuiltinFunctionType, types.CodeType,
 )  # fmt: skip
-# Classes of programs; only these keep all they have in a `__dict__` and slots.
+# Classes of programs; only these store all their state in a `__dict__` and slots.
 _HEAP_TYPE = 1 << 9
 _SHALLOW = (
     list, dict, set, bytearray, collections.deque, collections.defaultdict,
@@ -61,7 +61,7 @@ class Memo:
         return made
 
     def by_address(self, *args: Any, **kwargs: Any) -> Any:
-        """Any other method of the dict that this stands for depends on addresses: the graph breaks."""
+        """Break the graph: any other method of the dict that this replaces depends on addresses."""
         return id(self.table)
 
     __len__ = __iter__ = __bool__ = __contains__ = __getitem__ = __setitem__ = __delitem__ = by_address
@@ -118,11 +118,11 @@ _REDUCED: dict[type, Callable[[Any], tuple[Any, tuple[Any, ...], Any, Any]]] = {
     collections.defaultdict: _of_defaultdict,
     functools.partial: lambda x: (_partial, (x.func, x.args, x.keywords), None, None),
 }
-"""How library containers in C reduce: to a function, its arguments, then items, then entries."""
+"""The reductions of library containers in C: a function, its arguments, then items, then entries."""
 
 
 def attributes_of(x: collections.OrderedDict[Any, Any]) -> dict[str, Any]:
-    """Attributes that a program set on an OrderedDict; a trace has its own way to read them."""
+    """Return the attributes that a program set on an OrderedDict; a trace has its own way to read them."""
     return dict(vars(x))
 
 
@@ -155,7 +155,8 @@ def _reduced(x: Any, memo: Memo | None) -> Any:
 
 
 def _made_again(x: Any, memo: Memo | None) -> Any:
-    """As `object.__reduce_ex__` has it: a new instance with the state, the items of a list, the entries of a dict."""
+    """Create the copy as `object.__reduce_ex__` prescribes: a new instance with the state, the items of a list, the
+    entries of a dict."""
     cls: Any = type(x)
     args, named = _arguments_of_new(x)
     if memo is not None:

@@ -1,4 +1,4 @@
-"""`functools` in Python, where its own Python needs C objects (locks, weak dicts) or is C."""
+"""`functools` in Python, where its own Python needs C objects (locks, weak dicts) or where it is in C."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
     return value
 
 
-# The dispatcher of a `singledispatch` function answers by class alone, and only keeps a cache besides.
+# The result of a `singledispatch` function's dispatcher depends on the class alone; it only has a cache besides.
 rules.fold_code(inner_code(functools.singledispatch, "dispatch"))
 
-# They remember which objects are being shown, by address and thread.
+# They remember by address and thread which objects are being shown.
 WALKED_THROUGH[inner_code(dataclasses._recursive_repr, "wrapper")] = "user_function"  # type: ignore[attr-defined]
 WALKED_THROUGH[inner_code(reprlib.recursive_repr, "decorating_function", "wrapper")] = "user_function"

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class IdentityTable:
-    """Holds the objects that it knows something of, so that their addresses stay theirs."""
+    """A table that keeps its keys alive, so that their addresses stay unique."""
 
     def __init__(self) -> None:
         self.entries: dict[int, tuple[Any, Any]] = {}
@@ -17,7 +17,7 @@ def new_table() -> IdentityTable:
 
 
 def found_in(table: IdentityTable, obj: Any) -> tuple[Any, ...]:
-    """Return the entry for `obj`, alone in a tuple, or an empty tuple."""
+    """Return the entry for `obj` in a tuple of one, or an empty tuple."""
     entry = table.entries.get(id(obj))
     return () if entry is None else entry[1:]
 

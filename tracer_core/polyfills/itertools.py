@@ -1,5 +1,5 @@
-"""`itertools` in Python. Those used in loops keep their state so that `real()` can create the C iterator that
-continues from there; a frame that breaks with one of the others alive runs as plain Python."""
+"""`itertools` in Python. The functions used in loops keep their state so that `real()` can create the C iterator that
+continues from there; a frame that breaks while one of the others is alive runs as plain Python."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ class Pairwise(_Iterator):
     def __next__(self) -> Any:
         if self.iterator is None:
             raise StopIteration
-        # (The iterator may need pairs itself.)
+        # (The iterator itself may need pairs.)
         old = self.old
         if not old:
             item = next(self.iterator, _ABSENT)

@@ -13,7 +13,7 @@ from tracer_core.polyfills.registry import polyfills
 
 
 def row(arrange: str, index: int, *args: Any) -> tuple[int, ...] | None:
-    """Row `index` of what this function of `itertools` gives; None after the last."""
+    """Return row `index` of the results of this function of `itertools`; None after the last."""
     return next(itertools.islice(getattr(itertools, arrange)(*args), index, None), None)
 
 
@@ -21,7 +21,7 @@ rules.fold(row)
 
 
 class _Arranged(_Iterator):
-    """Gives rows by number: `itertools` computes the positions of their items in the pools, whatever they are."""
+    """Yield rows by number: `itertools` computes the positions of their items in the pools."""
 
     arrange: str
 
@@ -83,7 +83,7 @@ class Product(_Arranged):
 
 @polyfills(itertools.groupby)
 class GroupBy(_Iterator):
-    """Groups share the iterator with it: taking the next group ends the one before."""
+    """`itertools.groupby`. Groups share its iterator: taking the next group ends the one before."""
 
     def __init__(self, iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) -> None:
         self.iterator = iter(iterable)
@@ -125,7 +125,7 @@ class _Group(_Iterator):
 
 
 class Tee(_Iterator):
-    """One of the iterators that `tee` gives; all share what was read and not yet taken by the slowest."""
+    """One of the iterators that `tee` returns; all share the items that the slowest has not taken yet."""
 
     def __init__(self, iterator: Iterator[Any], shared: list[Any]) -> None:
         self.iterator = iterator

@@ -13,7 +13,7 @@ from tracer_core.polyfills.registry import polyfills
 
 @polyfills(logging.Logger.isEnabledFor)
 def is_enabled_for(self: Any, level: Any) -> bool:
-    """Without the cache of answers, which the logger empties when a level changes."""
+    """Compare levels, without the cache that the logger empties when a level changes."""
     if self.disabled or self.manager.disable >= level:
         return False
     return level >= self.getEffectiveLevel()  # type: ignore[no-any-return]

@@ -7,8 +7,8 @@ from typing import Any
 
 
 class Ongoing:
-    """Stands for `iterator` where an iterable is needed. The result continues with that very iterator, whose
-    own `__iter__` may start anew or be missing."""
+    """An iterable for `iterator` where one is needed. Its iteration continues with that very iterator, whose own
+    `__iter__` may start anew or be missing."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self.iterator = iterator
@@ -18,7 +18,7 @@ class Ongoing:
 
 
 class _Nothing:
-    """A sequence by its items, of which there are none."""
+    """An empty sequence, by its items."""
 
     def __getitem__(self, index: int) -> Any:
         raise IndexError(index)

@@ -1,4 +1,4 @@
-"""`@polyfills`: which Python code of ours stands in for which library function or class."""
+"""`@polyfills`: register Python code of ours that replaces a library function or class."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 P = TypeVar("P", bound=Callable[..., Any])
 
-# Codes of wrappers that only guard against recursion: calls are forwarded to the function they wrap, which the named
+# Codes of wrappers that only guard against recursion: calls are forwarded to the wrapped function, which the named
 # variable holds.
 WALKED_THROUGH: dict[CodeType, str] = {}
 
-# The same for wrappers of modules that are not imported for this: their names, and the variable of theirs that
-# holds what they wrap. The first only notes, for torch's own compiler, that a module was created.
+# The same for wrappers in modules that are not imported for this: their names, and the variable that holds the
+# wrapped function. The first only records, for torch's own compiler, that a module was created.
 _WRAPPED_IN_CELL = {("torch._dynamo.mutation_guard", "install_generation_tagging_init.<locals>.patched_init"): "init"}
 
 _stand_ins: dict[Any, Any] = {}
@@ -43,7 +43,7 @@ def stand_in_for(original: Any) -> Any | None:
 
 
 def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
-    """Return the function that this one stands for to a trace, and which of its cells holds that; None: itself."""
+    """Return the real function of one that a trace sees through, and which of its cells holds that; None: itself."""
     name = WALKED_THROUGH.get(function.__code__)
     if name is None:
         name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
@@ -54,7 +54,7 @@ def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
 
 
 def inner_code(function: Any, *names: str) -> CodeType:
-    """Return the code of the function `names` leads to, through functions defined inside `function`."""
+    """Return the code of the function that `names` leads to, through functions defined inside `function`."""
     code: CodeType = function.__code__
     for name in names:
         code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)

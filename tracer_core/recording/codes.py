@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tracer_core import bytecode
 from tracer_core.bytecode import Instruction, Origin, Program
@@ -16,6 +16,16 @@ from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
 
 NO_SPAN = (None, None, None, None)
+_WHOLE_STACK = 1 << 32
+
+
+class Known(NamedTuple):
+    """What the recorder needs of an instruction at each step: its number in the code, how many items from the top of
+    the stack it may change, and the names that it may bind."""
+
+    number: int
+    takes: int
+    binds: tuple[str, ...]
 
 
 class CodeEntry:
@@ -23,28 +33,20 @@ class CodeEntry:
 
     def __init__(self, code: CodeType, record: schema.Code, labels: Mapping[str, Label]) -> None:
         self.record = record
-        self.index: dict[Instruction, int] = {}
+        self.known: dict[Instruction, Known] = {}
         self.program: Program | None = None
         self._labels = labels
-        self._slots = {name: 2 * i for i, name in enumerate(code.co_varnames)}
-        self._cell_slots = {name: 2 * i + 1 for i, name in enumerate((*code.co_cellvars, *code.co_freevars))}
+        self.local_slots = Slots(code.co_varnames, record.locals, 0)
+        self.cell_slots = Slots((*code.co_cellvars, *code.co_freevars), record.cells, 1)
 
-    def local_slot(self, name: str) -> int:
-        """Return the slot of a local; add names that the code itself does not list (as in a notebook cell)."""
-        return _slot(self._slots, self.record.locals, name, 0)
-
-    def cell_slot(self, name: str) -> int:
-        """Return the slot of a cell or free variable."""
-        return _slot(self._cell_slots, self.record.cells, name, 1)
-
-    def number(self, instruction: Instruction) -> int:
-        """Return the instruction's index in the code; append an instruction that the engine synthesized."""
-        index = self.index.get(instruction)
-        if index is None:
-            index = len(self.record.instructions)
-            self.record.instructions.append(instr(instruction, {}, self._labels))
-            self.index[instruction] = index
-        return index
+    def number(self, instruction: Instruction) -> Known:
+        """Return what is known of the instruction; append an instruction that the engine synthesized to the code."""
+        known = self.known.get(instruction)
+        if known is None:
+            index, record = len(self.record.instructions), instr(instruction, {}, self._labels)
+            self.record.instructions.append(record)
+            known = self.known[instruction] = _known(instruction, index, record)
+        return known
 
     def use(self, program: Program) -> None:
         """Number instructions by their order in `program`, which may have been decoded again."""
@@ -55,13 +57,21 @@ class CodeEntry:
             self.record.instructions = [
                 instr(instruction, positions, self._labels) for instruction in program.instructions
             ]
-        self.index.update(positions)
+        records = self.record.instructions
+        self.known.update((instruction, _known(instruction, i, records[i])) for instruction, i in positions.items())
         self.program = program
 
     def decode(self, code: CodeType) -> None:
         """Record the instructions even if the code is never stepped through."""
         if not self.record.instructions:
             self.use(bytecode.decode(code))
+
+
+def _known(instruction: Instruction, index: int, record: schema.Instr) -> Known:
+    info = bytecode.OPS.get(instruction.op)
+    # `POP_EXCEPT` also replaces the copies of what it pops, wherever on the stack they are.
+    takes = _WHOLE_STACK if info is None or info.name == "POP_EXCEPT" else record.takes
+    return Known(index, takes, (instruction.arg,) if info is not None and info.binds else ())
 
 
 def _own_variables(code: CodeType) -> dict[str, Label]:
@@ -103,7 +113,7 @@ class CodeTable:
             record.first_line, record.source = source_text(code)
             self._link_resume(code, record, module)
         except BaseException:
-            # The next caller gets a complete record; nobody uses this one.
+            # The next caller gets a complete record; this one is not used.
             del self._entries[id(code), module]
             raise
         return entry
@@ -122,13 +132,19 @@ class CodeTable:
         record.resumes_at = next((i for i, one in enumerate(target.instructions) if one.offset >= offset), None)
 
 
-def _slot(slots: dict[str, int], names: list[str], name: str, parity: int) -> int:
-    slot = slots.get(name)
-    if slot is None:
-        slot = 2 * len(names) + parity
-        names.append(clean(name))
-        slots[name] = slot
-    return slot
+class Slots(dict[str, int]):
+    """The slots of a code's names. Names that the code itself does not list (as in a notebook cell) are added when
+    they are read, also to `listed`, the names as recorded."""
+
+    def __init__(self, names: Iterable[str], listed: list[str], parity: int) -> None:
+        super().__init__((name, 2 * i + parity) for i, name in enumerate(names))
+        self._listed = listed
+        self._parity = parity
+
+    def __missing__(self, name: str) -> int:
+        slot = self[name] = 2 * len(self._listed) + self._parity
+        self._listed.append(clean(name))
+        return slot
 
 
 def instr(instruction: Instruction, positions: dict[Instruction, int], labels: Mapping[str, Label]) -> schema.Instr:
@@ -182,16 +198,14 @@ def source_text(code: CodeType) -> tuple[int, str]:
     if code.co_name == "<module>":
         return 1, clean_lines("".join(lines))
     first = code.co_firstlineno
-    return first, clean_lines("".join(lines[first - 1 : max(_lines(code), default=first)]))
+    return first, clean_lines("".join(lines[first - 1 : _last_line(code)]))
 
 
-def _lines(code: CodeType) -> Iterator[int]:
-    """Yield every source line of the code and of the codes inside it."""
-    for line, end_line, _, _ in code.co_positions():
-        yield from (number for number in (line, end_line) if number is not None)
-    for constant in code.co_consts:
-        if type(constant) is CodeType:
-            yield from _lines(constant)
+def _last_line(code: CodeType) -> int:
+    """Return the last source line of the code and of the codes inside it."""
+    own = [end or line for line, end, _, _ in code.co_positions() if line is not None]
+    inner = [_last_line(constant) for constant in code.co_consts if type(constant) is CodeType]
+    return max([*own, *inner], default=code.co_firstlineno)
 
 
 def line_of(instructions: Sequence[schema.Instr], index: int) -> int | None:

@@ -70,7 +70,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def u32_bytes(numbers: array[int]) -> bytes:
-    """A column of numbers below 2**32 as stored: little-endian."""
+    """Return a column of numbers below 2**32 as stored: little-endian."""
     if sys.byteorder == "big":
         numbers = numbers[:]
         numbers.byteswap()
@@ -78,7 +78,7 @@ def u32_bytes(numbers: array[int]) -> bytes:
 
 
 def u32_array(data: bytes) -> array[int]:
-    """The inverse of `u32_bytes`."""
+    """Invert `u32_bytes`."""
     numbers = array("I")
     numbers.frombytes(data)
     if sys.byteorder == "big":

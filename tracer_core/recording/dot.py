@@ -1,11 +1,11 @@
-"""Graphs of a recording as text in Graphviz's language."""
+"""Write graphs of a recording in Graphviz's language."""
 
 from __future__ import annotations
 
 import msgspec
 
 from tracer_core.recording import schema
-from tracer_core.recording.words import node_text
+from tracer_core.recording.sentence_parts import node_text
 
 
 class RecordedGraph(schema.Graph, gc=False):
@@ -33,7 +33,7 @@ class RecordedGraph(schema.Graph, gc=False):
 
 
 def _label(node: schema.Node) -> str:
-    """What the node computes, and below it what its result is like."""
+    """Return the label of a node: what it computes, and below it the metadata of its result."""
     return "\n".join([node_text(node), *(_fake_text(fake) for fake in node.fakes)])
 
 
@@ -42,6 +42,6 @@ def _fake_text(fake: schema.FakeMeta) -> str:
 
 
 def _quoted(text: str) -> str:
-    """`text` as a string of Graphviz's, in which a backslash begins an escape."""
+    """Return `text` as a string of Graphviz's, in which a backslash begins an escape."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

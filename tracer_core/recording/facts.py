@@ -119,7 +119,7 @@ def target_text(target: Any) -> str:
         return clean(str(target))
     if type(target) is MethodType:
         target = target.__func__
-    # The qualified names of builtins say more than people do.
+    # The qualified names of builtins are longer than what people write.
     name = plain_attribute(target, "__qualname__" if is_a(target, FunctionType, type) else "__name__")
     if not is_a(name, str):
         return clean(f"<{type_name(target)}>")
@@ -149,7 +149,7 @@ def args_text(node: Any) -> str:
 
 
 class _Arguments:
-    """Writes the arguments of a node."""
+    """Write the arguments of a node."""
 
     def __init__(self, node: Any) -> None:
         self._nodes = {id(one): one.name for one in node.all_input_nodes}

@@ -25,7 +25,7 @@ def find_steps(
     text: str | None,
     attempts: str,
 ) -> list[Step]:
-    """See `Trace.find`."""
+    """Find steps. See `Trace.find`."""
     if attempts not in ("all", "last"):
         raise ValueError(f'attempts must be "all" or "last", not {attempts!r}.')
     tests = _instruction_tests(file, line, function, op)

@@ -9,7 +9,7 @@ from tracer_core.recording.facts import args_text, clean, clean_lines, fake_meta
 
 
 class GraphTable:
-    """All graphs and nodes of a recording. Holds on to live nodes until `release`, since they are told apart by
+    """All graphs and nodes of a recording. Live nodes are kept until `release`, since they are told apart by
     identity."""
 
     def __init__(self) -> None:

@@ -59,7 +59,8 @@ class Index:
 
     @cached_property
     def breaks(self) -> Mapping[int, list[schema.Break]]:
-        """The breaks by the step that found them, and by the step where the last attempt stopped because of them."""
+        """Return the breaks by the step that found them, and by the step where the last attempt stopped because of
+        them."""
         found: dict[int, list[schema.Break]] = {}
         for record in self.data.breaks:
             for step in {record.step, record.final_step} - {None}:
@@ -69,7 +70,7 @@ class Index:
 
     @cached_property
     def inlined(self) -> Mapping[int, list[schema.Frame]]:
-        """The frames that a step called."""
+        """Return the frames that a step called."""
         found: dict[int, list[schema.Frame]] = {}
         for frame in self.data.frames:
             if frame.call_step is not None:
@@ -114,7 +115,7 @@ class Index:
         """Return the snapshot's text, with the meanings of its symbols."""
         if not self._meanings or not self.data.steps or not SYMBOL.search(snapshot.text):
             return snapshot.text
-        # The values at the start of an attempt are as the step before it left them.
+        # The values at the start of an attempt are those that the step before it left.
         steps = (min(max(step, 0), self.data.steps - 1) for step in (snapshot.step + 1, snapshot.step))
         return explained(snapshot.text, {k: v for step in steps for k, v in self.symbol_meanings(step).items()})
 
@@ -149,7 +150,7 @@ class Index:
 
     @cached_property
     def _touches(self) -> tuple[array[int], array[int]]:
-        """All touches, grouped by tracker: the start of each group, and the steps."""
+        """Return all touches, grouped by tracker: the start of each group, and the steps."""
         who, when = self._collect_touches()
         starts = array("I", bytes(4 * (self.trackers.trackers + 2)))
         for tracker in who:

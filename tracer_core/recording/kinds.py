@@ -18,7 +18,7 @@ _KEPT_IN_C = (GetSetDescriptorType, MemberDescriptorType)
 
 
 def is_a(value: object, *classes: type | None) -> bool:
-    """Return whether the type of `value` is one of the classes or derived from one. None stands for a missing
+    """Return whether the type of `value` is one of the classes or derived from one. None is a missing
     class."""
     return is_subclass(type(value), *classes)
 

@@ -1,8 +1,8 @@
 """Fill a recording, as an observer of the engine.
 
-Steps are recorded in `stepping.py`; the rest is here: calls, compilations, and the effects of steps outside their
-frame. A tracker is described when it is first seen and when the engine reports that it changed. No `repr` of the
-user's objects is called.
+Steps are recorded in `stepping.py`, breaks and the lines of the program in `breaking.py`; the rest is here: calls,
+compilations, and the effects of steps outside their frame. A tracker is described when it is first seen and when the
+engine reports that it changed. No `repr` of the user's objects is called.
 """
 
 from __future__ import annotations
@@ -13,30 +13,25 @@ import sys
 import time
 from array import array
 from types import CodeType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from tracer_core.bytecode import Instruction
-from tracer_core.errors import Unsupported
-from tracer_core.names.entered import is_what_was_compiled
+from tracer_core.names.entry_frame import is_entry_frame
 from tracer_core.observer import EVENTS
 from tracer_core.recording import schema
+from tracer_core.recording.breaking import Breaking
 from tracer_core.recording.calls import CallTable, guard_text
-from tracer_core.recording.codes import CodeEntry, line_of
+from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.columns import u32_bytes
 from tracer_core.recording.facts import clean, clean_lines
-from tracer_core.recording.stepping import Stepping
 from tracer_core.recording.work import Work
 
 if TYPE_CHECKING:
     import torch.fx
 
     from tracer_core.guards import Guard
-    from tracer_core.names.where import Place, Where
-
-T = TypeVar("T", int, int | None)
 
 
-class Recorder(Stepping):
+class Recorder(Breaking):
     """Record what the engine does while this is the observer; `finish()` returns the data.
 
     Args:
@@ -51,13 +46,10 @@ class Recorder(Stepping):
         self._attempts: list[schema.Attempt] = []
         self._compilations: list[schema.Compilation] = []
         self._guards: list[schema.Guard] = []
-        self._breaks: list[schema.Break] = []
-        self._notices: list[schema.Notice] = []
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
         self._to_decode: list[tuple[CodeType, CodeEntry]] = []
-        self._modules: dict[int, str | None] = {}
         self._faults: list[schema.Fault] = []
         self._seconds: dict[str, float] = {}
         # The active compilations; None for one whose start was lost.
@@ -69,17 +61,13 @@ class Recorder(Stepping):
         self._modules[id(code)] = module
         self._calls.start(self._entry(code).record.id)
 
-    def _entry(self, code: CodeType) -> CodeEntry:
-        """Return the entry of a code whose last call is being processed."""
-        return self._codes.entry(code, module=self._modules.get(id(code)))
-
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         where = failed.where if failed is not None else None
         place, library = (None, None) if where is None else (self._at(where.place), self._at(where.library))
         self._calls.check(self._entry(code).record.id, version, failed, seen, place, library)
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
-        if reason_id == "frame-library" and not is_what_was_compiled(__name__):
+        if reason_id == "frame-library" and not is_entry_frame(__name__):
             return  # calls made by libraries are not calls of the program
         if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
             return  # the break names the program's call, and this runs inside it
@@ -162,7 +150,8 @@ class Recorder(Stepping):
         self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
 
     def on_guard(self, guard: Guard) -> None:
-        code, line, library = self._asked_at(guard.where, self._step_of(guard.where), *self._place())
+        step = self._step_of(guard.where)
+        code, line, library = self._user_line(guard.where, step) or (*self._place(), None)
         path = self._trackers.sources.path(guard.source) if guard.source is not None else []
         record = schema.Guard(
             id=len(self._guards),
@@ -171,7 +160,7 @@ class Recorder(Stepping):
             source=path[-1] if path else "",
             path=path,
             text=guard_text(self._losses, guard),
-            step=self._step_of(guard.where),
+            step=step,
             code=code,
             line=line,
             library=library,
@@ -195,57 +184,6 @@ class Recorder(Stepping):
                 step=self._step(),
             )
         )
-
-    def on_break(self, unsupported: Unsupported, frame: Any, instruction: Instruction) -> None:
-        work = self._work
-        if work is None:
-            return
-        entry = self._entry_of(frame)
-        attempt, step, root_step = self._where_broke(work, frame)
-        root = work.root.entry.record if work.root is not None else entry.record
-        here = entry.record.id, line_of(entry.record.instructions, entry.number(instruction))
-        code, line, library = self._asked_at(unsupported.where, step, *here)
-        record = schema.Break(
-            id=len(self._breaks),
-            attempt=attempt,
-            reason_id=clean(unsupported.reason_id),
-            message=clean(unsupported.message, 1000),
-            explanation=clean(unsupported.reason.explanation, 1000),
-            hints=[clean(hint, 1000) for hint in unsupported.hints],
-            step=step,
-            code=code,
-            line=line,
-            root_code=root.id,
-            root_line=self._line_at(root_step) if root_step is not None else None,
-            action="",
-            resumes=[],
-            library=library,
-        )
-        same = _same_break(work.breaks, record)
-        if same is not None:
-            same.final_step = record.step if record.attempt != same.attempt else same.final_step
-            if same not in work.met:
-                work.met.append(same)
-            return
-        work.met.append(record)
-        self._breaks.append(record)
-        work.breaks.append(record)
-
-    def on_notice(self, notice: Unsupported) -> None:
-        code, line, library = self._asked_at(notice.where, self._step_of(notice.where), *self._place())
-        record = schema.Notice(
-            id=len(self._notices),
-            attempt=self._attempt_id(),
-            reason_id=clean(notice.reason_id),
-            message=clean(notice.message, 1000),
-            explanation=clean(notice.reason.explanation, 1000),
-            hints=[clean(hint, 1000) for hint in notice.hints],
-            step=self._step_of(notice.where),
-            code=code,
-            line=line,
-            library=library,
-        )
-        self._notices.append(record)
 
     # --- results ------------------------------------------------------------------------------------------
 
@@ -355,46 +293,6 @@ class Recorder(Stepping):
             lost=self._losses.records,
         )
 
-    def _where_broke(self, work: Work, frame: Any) -> tuple[int, int | None, int | None]:
-        """Return attempt, step and root's step of the break found in `frame`, which may have ended already."""
-        past = work.past.get(frame.uid)
-        if past is not None:
-            return past
-        watched = self._watched(frame)
-        step = watched.step if watched is not None and watched.step >= 0 else self._step()
-        root_step = work.root.step if work.root is not None and work.root.step >= 0 else None
-        return self._attempt_id(), step, root_step
-
-    def _asked_at(
-        self, where: Where | None, step: int | None, code: T, line: int | None
-    ) -> tuple[T, int | None, schema.Place | None]:
-        """Return the program's code and line at `step`, and the library's line below; the given ones where `where` is
-        unknown."""
-        place = None if where is None else self._at(where.place, step)
-        if where is None or place is None:
-            return code, line, None
-        return place.code, place.line, self._at(where.library, step)
-
-    def _at(self, place: Place | None, step: int | None = None) -> schema.Place | None:
-        """Return the place as data, with the code of the step's frame; None for no place, and for one whose code has
-        been freed."""
-        code = None if place is None else place.code
-        if place is None or code is None:
-            return None
-        number = None if step is None else self._columns.frame[step]
-        while number is not None and self._codes.codes[self._frames[number].code] is not code:
-            number = self._frames[number].parent
-        entry = self._entry(code).record.id if number is None else self._frames[number].code
-        return schema.Place(entry, place.line)
-
-    def _step_of(self, where: Where | None) -> int | None:
-        work = self._work
-        return self._step() if where is None or work is None or work.cut_short else work.step_number(where.step)
-
-    def _attempt_id(self) -> int:
-        attempt = self._attempt()
-        return -1 if attempt is None else attempt
-
     # --- ends ---------------------------------------------------------------------------------------------
 
     def _close_attempt(self, outcome: str, message: str) -> None:
@@ -416,20 +314,6 @@ class Recorder(Stepping):
         self._calls.end_attempt(outcome)
         self._trackers.release()  # Else the program's objects that it holds would outlive the attempt.
 
-    def _settle_breaks(self, work: Work, outcome: str) -> None:
-        """Record for each break what ran instead, and where the last attempt stopped for it. Drop breaks that only
-        earlier, abandoned attempts met."""
-        if len(work.met) < len(work.breaks):
-            self._breaks = [broken for broken in self._breaks if broken in work.met or broken not in work.breaks]
-            for number, broken in enumerate(self._breaks):
-                broken.id = number
-            work.breaks = work.met
-        for broken in work.breaks:
-            names = [self._codes.records[code].qualname for code in broken.resumes]
-            broken.action = _action(outcome, names, graph=work.record.graph is not None)
-            if work.attempt is not None and broken.attempt != work.attempt.id and broken.final_step is None:
-                broken.final_step = work.cut_off
-
     def _add_seconds(self, stage: str, seconds: float) -> None:
         self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
 
@@ -440,22 +324,3 @@ _IN_ORDER = frozenset(
     ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")
 )
 """Events that later events of the attempt depend on."""
-
-
-def _same_break(known: list[schema.Break], record: schema.Break) -> schema.Break | None:
-    """Return an earlier report, from another attempt, of the same break."""
-    key = (record.reason_id, record.message, record.root_line)
-    return next((one for one in known if (one.reason_id, one.message, one.root_line) == key), None)
-
-
-def _action(outcome: str, resumes: list[str], *, graph: bool) -> str:
-    if outcome == "skipped":
-        return "The whole frame runs as plain Python."
-    if outcome != "compiled":
-        return "Nothing was compiled; the frame ran as plain Python."
-    done = "The graph up to here was compiled" if graph else "There is nothing to compile before this line"
-    if not resumes:
-        return f"{done}; the rest of the function runs as plain Python."
-    names = " or ".join(dict.fromkeys(resumes))
-    rest = f"the rest of the function ({names}) is traced separately"
-    return f"{done}, this line runs as plain Python, and {rest}."

@@ -1,10 +1,11 @@
-"""The recording as data: the content of a trace file, and of the messages to the explorer. No torch, no behaviour.
+"""The recording as data: the content of a trace file. No torch, no behaviour.
 
 Ids are positions in the lists of `Trace` (a `Node.id` of 3 is `trace.nodes[3]`). Trackers are numbered from 0 in
 the order they were first seen; their snapshots are packed (`recording/snapshots.py`). Step numbers count from 0
 over the whole recording. "Text" is for people and is never parsed.
 All are trees, so the garbage collector need not look at them (`gc=False`).
-The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
+The messages to the explorer (`recording/messages.py`) consist of the same data; the front end's TypeScript types are
+generated from both.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Instr(msgspec.Struct, array_like=True, frozen=True, gc=False):
     column: int | None
     end_column: int | None
     target: int | None  # index of the instruction jumped to
-    takes: int = 0  # how many items on top of the stack it consumes or looks at
+    takes: int = 0  # how many items on top of the stack it pops or reads
     leaves: int = 0  # how many replace them when the next instruction runs
 
 
@@ -360,80 +361,3 @@ class Trace(msgspec.Struct, gc=False):
     timings: list[Stage]
     notices: list[Notice] = []
     lost: list[Lost] = []
-
-
-# --- messages to the explorer --------------------------------------------------------------------------------
-
-
-class Meta(msgspec.Struct, gc=False):
-    """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
-    `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
-    kernel."""
-
-    version: int
-    label: str
-    summary: str
-    steps: int
-    window: int  # steps in a Window
-    chunk: int  # trackers in a TrackerChunk
-    trackers: int
-    frame: str
-    instruction: str
-    codes: list[Code]
-    frames: list[Frame]
-    attempts: list[Attempt]
-    compilations: list[Compilation]
-    graphs: list[Graph]
-    nodes: list[Node]
-    guards: list[Guard]
-    breaks: list[Break]
-    calls: list[Call]
-    symbols: list[Symbol]
-    side_effects: list[SideEffect]
-    generated: list[Generated]
-    faults: list[Fault]
-    raised: list[Raised]
-    timings: list[Stage]
-    notices: list[Notice]
-    lost: list[Lost]
-
-
-class State(msgspec.Struct, array_like=True, gc=False):
-    """A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where
-    unbound."""
-
-    stack: list[int]
-    locals: list[int | None]
-    cells: list[int | None]
-
-
-class StepView(msgspec.Struct, gc=False):
-    """One step: state before and after (`after` is null where the step did not end), and its sentence."""
-
-    before: State  # its trackers as of `step - 1`
-    after: State | None  # its trackers as of `until`
-    until: int  # its last step: itself, or the last step of the frames it inlined
-    sentence: str
-    handlers: list[str]
-
-
-class Window(msgspec.Struct, gc=False):
-    """Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`."""
-
-    first: int
-    steps: list[StepView]
-
-
-class TrackerView(msgspec.Struct, gc=False):
-    """A tracker's snapshots, oldest first, and the steps that touched it."""
-
-    snapshots: list[Snapshot]
-    made_by: int | None  # the step that created it; None if it existed before its attempt's first step
-    touched: list[int]
-
-
-class TrackerChunk(msgspec.Struct, gc=False):
-    """Trackers `first`, `first + 1`, ..."""
-
-    first: int
-    trackers: list[TrackerView]

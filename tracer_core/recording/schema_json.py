@@ -1,4 +1,4 @@
-"""`python -m tracer_core.recording.schema_json` prints the JSON schema of what the front end is sent."""
+"""Print, as `python -m tracer_core.recording.schema_json`, the JSON schema of the messages to the front end."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from tracer_core.recording import schema
+from tracer_core.recording import messages
 
 
 def json_schema() -> dict[str, Any]:
-    """`Meta`, `Window`, `TrackerChunk` and all they are made of, under `$defs`."""
+    """Return `Meta`, `Window`, `TrackerChunk` and all their parts, under `$defs`."""
     _, components = msgspec.json.schema_components(
-        [schema.Meta, schema.Window, schema.TrackerChunk], ref_template="#/$defs/{name}"
+        [messages.Meta, messages.Window, messages.TrackerChunk], ref_template="#/$defs/{name}"
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": components}
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracer_core.names.symbols import said, symbols_in
-from tracer_core.recording import sayings  # noqa: F401  fills SAYINGS
-from tracer_core.recording.words import SAYINGS, closed, listed, node_text, some, took_and_pushed
+from tracer_core.recording import operation_verbs  # noqa: F401  fills VERBS
+from tracer_core.recording.sentence_parts import VERBS, closed, listed, node_text, some, took_and_pushed
 
 if TYPE_CHECKING:
     from tracer_core.recording.steps import Step
@@ -28,12 +28,12 @@ def sentence(step: Step) -> str:
 def _without_symbols(step: Step) -> str:
     """Return the sentence without the meanings of its symbols."""
     instruction = step.instruction
-    saying = SAYINGS.get(instruction.op, took_and_pushed)(step)
+    found = VERBS.get(instruction.op, took_and_pushed)(step)
     name = f"{instruction.opname} {instruction.arg}".strip()
-    verbs = [verb for verb in (saying.first, saying.second, *_graph_verbs(step)) if verb]
+    verbs = [verb for verb in (found.first, found.second, *_graph_verbs(step)) if verb]
     raised, broken = step.raised, step.break_
     if step.ended:
-        verbs += [saying.last] if saying.last else []
+        verbs += [found.last] if found.last else []
         if broken is not None:
             return f"{name} {listed(verbs)}. The graph ends after this: {closed(broken.message)}"
     elif broken is not None:

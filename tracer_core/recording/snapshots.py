@@ -68,7 +68,7 @@ class Writer:
 
     @property
     def trackers(self) -> int:
-        """The number of trackers that have a first snapshot."""
+        """Return the number of trackers that have a first snapshot."""
         return len(self._first) * BLOCK + len(self._open_first)
 
     def add_first(self, packed: Packed) -> None:

@@ -24,8 +24,12 @@ class SourceNames:
         if known is not None:
             return known[1]
         base = source.base
-        name = self._losses.attempt("the name of a source", lambda: clean(source.name), "?")
-        path = [*(self.path(base) if base is not None else ()), name]
+        try:
+            name = clean(source.name)
+        except Exception as error:  # noqa: BLE001  whatever it is must not stop the user's program
+            self._losses.note("the name of a source", error)
+            name = "?"
+        path = [name] if base is None else [*self.path(base), name]
         self._known[id(source)] = (source, path)
         return path
 

@@ -5,7 +5,7 @@ Written for speed: state is compared by identity, and the common case takes the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tracer_core.bytecode import Instruction
@@ -73,9 +73,8 @@ class Stepping(Observer):
         if self._dirty:
             self._trackers.flush(step - 1)
         gone, came, slots = self._compare(watched)
-        index = watched.index.get(instruction)
-        if index is None:
-            index = watched.entry.number(instruction)
+        known = watched.known.get(instruction) or watched.entry.number(instruction)
+        index, watched.takes, watched.binds = known
         if watched.step < 0:
             watched.record.first_step = step
         watched.step = step
@@ -94,6 +93,8 @@ class Stepping(Observer):
         watched = self._watched(frame)
         if watched is None or watched.step < 0:
             return
+        if instruction.handler is not None:  # It cuts the stack, and pushes the exception.
+            watched.takes = max(watched.takes, len(watched.numbers) - instruction.handler.depth)
         tracker = self._trackers.number(exception, len(self._ended) - 1)
         name = type(exception).__name__
         text = self._losses.attempt("the text of an exception", lambda: clean(exception.describe()), name)
@@ -124,7 +125,7 @@ class Stepping(Observer):
 
     def _enter(self, work: Work, attempt: schema.Attempt, frame: Any) -> Watched:
         entry = self._entry_of(frame)
-        parent = work.frames.get(frame.parent.uid) if frame.parent is not None else None
+        parent = work.caller_of(frame)
         here = len(self._ended)
         record = schema.Frame(
             id=len(self._frames),
@@ -132,7 +133,7 @@ class Stepping(Observer):
             attempt=attempt.id,
             parent=parent.record.id if parent is not None else None,
             call_step=self._step() if parent is not None else None,
-            depth=frame.depth,
+            depth=0 if parent is None else parent.record.depth + 1,
             first_step=here,
             last_step=here - 1,
             end_step=here - 1,
@@ -186,72 +187,40 @@ class Stepping(Observer):
     # --- comparing ----------------------------------------------------------------------------------------
 
     def _compare(self, watched: Watched) -> tuple[int, list[int], Mapping[int, int | None]]:
-        """Return the changes in a frame since the last call: the number of popped items, pushed ones, slots."""
-        frame, before = watched.frame, watched.stack
-        stack = frame.stack
-        size, now = len(before), len(stack)
-        same, common = 0, size if size < now else now
-        while same < common and before[same] is stack[same]:
-            same += 1
-        if same < now:
-            new = stack[same:]
-            before[same:] = new
-            try:
-                came = [self._ids[tracker.uid] for tracker in new]
-            except (KeyError, AttributeError):
-                came = self._numbers(new)
-            watched.numbers[same:] = came
-        else:
-            came = []
-            if same < size:
-                del before[same:]
-                del watched.numbers[same:]
-        values = list(frame.locals.values())
-        if self._trackers.compare_by_id:
-            values = list(map(id, values))
-        if values != watched.values or self._cells_differ(watched.cells, frame.cells):
-            return size - same, came, self._compare_bindings(watched, frame, values)
-        return size - same, came, NO_SLOTS
+        """Return the changes in a frame by its last step: the number of popped items, pushed ones, slots."""
+        numbers, stack, ids = watched.numbers, watched.frame.stack, self._ids
+        size, now = len(numbers), len(stack)
+        same = size - watched.takes  # What lies below the operands of the instruction is as it was.
+        if same > now:
+            same = now
+        elif same < 0:
+            same = 0
+        came = []
+        for tracker in stack[same:] if same else stack:
+            number = ids.get(tracker.uid)
+            came.append(self._trackers.add(tracker, len(self._ended) - 1) if number is None else number)
+        if came and same < size and came[0] == numbers[same]:
+            kept = _common(came, numbers, same)
+            same += kept
+            del came[:kept]
+        numbers[same:] = came
+        return size - same, came, self._rebound(watched) if watched.binds else NO_SLOTS
 
-    def _cells_differ(self, before: dict[str, Any], now: Mapping[str, Any]) -> bool:
-        """Whether cells may be others than at the previous step."""
-        return bool(now or before) and (self._trackers.compare_by_id or now != before)
-
-    def _numbers(self, trackers: list[Any]) -> list[int]:
-        step = len(self._ended) - 1
-        return [self._trackers.number(tracker, step) for tracker in trackers]
-
-    def _compare_bindings(self, watched: Watched, frame: Any, values: list[Any]) -> Mapping[int, int | None]:
-        """Return the slots whose binding changed since the previous step."""
-        slots: dict[int, int | None] = {}
-        if values != watched.values:
-            watched.values = values
-            self._compare_names(watched.names, frame.locals, watched.entry.local_slot, slots)
-        if self._cells_differ(watched.cells, frame.cells):
-            self._compare_names(watched.cells, frame.cells, watched.entry.cell_slot, slots)
-        for slot, bound in slots.items():
-            if bound is None:
-                watched.slots.pop(slot, None)
-            else:
-                watched.slots[slot] = bound
-        return slots
-
-    def _compare_names(
-        self, before: dict[str, Any], now: Mapping[str, Any], slot: Callable[[str], int], slots: dict[int, int | None]
-    ) -> None:
-        """Add the differences between the bindings to `slots`, and make `before` equal to `now`. None is unbound."""
-        for name, tracker in now.items():
-            if before.get(name) is not tracker:
-                before[name] = tracker
-                if tracker is None:
-                    slots[slot(name)] = None
-                    continue
-                number = self._ids.get(tracker.uid)
-                slots[slot(name)] = self._numbers([tracker])[0] if number is None else number
-        if len(before) != len(now):
-            for name in [name for name in before if name not in now]:
-                del before[name]
-                slots[slot(name)] = None
+    def _rebound(self, watched: Watched) -> Mapping[int, int | None]:
+        """Return the slots that the last step of a frame rebound, among those of the names that it may bind. None is
+        unbound."""
+        frame, entry, slots = watched.frame, watched.entry, watched.slots
+        rebound: dict[int, int | None] = {}
+        for bindings, slot_of in ((frame.locals, entry.local_slots), (frame.cells, entry.cell_slots)):
+            for name in watched.binds:
+                tracker = bindings.get(name)
+                if tracker is not None:
+                    slot, number = slot_of[name], self._trackers.number(tracker, len(self._ended) - 1)
+                    if slots.get(slot) != number:
+                        slots[slot] = rebound[slot] = number
+                elif name in slot_of and slots.pop(slot_of[name], None) is not None:
+                    rebound[slot_of[name]] = None
+        return rebound
 
     # --- position -----------------------------------------------------------------------------------------
 
@@ -284,6 +253,16 @@ class Stepping(Observer):
         while at is not None and at.step < 0 and at.parent is not None:
             at = at.parent
         return (None, None) if at is None else (at.entry.record.id, self._line(at))
+
+
+def _common(came: list[int], numbers: list[int], first: int) -> int:
+    """Return how many items of `came` are the same as those in `numbers` from position `first` on."""
+    kept = 0
+    for one, other in zip(came, numbers[first:], strict=False):
+        if one != other:
+            break
+        kept += 1
+    return kept
 
 
 def _suspend(left: Watched | None, resumed: Watched) -> None:

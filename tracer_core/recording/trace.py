@@ -23,7 +23,7 @@ _BreakPlace = tuple[str, int, int | None]
 class Trace:
     """A recording. `steps[i]` is a step with all its details; the lists below hold plain records (`schema.py`).
 
-    A trace created without data stands for a running recording; `fill` completes it.
+    A trace created without data belongs to a running recording; `fill` completes it.
     """
 
     def __init__(self, data: schema.Trace | None = None) -> None:

@@ -17,33 +17,12 @@ class NodeNumbers(Protocol):
     def number(self, node: Any, source: str | None) -> int: ...
 
 
-class Plain:
-    """A stand-in for a stack item that is not a tracker: CPython's NULL, or the offset kept for a re-raise."""
-
-    kind, source, node, fake = "interpreter's own", None, None, None
-
-    def __init__(self, uid: int, value: object) -> None:
-        self.uid = uid
-        self.text = "NULL" if value is None else str(value) if type(value) is int else f"<{type(value).__name__}>"
-
-    def describe(self) -> str:
-        return self.text
-
-    def python_type_name(self) -> str:
-        return ""
-
-    def parts(self) -> list[tuple[str, Any]]:
-        return []
-
-
 class Trackers:
     """The trackers of a recording. `ids` has the number of every tracker, by its uid."""
 
     def __init__(self, nodes: NodeNumbers, losses: Losses) -> None:
         self.ids: dict[int, int] = {}
         self.writer = snapshots.Writer()
-        self.compare_by_id = False
-        """Whether a tracker class defines equality; then lists of trackers must not be compared by `==`."""
         self._nodes = nodes
         self._losses = losses
         self.dirty: dict[int, Any] = {}
@@ -53,19 +32,19 @@ class Trackers:
         self.sources = SourceNames(losses)
         self._fakes: dict[int, tuple[Any, int]] = {}
         self._fake_numbers: dict[tuple[object, ...], int] = {}
-        self._plain_uid = -1
 
     def number(self, tracker: Any, step: int) -> int:
-        """Return the tracker's number. Take snapshots of a new tracker and its parts, as left by `step`."""
-        uid = getattr(tracker, "uid", None)
-        if uid is None:
-            tracker = self._plain(tracker)
-            uid = tracker.uid
-        number = self.ids.get(uid)
-        if number is None:
+        """Return the tracker's number. Add a new tracker, as left by `step`."""
+        number = self.ids.get(tracker.uid)
+        return self.add(tracker, step) if number is None else number
+
+    def add(self, tracker: Any, step: int) -> int:
+        """Number a new tracker. Take snapshots of it and of its new parts, as left by `step`."""
+        ids = self.ids
+        if len(ids) != self.writer.trackers:
             self._fill_gaps()
-            number = self.ids[uid] = len(self.ids)
-            self._snapshot_all([tracker], step)
+        number = ids[tracker.uid] = len(ids)
+        self._snapshot_all([tracker], step)
         return number
 
     def changed(self, tracker: Any) -> None:
@@ -111,12 +90,6 @@ class Trackers:
         self._fakes[id(fake)] = (fake, number)
         return number
 
-    def _plain(self, value: object) -> Plain:
-        if value is None:
-            return Plain(-1, None)
-        self._plain_uid -= 1
-        return Plain(self._plain_uid, value)
-
     def _fill_gaps(self) -> None:
         """Take the missing first snapshots of numbered trackers, where an interrupt prevented them: the first
         snapshot of tracker `i` must be number `i`."""
@@ -147,7 +120,12 @@ class Trackers:
         source, node, fake = tracker.source, tracker.node, tracker.fake
         source_number = NOTHING if source is None else self.writer.pool(self.sources.name(source))
         node_number = NOTHING if node is None else self._node(node, source_number)
-        labels, parts, more = self._parts(tracker, found)
+        try:
+            has = tracker.parts()
+        except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
+            self._losses.note("the parts of a value", error)
+            has = []
+        labels, parts = self._parts(has, found) if has else ((), ())
         numbers = self._numbers_of_texts
         return Packed(
             step,
@@ -160,7 +138,7 @@ class Trackers:
             NOTHING if fake is None else self.fake_number(fake, fresh=fresh),
             labels,
             parts,
-            more,
+            max(0, len(has) - PARTS_LIMIT),
         )
 
     def _text(self, text: str) -> int:
@@ -173,15 +151,11 @@ class Trackers:
     def _node(self, node: Any, source: int) -> int:
         return self._nodes.number(node, None if source == NOTHING else self.writer.pool.texts[source])
 
-    def _parts(self, tracker: Any, found: list[Any]) -> tuple[list[int], list[int], int]:
+    def _parts(self, parts: list[tuple[str, Any]], found: list[Any]) -> tuple[list[int], list[int]]:
+        """Return the numbers of the parts' labels and trackers."""
         ids, numbers_of_texts = self.ids, self._numbers_of_texts
         labels: list[int] = []
         numbers: list[int] = []
-        try:
-            parts = tracker.parts()
-        except Exception as error:  # noqa: BLE001  an odd user object must not stop the user's program
-            self._losses.note("the parts of a value", error)
-            parts = []
         for label, part in parts[:PARTS_LIMIT]:
             number = ids.get(part.uid)
             if number is None:
@@ -189,10 +163,8 @@ class Trackers:
                 found.append(part)
             labels.append(numbers_of_texts.get(label) or self._text(label))
             numbers.append(number)
-        return labels, numbers, max(0, len(parts) - PARTS_LIMIT)
+        return labels, numbers
 
     def _new_class(self, cls: type) -> int:
-        if getattr(cls, "__eq__", None) is not object.__eq__:
-            self.compare_by_id = True
         number = self._classes[cls] = self.writer.pool(cls.__name__)
         return number

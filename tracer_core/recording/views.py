@@ -6,7 +6,7 @@ import base64
 
 import msgspec
 
-from tracer_core.recording import columns, schema
+from tracer_core.recording import columns, messages, schema
 from tracer_core.recording.damage import reading
 from tracer_core.recording.steps import Step
 from tracer_core.recording.summary import summary
@@ -33,9 +33,9 @@ def chunk(trace: Trace, index: int) -> bytes:
     return _encode(chunk_view(trace, index))
 
 
-def meta_view(trace: Trace) -> schema.Meta:
+def meta_view(trace: Trace) -> messages.Meta:
     data = trace.data
-    return schema.Meta(
+    return messages.Meta(
         version=data.version,
         label=data.label,
         summary=summary(trace),
@@ -65,12 +65,12 @@ def meta_view(trace: Trace) -> schema.Meta:
     )
 
 
-def window_view(trace: Trace, index: int) -> schema.Window:
+def window_view(trace: Trace, index: int) -> messages.Window:
     return _window(trace, *_bounds("window", index, WINDOW, trace.data.steps))
 
 
 @reading
-def _window(trace: Trace, first: int, stop: int) -> schema.Window:
+def _window(trace: Trace, first: int, stop: int) -> messages.Window:
     reader = trace.index.steps
     befores: dict[int, columns.State] = {}
     frames: dict[int, int] = {}
@@ -84,7 +84,7 @@ def _window(trace: Trace, first: int, stop: int) -> schema.Window:
         one = Step(trace.index, step, befores[step], after)
         code = trace.codes[trace.frames[frames[step]].code]
         views.append(
-            schema.StepView(
+            messages.StepView(
                 before=_state(trace, code, befores[step]),
                 after=None if after is None else _state(trace, code, after),
                 until=one.until,
@@ -92,15 +92,15 @@ def _window(trace: Trace, first: int, stop: int) -> schema.Window:
                 handlers=one.handlers,
             )
         )
-    return schema.Window(first, views)
+    return messages.Window(first, views)
 
 
-def chunk_view(trace: Trace, index: int) -> schema.TrackerChunk:
+def chunk_view(trace: Trace, index: int) -> messages.TrackerChunk:
     return _chunk(trace, *_bounds("chunk", index, CHUNK, trace.data.snapshots.trackers))
 
 
 @reading
-def _chunk(trace: Trace, first: int, stop: int) -> schema.TrackerChunk:
+def _chunk(trace: Trace, first: int, stop: int) -> messages.TrackerChunk:
     lookups = trace.index
     views = []
     for tracker in range(first, stop):
@@ -108,8 +108,8 @@ def _chunk(trace: Trace, first: int, stop: int) -> schema.TrackerChunk:
         for snapshot in history:
             snapshot.guards = list(lookups.guards_on(snapshot))
             snapshot.text = lookups.explained(snapshot)
-        views.append(schema.TrackerView(history, lookups.made_by(tracker), list(lookups.touched(tracker))))
-    return schema.TrackerChunk(first, views)
+        views.append(messages.TrackerView(history, lookups.made_by(tracker), list(lookups.touched(tracker))))
+    return messages.TrackerChunk(first, views)
 
 
 def _bounds(what: str, index: int, size: int, total: int) -> tuple[int, int]:
@@ -130,12 +130,12 @@ def _after(trace: Trace, step: int, befores: dict[int, columns.State]) -> column
     return befores[following] if following in befores else reader.before(following)
 
 
-def _state(trace: Trace, code: schema.Code, state: columns.State) -> schema.State:
+def _state(trace: Trace, code: schema.Code, state: columns.State) -> messages.State:
     slots = state.slots
     for tracker in (*state.stack, *slots.values()):
         if not 0 <= tracker < trace.data.snapshots.trackers:
             raise ValueError(f"there is no tracker {tracker}")
-    return schema.State(
+    return messages.State(
         stack=state.stack,
         locals=[slots.get(2 * i) for i in range(len(code.locals))],
         cells=[slots.get(2 * i + 1) for i in range(len(code.cells))],

@@ -14,44 +14,40 @@ from tracer_core.recording.kinds import is_subclass, torch_type
 
 
 class Watched:
-    """A live frame, and what its state was at its previous step: `stack`, `values`, `names`, `cells` hold the
-    engine's trackers, to be compared by identity, `numbers` and `slots` the same as recorded. `modules` names the
+    """A live frame, and its state before its last step: the trackers on the stack (`numbers`), and the bound ones
+    (`slots`). The step may change the top `takes` items of the stack, and the names in `binds`. `modules` names the
     modules whose `forward` runs in the frame and in those that called it, outermost first."""
 
     __slots__ = (
-        "cells",
+        "binds",
         "entry",
         "frame",
-        "index",
         "inner_end",
+        "known",
         "live",
         "modules",
-        "names",
         "numbers",
         "parent",
         "record",
         "slots",
-        "stack",
         "step",
-        "values",
+        "takes",
     )
 
     def __init__(self, frame: Any, entry: CodeEntry, record: schema.Frame, parent: Watched | None) -> None:
         self.frame = frame
         self.entry = entry
-        self.index = entry.index
+        self.known = entry.known
         self.record = record
         self.parent = parent
         self.modules: list[str] = [] if parent is None else parent.modules
         self.live: LiveFrame
         self.step = -1
         self.inner_end = -1
-        self.stack: list[Any] = []
         self.numbers: list[int] = []
-        self.values: list[Any] = []
-        self.names: dict[str, Any] = {}
-        self.cells: dict[str, Any] = {}
         self.slots: dict[int, int] = {}
+        self.takes = 0
+        self.binds: tuple[str, ...] = (*frame.locals, *frame.cells)
 
     def state(self) -> State:
         """Return the state as recorded."""
@@ -70,7 +66,7 @@ class Watched:
 
 
 def source_of_module(frame: Any) -> Any:
-    """Where the module is from whose `forward` runs in the frame; None where none does."""
+    """Return the source of the module whose `forward` runs in the frame; None if none does."""
     code = frame.code
     if code.co_name != "forward" or not code.co_varnames:
         return None
@@ -117,6 +113,13 @@ class Work:
         self.cut_short = False
         self.between = []
         self.attempt_started = time.perf_counter()
+
+    def caller_of(self, frame: Any) -> Watched | None:
+        """Return the frame that a new one is called from: the innermost of those that run steps."""
+        at = frame.parent
+        while at is not None and at.uid not in self.frames:
+            at = at.parent
+        return None if at is None else self.frames[at.uid]
 
     def remember(self, watched: Watched) -> None:
         """Remember the last steps of a frame that ended."""

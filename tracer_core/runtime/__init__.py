@@ -16,7 +16,7 @@ Unless the table says otherwise, it raises nothing of its own, only what an argu
 | `graphs` | in place of the operations in a graph, and where that raised | `BackendError`; as the graph |
 | `containers`, `objects` | where side effects are written back, and values built | |
 | `iterators`, `generators` | the same, for what the trace has moved on | as their items |
-| `upcoming` | where guards or code look at items that an iterator has yet to give | `CannotTell`, `IndexError` |
+| `upcoming` | where guards or code look at items that an iterator has yet to give | `NotReadable`, `IndexError` |
 | `tracebacks` | where an exception that the trace has raised leaves it | |
 | `resuming` | where the function resumes after a break | as the rest of the function |
 

@@ -1,4 +1,4 @@
-"""Arrays and NumPy scalars as tensors, and back."""
+"""Convert arrays and NumPy scalars to tensors, and back."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import torch
 
 
 def tensor_of(array: Any) -> torch.Tensor:
-    """Return the memory of `array` as a tensor, also where the array may not be written to (nor is its tensor, then:
-    what writes to it is refused on its shadow). Not a copy: others may write to that memory through tensors and
-    arrays of their own, before the graph reads it.
+    """Return the memory of `array` as a tensor, also if the array is not writable (nor is its tensor, then: writes to
+    it are refused on its shadow). Not a copy: other code may write to that memory through tensors and arrays of its
+    own, before the graph reads it.
 
     Raises:
         TypeError, ValueError: torch has no tensors like it.
@@ -22,7 +22,7 @@ def tensor_of(array: Any) -> torch.Tensor:
 
 
 class _AsWriteable:
-    """An array's memory as one that may be written to: of any other, torch warns."""
+    """An array's memory as a writable one: torch warns of any other."""
 
     def __init__(self, array: Any) -> None:
         start, _ = array.__array_interface__["data"]
@@ -32,7 +32,7 @@ class _AsWriteable:
 
 @functools.cache
 def tensor_of_reversed(dims: tuple[int, ...]) -> Callable[[Any], torch.Tensor]:
-    """`tensor_of` for arrays that run backwards in these dimensions and no others: their memory, forwards."""
+    """Return `tensor_of` for arrays that run backwards in these dimensions and no others: their memory, forwards."""
     if not dims:
         return tensor_of
 
@@ -50,7 +50,7 @@ def turned(array: Any, dims: Collection[int]) -> Any:
 
 
 def turning(ndim: int, dims: Collection[int]) -> tuple[slice, ...]:
-    """Return the subscript by which these of the dimensions run the other way."""
+    """Return the subscript that reverses these of the dimensions."""
     return tuple(slice(None, None, -1 if dim in dims else 1) for dim in range(ndim))
 
 
@@ -60,13 +60,13 @@ def array_of(tensor: torch.Tensor) -> Any:
 
 
 def owned_array_of(tensor: torch.Tensor) -> Any:
-    """Return an array with the values and the layout of `tensor` that owns its memory, as those that NumPy creates
+    """Return an array with the values and the layout of `tensor` that owns its memory, as arrays that NumPy creates
     do: it has no base, and can be resized."""
     return tensor.numpy().copy(order="K")
 
 
 def based_array_of(tensor: torch.Tensor) -> Any:
-    """Return the same as a view of an array that nobody else has, as NumPy gives where it reshapes a copy."""
+    """Return the same as a view of an array that is not used otherwise, as NumPy does where it reshapes a copy."""
     return owned_array_of(tensor)[...]
 
 
@@ -82,7 +82,7 @@ def view_of(
     backwards: Collection[int] = (),
     ones: Collection[int] = (),
 ) -> Any:
-    """Return a view of the array `owner`, in which its items lie as those of `tensor` lie in `memory`.
+    """Return a view of the array `owner`, in which the items have the layout of `tensor` in `memory`.
 
     Args:
         memory: that of `owner`, from the item that comes first there.
@@ -93,7 +93,7 @@ def view_of(
     while isinstance(root.base, np.ndarray):
         root = root.base
     flat = root.transpose(sorted(range(root.ndim), key=lambda dim: -root.strides[dim]))
-    if flat.flags.c_contiguous:  # else it is memory of others, which `owner` and `tensor` share
+    if flat.flags.c_contiguous:  # else the memory belongs to others, and `owner` and `tensor` share it
         start = start_of(owner) - start_of(root) + tensor.data_ptr() - memory.data_ptr() if view.size else 0
         strides = [0 if dim in ones else step for dim, step in enumerate(view.strides)]
         view = np.ndarray(view.shape, view.dtype, flat, start, strides)
@@ -107,7 +107,7 @@ def start_of(array: Any) -> int:
 
 
 def locked(array: Any) -> Any:
-    """`array`, which may not be written to any more."""
+    """Return `array`, after making it read-only."""
     array.flags.writeable = False
     return array
 

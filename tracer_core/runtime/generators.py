@@ -37,7 +37,7 @@ END = object()
 
 
 def end_generator(generator: Any) -> None:
-    """Have a generator that is suspended at a generated `yield` return, whatever blocks it is in."""
+    """Make a generator that is suspended at a generated `yield` return, whatever blocks it is in."""
     with contextlib.suppress(StopIteration):
         generator.send(END)
 

@@ -9,17 +9,18 @@ from typing import Any
 
 import torch
 from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
+from torch.utils.checkpoint import checkpoint
 
 from tracer_core.errors import BackendError
 from tracer_core.host.global_state import PROPERTIES
-from tracer_core.host.signals import clear_frames, code_of, handlers_part, is_from_outside
+from tracer_core.host.signals import clear_frames, code_of, handlers_part, is_external_error
 from tracer_core.host.torch_state import autocast_depth, undo_autocast
 from tracer_core.runtime.tracebacks import Entry, traceback_of
 
 
 def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) -> Callable[..., Any]:
-    """`compiled`, but the graph as it is in calls where inputs share memory: a back end that saw separate inputs
-    may defer or reorder changes to one that the others then would not see."""
+    """Return `compiled`, but with the eager graph in calls where inputs share memory: a back end that saw separate
+    inputs may defer or reorder writes to one, which the others then would not see."""
     forward = module.forward
     if getattr(compiled, "__code__", None) is forward.__code__ or len(module.graph.find_nodes(op="placeholder")) < 2:
         return compiled
@@ -31,8 +32,7 @@ def unless_shared(compiled: Callable[..., Any], module: torch.fx.GraphModule) ->
 
 
 def _share_memory(values: tuple[Any, ...]) -> bool:
-    """Return whether two tensors look at memory of one storage, or of one array (where each has a storage of its
-    own)."""
+    """Return whether two tensors use one storage, or the memory of one array (if each has a storage of its own)."""
     storages = [value.untyped_storage() for value in values if isinstance(value, torch.Tensor)]
     ranges = sorted((storage.data_ptr(), storage.nbytes()) for storage in storages if storage.nbytes())
     return any(start + size > after for (start, size), (after, _) in itertools.pairwise(ranges))
@@ -41,8 +41,8 @@ def _share_memory(values: tuple[Any, ...]) -> bool:
 def untraced(
     name: str, settings: Mapping[str, Any], checked: Callable[[Any], Any]
 ) -> tuple[Callable[..., Any], Callable[[Callable[..., Any]], None]]:
-    """Return the function with the frame hook off, and a description of it. Results of another number than at the
-    last call, or of another type, are passed to `checked`."""
+    """Return the function with the frame hook off, and a description of it. Results whose number or type differs from
+    the last call's are passed to `checked`."""
     function: Callable[..., Any]
     kind: Any = None
     count = 0
@@ -54,7 +54,7 @@ def untraced(
     def call(*args: Any) -> Any:
         nonlocal kind, count
         results: Any
-        previous = get_eval_frame_callback()  # (Ctrl-C may come before what switching it off returns is kept)
+        previous = get_eval_frame_callback()  # (Ctrl-C may come before the result of switching it off is stored)
         try:
             set_eval_frame(None)
             results = function(*args)
@@ -86,7 +86,7 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
             # Inference mode lasts as long as the object that the graph's frame holds.
             clear_frames(error)
             for read, write, value in kept:
-                if read() != value:  # (what torch takes for unset cannot always be written)
+                if read() != value:  # (values that mean unset to torch cannot always be written)
                     write(value)
             undo_autocast(nested)
             raise
@@ -98,12 +98,12 @@ def _putting_back(function: Callable[..., Any], settings: Mapping[str, Any]) -> 
 
 
 def is_of_the_graph(error: BaseException) -> bool:
-    """Return whether the graph is to blame for what was raised while it ran. Other errors leave the frame without a
-    word of the graph."""
+    """Return whether the graph is to blame for an exception raised while it ran. Other errors leave the frame
+    unchanged."""
     if isinstance(error, BackendError):
         return False
     part = _hooks_part(error)
-    if part is None and not is_from_outside(error):
+    if part is None and not is_external_error(error):
         return True
     if error.__traceback__ is not None:
         error.__traceback__.tb_next = part or handlers_part(error)
@@ -111,8 +111,8 @@ def is_of_the_graph(error: BaseException) -> bool:
 
 
 def _hooks_part(error: BaseException) -> TracebackType | None:
-    """Return the part of the traceback of `error` that begins in the hook for tensors that autograd saves, None where
-    none does. So ends what checkpointing computes again, once it has all that it needs."""
+    """Return the part of the traceback of `error` that begins in the hook for tensors that autograd saves, None if
+    none does. This is how checkpointing ends its recomputation, once it has all that it needs."""
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     pack = None if hooks is None else code_of(hooks[0])
     return None if pack is None else _part_of(error.__traceback__, pack)
@@ -133,12 +133,12 @@ class Places:
         self._calls = calls
 
     def point(self, error: BaseException) -> None:
-        """Have the traceback of `error`, which the graph raised in the calling frame, end where plain Python's would.
+        """Make the traceback of `error`, which the graph raised in the calling frame, end where plain Python's would.
         A back end's own code does not record its origin: then the traceback stays."""
         outermost = error.__traceback__
         if outermost is None:
             return
-        if is_from_outside(error):
+        if is_external_error(error):
             outermost.tb_next = handlers_part(error)
             return
         calls = self._calls_of(outermost.tb_next)
@@ -148,3 +148,14 @@ class Places:
     def _calls_of(self, trace: TracebackType | None) -> tuple[Entry, ...]:
         part = _part_of(trace, self._code)
         return () if part is None else self._calls.get(part.tb_lineno, ())
+
+
+def checkpoint_keeping_random_state(module: torch.fx.GraphModule, *args: Any, **options: Any) -> Any:
+    """Checkpoint a graph that draws random numbers: computed again, it draws the same ones."""
+    options["use_reentrant"] = False
+    return checkpoint(torch.fx.Interpreter(module).run, *args, **options)
+
+
+def run_region(module: torch.fx.GraphModule, name: str, *args: Any) -> Any:
+    """Run a region's graph."""
+    return module(*args)

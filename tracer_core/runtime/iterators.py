@@ -7,7 +7,7 @@ from typing import Any
 
 
 def used_up(start: Callable[[Any], Iterator[Any]], sequence: Any) -> Iterator[Any]:
-    """Return an iterator over `sequence` that gives nothing any more."""
+    """Return an exhausted iterator over `sequence`."""
     iterator = start(sequence)
     if len(sequence):
         iterator.__setstate__(len(sequence) if start is iter else -1)  # type: ignore[attr-defined]
@@ -16,14 +16,14 @@ def used_up(start: Callable[[Any], Iterator[Any]], sequence: Any) -> Iterator[An
 
 
 def advanced(iterator: Iterator[Any], count: int) -> Iterator[Any]:
-    """`iterator` with its next `count` items taken."""
+    """Return `iterator`, after taking its next `count` items."""
     for _ in range(count):
         next(iterator)
     return iterator
 
 
 def advance(iterator: Iterator[Any], count: int, ended: bool) -> None:
-    """Take `count` items; if `ended`, also call `next` for one more, which is not there."""
+    """Take `count` items; if `ended`, also call `next` once more, at the end."""
     for _ in range(count):
         next(iterator)
     if ended:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-#: The method that returns the plain value of each, past all that a subclass overrides.
+#: The method that returns the plain value of each, bypassing overrides of a subclass.
 PLAIN: dict[type, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
@@ -19,10 +19,11 @@ PLAIN: dict[type, Callable[[Any], Any]] = {
 
 
 def float_tensor(value: float) -> Any:
-    """`value` as a tensor without dimensions, in double precision, on the CPU whatever the default device is."""
+    """Return `value` as a tensor without dimensions, in double precision, on the CPU whatever the default device
+    is."""
     return torch.tensor(value, dtype=torch.float64, device="cpu")
 
 
 def int_tensor(value: int) -> Any:
-    """`value` as a tensor of one 64-bit integer without dimensions, on the CPU."""
+    """Return `value` as a tensor of one 64-bit integer without dimensions, on the CPU."""
     return torch.tensor(value, dtype=torch.int64, device="cpu")

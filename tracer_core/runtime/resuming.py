@@ -9,7 +9,7 @@ from typing import Any
 
 
 class TailCall:
-    """The result of a resume function instead of calling the next one, where the function it belongs to has loops.
+    """The result of a resume function that does not call the next one itself, because the function has loops.
 
     Each round of a loop with a break would else lie on the stack until the last one is done.
     """
@@ -30,7 +30,7 @@ def go_on(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def leave_out_callers() -> None:
-    """Take the calling frame, and what called the resume function for it, out of the exception's traceback."""
+    """Remove the calling frame, and its callers up to the resume function's, from the exception's traceback."""
     error = sys.exc_info()[1]
     if error is None or error.__traceback__ is None:
         return

@@ -14,7 +14,7 @@ States = list[tuple[Callable[[Any], Any], Any]]
 
 
 def states_of(*streams: Any) -> States:
-    """For each generator or tensor, what puts it back and the state to put it back to."""
+    """Return, for each generator or tensor, a function that restores it, and the state to restore."""
     return [_state_of(stream) for stream in streams]
 
 
@@ -32,13 +32,13 @@ def _state_of(stream: Any) -> tuple[Callable[[Any], Any], Any]:
 
 
 def _put_back(tensor: torch.Tensor, memory: torch.Tensor, values: torch.Tensor) -> None:
-    """Have `tensor` look at its old memory again, with the old values in it."""
+    """Point `tensor` at its old memory again, with the old values in it."""
     tensor.data = memory
     memory.copy_(values)
 
 
 def give_back(states: States | None) -> None:
-    """Put all back, so that plain Python draws the same numbers. (None: there was nothing to keep.)"""
+    """Restore all, so that plain Python draws the same numbers. (None: there was nothing to keep.)"""
     for put_back, state in states or ():
         put_back(state)
 
@@ -51,7 +51,7 @@ def stream_at(cls: type[random.Random], state: Any) -> random.Random:
 
 
 def shuffled(stream: random.Random, items: list[Any]) -> list[Any]:
-    """`items`, a new list, in the order into which `stream` shuffles them."""
+    """Return `items`, a new list, in the order into which `stream` shuffles them."""
     stream.shuffle(items)
     return items
 

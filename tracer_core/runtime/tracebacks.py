@@ -1,4 +1,4 @@
-"""Tracebacks of exceptions that were raised and caught while tracing, as plain Python would have left them."""
+"""Write tracebacks of exceptions that were raised and caught while tracing, as plain Python would have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def traceback_of(
     entries: tuple[Entry, ...], outermost: FrameType, made: TracebackType | None = None
 ) -> TracebackType | None:
     """Return a traceback with these entries, the innermost first, before those of `made`. The last one is
-    `outermost`; frames of functions that were inlined are stood in for by empty ones of the same code."""
+    `outermost`; frames of inlined functions are replaced by empty ones of the same code."""
     for position, (code, line) in enumerate(entries):
         frame = outermost if position == len(entries) - 1 else _frame_like(code)
         made = TracebackType(made, frame, -1, line or code.co_firstlineno)
@@ -29,7 +29,7 @@ def _here() -> FrameType:
 
 
 def _frame_like(code: CodeType) -> FrameType:
-    """Return a frame that shows as one of `code`."""
+    """Return a frame that looks like one of `code`."""
     shown = _here.__code__.replace(
         co_name=code.co_name,
         co_qualname=code.co_qualname,
@@ -41,13 +41,14 @@ def _frame_like(code: CodeType) -> FrameType:
 
 
 def set_outer_context(error: BaseException) -> None:
-    """Give an exception that a trace raised the context it has in Python: what is handled around the frame."""
+    """Give an exception that a trace raised the context that it has in Python: the exception handled around the
+    frame."""
     handled = sys.exc_info()[1]
     if handled is not None and handled is not error:
         error.__context__ = handled
 
 
 def drop_outermost(error: BaseException) -> None:
-    """Take the entry away that raising it again has just added."""
+    """Remove the entry that raising it again has just added."""
     if error.__traceback__ is not None:
         error.__traceback__ = error.__traceback__.tb_next

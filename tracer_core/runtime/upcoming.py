@@ -33,18 +33,18 @@ _OVER_CONTAINERS = tuple(map(type, _started))
 Remade = tuple[Callable[..., Any], list[Any], list[Any]]
 
 
-class CannotTell(Exception):
+class NotReadable(Exception):
     """The iterator's next items depend on code that would have to run."""
 
 
 class Copy:
-    """An iterator that stands where `iterator` stands and moves on its own.
+    """An iterator at the position of `iterator` that advances on its own.
 
     `iterators` and `tables` are the original's parts, by identity: the iterators in it (itself too), and the
     containers that they read and that may change.
 
     Raises:
-        CannotTell: it is of another kind, or something in it is.
+        NotReadable: it is of another kind, or something in it is.
         RuntimeError: what it iterates over has changed its size.
     """
 
@@ -59,11 +59,11 @@ class Copy:
             return known[1]
         how = _HOW.get(type(iterator))
         if how is None:
-            raise CannotTell(type(iterator).__name__)
+            raise NotReadable(type(iterator).__name__)
         try:
             make, args, state = how(self, iterator)
-        except AttributeError:  # it looks for `iter` or `reversed` among the builtins
-            raise CannotTell(type(iterator).__name__) from None
+        except AttributeError:  # it looks up `iter` or `reversed` among the builtins
+            raise NotReadable(type(iterator).__name__) from None
         made = make(*args)
         for each in state:
             made.__setstate__(each)
@@ -79,7 +79,7 @@ class Copy:
         elif type(value) in _VIEWS:
             self.tables.update((id(table), table) for table in gc.get_referents(value))
         elif type(value) not in _NUMBERS:
-            raise CannotTell(type(value).__name__)
+            raise NotReadable(type(value).__name__)
         return value
 
     # --- how each kind is copied --------------------------------------------------------
@@ -95,7 +95,7 @@ class Copy:
         return make, [self._part(arg) for arg in args], state
 
     def of_anything(self, iterator: Any) -> Remade:
-        """Its parts are passed on and not read."""
+        """Pass the parts on, without reading them."""
         make, args, *state = iterator.__reduce__()
         return make, list(args), state
 
@@ -109,7 +109,7 @@ class Copy:
             return make, [], []
         waiting, *active = state[0]
         if type(waiting) not in _OVER_CONTAINERS:
-            raise CannotTell(type(waiting).__name__)
+            raise NotReadable(type(waiting).__name__)
         rest = iter([self._part(each) for each in self._copied(waiting)])
         return make, [], [(rest, *(self._copied(each) for each in active))]
 
@@ -123,35 +123,35 @@ _HOW: dict[type, Callable[[Copy, Any], Remade]] = {
     itertools.chain: Copy.chain,
 }
 
-TOLD = tuple(_HOW)
-"""The types of iterators that can tell what is to come, unless there is one of another type in them."""
+READABLE = tuple(_HOW)
+"""The types of iterators whose next items can be read, unless an iterator of another type is inside."""
 
 
 class Upcoming:
-    """The items that `iterator` has yet to give, by number. Valid until it moves on.
+    """The items that `iterator` has yet to return, by number. Valid until it advances.
 
     Raises:
-        CannotTell, RuntimeError: as `Copy` does; also where asking for an item raises.
+        NotReadable, RuntimeError: as `Copy` does; also where asking for an item raises.
     """
 
     def __init__(self, iterator: Any) -> None:
         self.copy = Copy(iterator)
         self._seen: list[Any] = []
-        # What asking for the item after those has raised. Asked again, the copy would say that it is at its end.
+        # The exception raised by the item after those. A second call of the copy would report the end.
         self._raised: str | None = None
 
     def has(self, index: int) -> bool:
         """Return whether there is an item of this number."""
         while len(self._seen) <= index:
             if self._raised is not None:
-                raise CannotTell(self._raised)
+                raise NotReadable(self._raised)
             try:
                 self._seen.append(next(self.copy.made))
             except StopIteration:
                 return False
             except Exception as error:  # noqa: BLE001
                 self._raised = type(error).__name__
-                raise CannotTell(self._raised) from None
+                raise NotReadable(self._raised) from None
         return True
 
     def __getitem__(self, index: int) -> Any:
@@ -161,8 +161,8 @@ class Upcoming:
 
 
 def apart(iterator: Any, *others: Any) -> bool:
-    """Return whether the iterator has nothing to do with the others: no iterator in it is in another of them too, and
-    it does not read one of them that is a container."""
+    """Return whether the iterator shares nothing with the others: no iterator inside it is also inside another, and
+    it does not read any of them that is a container."""
     mine = Copy(iterator)
     for other in others:
         if type(other) in _HOW:

@@ -11,28 +11,26 @@ from tracer_core.sources.draws import DrawnSource
 from tracer_core.sources.numbers import FloatTensorSource, IntTensorSource, NumberTensorSource
 from tracer_core.sources.parts import (
     AttrSource,
-    BehindSource,
     CellContentsSource,
     ClosureSource,
     DefaultsSource,
+    FunctionPartSource,
+    GetItemSource,
+    InstanceDictSource,
+    KwDefaultsSource,
+    MemberSource,
+    ObjectAttrSource,
+)
+from tracer_core.sources.plain import PlainValueSource
+from tracer_core.sources.results import (
+    BehindSource,
     DictKeySource,
     DictKeysSource,
     DictValueSource,
     DictValuesSource,
-    FunctionPartSource,
-    GetItemSource,
-    GradSource,
-    InstanceDictSource,
-    KwDefaultsSource,
     LenSource,
-    MemberSource,
-    ObjectAttrSource,
-    OffsetSource,
-    SizeSource,
-    StrideSource,
     TypeSource,
 )
-from tracer_core.sources.plain import PlainValueSource
 from tracer_core.sources.roots import (
     BuiltinSource,
     CellSource,
@@ -43,6 +41,7 @@ from tracer_core.sources.roots import (
     GlobalStateSource,
     LocalSource,
 )
+from tracer_core.sources.tensors import GradSource, OffsetSource, SizeSource, StrideSource
 from tracer_core.sources.upcoming import AllUpcomingSource, UpcomingSource
 from tracer_core.sources.weak import ReferentSource
 

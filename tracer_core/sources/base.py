@@ -11,7 +11,7 @@ from typing import Any
 from tracer_core.bytecode import CodeBuilder
 
 Const = Callable[[Any], str]
-"""Gives a name for an object that generated code needs."""
+"""A function that returns a name for an object that generated code needs."""
 
 
 class SourceCode(CodeBuilder):
@@ -52,7 +52,7 @@ class ById:
 
 
 class FoundById(ById):
-    """As `ById`, but `find` gives the object, while it lives, so that it is not kept alive."""
+    """A `ById` whose object `find` returns, while it lives, so that it is not kept alive."""
 
     __slots__ = ("_hash", "find")
 
@@ -69,12 +69,12 @@ class FoundById(ById):
 
 
 def known_expr(known: ById, const: Const) -> str:
-    """Return an expression for the object held."""
+    """Return an expression for the object."""
     return f"{const(known.find)}()" if isinstance(known, FoundById) else const(known.value)
 
 
 _readers: dict[type, Callable[[Any], Any]] = {}
-"""What reads the fields by which sources of a class are compared, all at once."""
+"""A function that reads all fields by which sources of a class are compared."""
 
 
 def _reader(cls: type[Source]) -> Callable[[Any], Any]:
@@ -97,41 +97,41 @@ class Source:
 
     @property
     def of_frame_globals(self) -> bool:
-        """Whether it is read from the globals of the frame itself."""
+        """Return whether it is read from the globals of the frame itself."""
         return False
 
     @property
     def name(self) -> str:
-        """Its text for people, e.g. `L['x'].size(0)`, or a phrase for a value that no variable holds."""
+        """Return its text for people, e.g. `L['x'].size(0)`, or a phrase for a value that no variable holds."""
         raise NotImplementedError
 
     @property
     def in_words(self) -> bool:
-        """Whether its name is a phrase, not an expression."""
+        """Return whether its name is a phrase, not an expression."""
         return False
 
     @property
     def atom(self) -> str:
-        """Its name as a part of a longer one."""
+        """Return its name as a part of a longer one."""
         return f"({self.name})" if self.in_words else self.name
 
     @property
     def iterated(self) -> str:
-        """Of an iterator: the name of the value it iterates over, or its own."""
+        """Return, for an iterator, the name of the value it iterates over, or its own."""
         return self.name
 
     @property
     def item(self) -> str | None:
-        """Of a list that the engine introduced to hold one value: the name of that."""
+        """Return, for a list that the engine introduced to hold one value, the name of that value."""
         return None
 
     @property
     def receiver(self) -> str | None:
-        """Of a bound method that the engine put on the stack: the name of what it is bound to."""
+        """Return, for a bound method that the engine put on the stack, the name of its object."""
         return None
 
     def step(self, base: Any, scope: Scope) -> Any:
-        """Return the value here, given the value at `base` (None for roots). Raises what the access raises."""
+        """Return the value here, given the value at `base` (None for roots). Raises the errors of the access."""
         raise NotImplementedError
 
     def expr(self, base: str, const: Const) -> str:
@@ -145,12 +145,12 @@ class Source:
         raise NotImplementedError
 
     def find(self, scope: Scope) -> Any:
-        """Return the value now. Raises what the accesses raise (AttributeError, KeyError, ...)."""
+        """Return the value now. Raises the errors of the accesses (AttributeError, KeyError, ...)."""
         base = self.base
         return self.step(base.find(scope) if base is not None else None, scope)
 
     def path(self) -> list[Source]:
-        """From the root to this source."""
+        """Return the sources from the root to this one."""
         chain: list[Source] = []
         at: Source | None = self
         while at is not None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tracer_core.sources.base import ById, Const, Scope, SourceCode, Step
+from tracer_core.sources.base import ById
+from tracer_core.sources.results import ResultSource
 
 
 @dataclass(frozen=True, eq=False)
-class ConvertedSource(Step):
+class ConvertedSource(ResultSource):
     """`convert(of)`, under the name by which people know that function."""
 
     convert: ById
@@ -20,11 +22,6 @@ class ConvertedSource(Step):
     def name(self) -> str:
         return f"{self.label}({self.of.name})"
 
-    def step(self, base: Any, scope: Scope) -> Any:
-        return self.convert.value(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{const(self.convert.value)}({base})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_const(self.convert.value, lambda: code.load_source(self.of))
+    @property
+    def function(self) -> Callable[[Any], Any]:
+        return self.convert.value  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ class DrawnSource(Source):
 
     @property
     def variable(self) -> str:
-        """The temporary of the generated code that holds it."""
+        """Return the temporary of the generated code that holds it."""
         return f"___drawn{self.index}"
 
     @cached_property

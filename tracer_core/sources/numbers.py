@@ -1,5 +1,5 @@
-"""Numbers as tensors: a number that is unknown at trace time enters a graph as a tensor, so that back ends that take
-tensors alone can compile it."""
+"""Sources of numbers as tensors: a number that is unknown at trace time enters a graph as a tensor, so that back ends
+that take only tensors can compile it."""
 
 from __future__ import annotations
 

@@ -1,16 +1,13 @@
-"""Sources based on another: attributes, items, sizes, contents of cells, attributes of functions."""
+"""Parts of objects: attributes, items, contents of cells, attributes of functions."""
 
 from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
-
-import torch
+from typing import Any
 
 from tracer_core.names.code import Label, object_name
-from tracer_core.runtime.containers import dict_behind, dict_keys, dict_values
 from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 
@@ -128,7 +125,7 @@ class MemberSource(Step):
 
 @dataclass(frozen=True, eq=False)
 class GetItemSource(Step):
-    """`of[key]`, for sequences and for dicts whose key is hashable. On a dict that makes missing values
+    """`of[key]`, for sequences and for dicts whose key is hashable. On a dict that creates missing values
     (`defaultdict`), guard that the key is there first: reading it would add it."""
 
     key: Any
@@ -156,213 +153,6 @@ class GetItemSource(Step):
 
     def rebuild(self, code: SourceCode) -> None:
         code.item(lambda: code.load_source(self.of), self.key)
-
-
-class _DictPartsSource(Step):
-    """The result of `listed` for a dict or a view."""
-
-    @staticmethod
-    def listed(mapping: Any) -> Any:
-        raise NotImplementedError
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return type(self).listed(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{const(type(self).listed)}({base})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_const(type(self).listed, lambda: code.load_source(self.of))
-
-
-@dataclass(frozen=True, eq=False)
-class DictKeysSource(_DictPartsSource):
-    """The list of a dict's keys."""
-
-    listed = staticmethod(dict_keys)
-
-    @cached_property
-    def name(self) -> str:
-        return f"list({self.of.name})"
-
-
-@dataclass(frozen=True, eq=False)
-class DictValuesSource(_DictPartsSource):
-    """The list of a dict's values."""
-
-    listed = staticmethod(dict_values)
-
-    @cached_property
-    def name(self) -> str:
-        return f"list({self.of.atom}.values())"
-
-
-class BehindSource(_DictPartsSource):
-    """The dict that a view or a read-only proxy looks at."""
-
-    listed = staticmethod(dict_behind)
-
-    @cached_property
-    def name(self) -> str:
-        return f"{self.of.atom}.mapping"
-
-
-@dataclass(frozen=True, eq=False)
-class _DictPartSource(Step):
-    """The `index`-th of what `parts` lists, where the key there is not a literal."""
-
-    index: int
-
-    parts: ClassVar[type[_DictPartsSource]]
-
-    @cached_property
-    def base(self) -> Source:
-        return type(self).parts(self.of)
-
-    @cached_property
-    def name(self) -> str:
-        return f"{self.base.atom}[{self.index}]"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return base[self.index]
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{base}[{self.index}]"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.item(lambda: code.load_source(self.base), self.index)
-
-
-class DictKeySource(_DictPartSource):
-    """The `index`-th key of a dict, where the key is not a literal."""
-
-    parts = DictKeysSource
-
-
-class DictValueSource(_DictPartSource):
-    """The value at the `index`-th key of a dict, where the key is not a literal."""
-
-    parts = DictValuesSource
-
-
-@dataclass(frozen=True, eq=False)
-class TypeSource(Step):
-    """The class of a value."""
-
-    @cached_property
-    def name(self) -> str:
-        return f"type({self.of.name})"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return type(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"type({base})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_const(type, lambda: code.load_source(self.of))
-
-
-@dataclass(frozen=True, eq=False)
-class LenSource(Step):
-    """The length of a container."""
-
-    @cached_property
-    def name(self) -> str:
-        return f"len({self.of.name})"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return len(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"len({base})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_const(len, lambda: code.load_source(self.of))
-
-
-@dataclass(frozen=True, eq=False)
-class SizeSource(Step):
-    """One size of a tensor."""
-
-    dim: int
-
-    @cached_property
-    def name(self) -> str:
-        return f"{self.of.atom}.size({self.dim})"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return base.size(self.dim)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{base}.size({self.dim})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_method(lambda: code.load_source(self.of), "size", lambda: code.const(self.dim))
-
-
-@dataclass(frozen=True, eq=False)
-class StrideSource(Step):
-    """One stride of a tensor, in elements."""
-
-    dim: int
-
-    @cached_property
-    def name(self) -> str:
-        return f"{self.of.atom}.stride({self.dim})"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return base.stride(self.dim)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{base}.stride({self.dim})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_method(lambda: code.load_source(self.of), "stride", lambda: code.const(self.dim))
-
-
-@dataclass(frozen=True, eq=False)
-class OffsetSource(Step):
-    """Where a tensor starts in its storage, in elements."""
-
-    @cached_property
-    def name(self) -> str:
-        return f"{self.of.atom}.storage_offset()"
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return base.storage_offset()
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{base}.storage_offset()"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_method(lambda: code.load_source(self.of), "storage_offset")
-
-
-_WOULD_WARN = object()
-
-
-def keeps_grad(tensor: torch.Tensor) -> bool:
-    """Return whether torch gives the `.grad` of a tensor without a warning."""
-    return tensor.is_leaf or tensor.retains_grad
-
-
-def quiet_grad(tensor: torch.Tensor) -> Any:
-    """Return the `.grad` of a tensor. Where torch would warn of reading it: what no gradient is equal to."""
-    return tensor.grad if keeps_grad(tensor) else _WOULD_WARN
-
-
-class GradSource(AttrSource):
-    """The `.grad` of a tensor, of whose reading torch does not warn. A guard on it refuses the others."""
-
-    def __init__(self, of: Source) -> None:
-        super().__init__(of, "grad")
-
-    def step(self, base: Any, scope: Scope) -> Any:
-        return quiet_grad(base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{const(quiet_grad)}({base})"
 
 
 class CellContentsSource(AttrSource):

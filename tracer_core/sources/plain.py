@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tracer_core.runtime.numbers import PLAIN
-from tracer_core.sources.base import Const, Scope, SourceCode, Step
+from tracer_core.sources.results import ResultSource
 
 
 @dataclass(frozen=True, eq=False)
-class PlainValueSource(Step):
+class PlainValueSource(ResultSource):
     """The object at `of` as the builtin type `base` that its class inherits from."""
 
     base_type: type
@@ -20,11 +21,6 @@ class PlainValueSource(Step):
     def name(self) -> str:
         return f"{self.base_type.__name__}({self.of.name})"
 
-    def step(self, base: Any, scope: Scope) -> Any:
-        return PLAIN[self.base_type](base)
-
-    def expr(self, base: str, const: Const) -> str:
-        return f"{const(PLAIN[self.base_type])}({base})"
-
-    def rebuild(self, code: SourceCode) -> None:
-        code.call_const(PLAIN[self.base_type], lambda: code.load_source(self.of))
+    @property
+    def function(self) -> Callable[[Any], Any]:
+        return PLAIN[self.base_type]

@@ -14,7 +14,7 @@ from tracer_core.sources.base import ById, Const, Scope, Source, SourceCode, kno
 @dataclass(frozen=True, eq=False)
 class LocalSource(Source):
     """A local of the frame, or the content of a free variable (`free=True`): the hook gives both by name. `label` is
-    what people know it as, where the engine introduced it."""
+    the name people know, if the engine introduced the variable."""
 
     local: str
     free: bool = field(default=False, compare=False)
@@ -88,7 +88,7 @@ class GlobalSource(Source):
 
 @dataclass(frozen=True, eq=False)
 class FrameGlobalsSource(Source):
-    """The dict of the frame's globals as a whole, to guard what is not in it; `module` is its name."""
+    """The dict of the frame's globals as a whole, to guard which names are absent; `module` is its name."""
 
     module: str = field(compare=False)
 

@@ -12,7 +12,7 @@ from tracer_core.sources.base import Const, Scope, Source, SourceCode, Step
 
 @dataclass(frozen=True, eq=False)
 class UpcomingSource(Step):
-    """The `index`-th item that an iterator has yet to give. It cannot be found once the iterator has moved on."""
+    """The `index`-th item that an iterator has yet to return. It cannot be found once the iterator has advanced."""
 
     index: int
 
@@ -41,11 +41,11 @@ class UpcomingSource(Step):
 
 @dataclass(frozen=True, eq=False)
 class AllUpcomingSource(Step):
-    """All of them, as far as they are needed."""
+    """All items that an iterator has yet to return, as far as they are needed."""
 
     @cached_property
     def name(self) -> str:
-        return f"the items to come of {self.of.iterated}"
+        return f"the next items of {self.of.iterated}"
 
     @property
     def in_words(self) -> bool:

@@ -1,5 +1,5 @@
-"""VariableTrackers: what the interpreter knows of each value. Each folder holds one idea, and imports only
-from the folders before it in this list:
+"""VariableTrackers: the interpreter's knowledge of each value. Each folder holds one idea, and imports only from the
+folders before it in this list:
 
 `core`, `containers`, `exceptions`, `functions`, `objects`, `builders`, `iterators` hold the kinds of value;
 `operations` Python's operations on any of them; `torch`, `builtins`, `library`, `numpy`, `random` the functions and

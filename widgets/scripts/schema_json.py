@@ -1,6 +1,7 @@
 """Write the JSON schema of what the explorer is sent, for `types.mjs` to turn into TypeScript.
 
-`tests/widgets/test_schema_types.py` fails while `schema.json` differs from `tracer_core/recording/schema.py`.
+`tests/widgets/test_schema_types.py` fails while `schema.json` differs from `schema.py` and `messages.py` of
+`tracer_core/recording/`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import msgspec
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from tracer_core.recording import schema  # noqa: E402
+from tracer_core.recording import messages, schema  # noqa: E402
 
-ROOTS = (schema.Meta, schema.Window, schema.TrackerChunk)
+ROOTS = (messages.Meta, messages.Window, messages.TrackerChunk)
 
 
 def _tuples(definition: dict[str, Any], name: str) -> None:
     """Name the positions of a struct that travels as an array, which JSON schema itself cannot."""
-    struct = getattr(schema, name)
+    struct = getattr(schema if hasattr(schema, name) else messages, name)
     definition["x-fields"] = list(struct.__struct_fields__)
 
 

@@ -34,11 +34,12 @@ OF_ANY_OBJECT = set(
     "__dir__ __getformat__ __copy__ __class_getitem__ __abstractmethods__".split()
 )
 
+#: Where functions say that they are from that Python itself has as builtins. `site` and IPython put in others, for
+#: people at the prompt.
+OWN_BUILTINS = ("builtins", "io")
+
 #: Functions that no program uses, and why.
 WITHOUT_PROGRAM = {
-    **dict.fromkeys(
-        ("copyright", "credits", "license", "exit", "quit", "help"), "for people at the prompt; put in by `site`"
-    ),
     "re.purge": "empties a cache of the whole process",
     **dict.fromkeys(("re.Match", "re.Pattern"), "cannot be called; programs ask whether an object is one"),
     "re.template": "undocumented; gives a warning that it will go",
@@ -61,6 +62,8 @@ def functions() -> Iterator[tuple[str, Any]]:
         names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
         for name in sorted(names):
             value = getattr(module, name)
+            if module is builtins and getattr(value, "__module__", None) not in OWN_BUILTINS:
+                continue
             if callable(value) and not (isinstance(value, type) and issubclass(value, BaseException)):
                 yield f"{module.__name__}.{name}", value
     yield "inspect.signature", inspect.signature
@@ -68,6 +71,5 @@ def functions() -> Iterator[tuple[str, Any]]:
 
 def missing_functions(notes: Notes) -> Iterator[str]:
     for name, value in functions():
-        exempt = name in WITHOUT_PROGRAM or name.removeprefix("builtins.") in WITHOUT_PROGRAM
-        if not exempt and id(value) not in notes.called | notes.made_with:
+        if name not in WITHOUT_PROGRAM and id(value) not in notes.called | notes.made_with:
             yield name

@@ -221,14 +221,14 @@ def function_differentiable_once(x):
     return Once.apply(x * 2) + 1
 
 
-@program("H14", G, then=gradient)
+@program("H14", G, then=gradient, differs="fewer_breaks", why="torch.compile runs this forward as plain Python")
 def function_that_changes_its_input(x):
     y = x * 2
     z = InPlace.apply(y)
     return z + 1, z is y
 
 
-@program("H14", G, then=gradient)
+@program("H14", G, then=gradient, differs="fewer_breaks", why="torch.compile runs this forward as plain Python")
 def function_of_several_results(x):
     product, index = Several.apply(x * 2, x + 1)
     return product + 1, index + 1, Several.calls
@@ -259,7 +259,13 @@ def module_with_backward_hooks(x):
     return HOOKED(x + 1) * 2
 
 
-@program("F12", G, then=gradient)
+@program(
+    "F12",
+    G,
+    then=gradient,
+    differs="fewer_breaks",
+    why="torch.compile runs what leads up to the hooks as plain Python",
+)
 def backward_hooks_registered_here(x):
     seen = []
     handle = LAYER.register_full_backward_hook(lambda module, gi, go: seen.append(len(gi)))
@@ -290,7 +296,7 @@ def hook_on_a_tensor(x):
     return y + 1
 
 
-@program("F12 O7", G)
+@program("F12 O7", G, differs="fewer_breaks", why="torch.compile gives up on the whole function")
 def gradient_kept(x):
     y = x * 2
     y.retain_grad()
@@ -313,14 +319,26 @@ def gradients_checked(x):
     return torch.autograd.gradcheck(lambda a: a * a, (y,)), x.detach() * 2
 
 
-@program("F12 I6", G, then=gradient)
+@program(
+    "F12 I6",
+    G,
+    then=gradient,
+    differs="fewer_breaks",
+    why="torch.compile runs the block and what is around it as plain Python",
+)
 def saved_on_the_cpu(x):
     with torch.autograd.graph.save_on_cpu():
         y = x * x
     return y + 1
 
 
-@program("F12 I6", G, then=gradient)
+@program(
+    "F12 I6",
+    G,
+    then=gradient,
+    differs="fewer_breaks",
+    why="torch.compile runs the block and what is around it as plain Python",
+)
 def saved_on_the_cpu_and_pinned(x):
     with torch.autograd.graph.save_on_cpu(pin_memory=False):
         y = Double.apply(x * x)
@@ -328,7 +346,9 @@ def saved_on_the_cpu_and_pinned(x):
     return z + 1
 
 
-@program("F12 I6", G, then=gradient)
+@program(
+    "F12 I6", G, then=gradient, differs="fewer_breaks", why="torch.compile runs the block with hooks as plain Python"
+)
 def saved_through_hooks_around_a_break(x):
     packed = []
 

@@ -195,7 +195,7 @@ def classes_that_learn_protocols(x):
     return y, counts, isinstance(made(), collections.abc.Hashable), isinstance(made(), collections.abc.Container)
 
 
-@program("I12 I10", **FEWER)
+@program("I12 I10")
 def classes_with_metaclasses(x):
     kinds = torch.Tensor, torch.nn.Parameter, torch.autograd.Function, collections.abc.Sized
     copied = [made is kind for kind in kinds for made in both(kind)]

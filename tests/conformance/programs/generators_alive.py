@@ -34,7 +34,7 @@ def finishing(log):
         log.append("closed")
 
 
-@program("I8 I14 O6", differs="stricter", why=STRICTER)
+@program("I8 I14 O6")
 def started_before_a_break(x):
     g = count_up(4)
     y = x + next(g)

@@ -194,13 +194,13 @@ def started_outside(make):
     return [(t(2), made, loader)]
 
 
-@program("I12", lambda: started_outside(lambda loader: zip(loader, "abcd")), then=moved)
+@program("I12", lambda: started_outside(lambda loader: zip(loader, "abcd")), then=moved, **FEWER)
 def zip_from_outside(x, pairs, loader):
     n, letter = next(pairs)
     return x + n, loader, letter, list(pairs)
 
 
-@program("I12", lambda: started_outside(lambda loader: zip(Shelf(), loader, strict=True)), then=moved)
+@program("I12", lambda: started_outside(lambda loader: zip(Shelf(), loader, strict=True)), then=moved, **FEWER)
 def zip_over_what_has_no_iter(x, pairs, loader):
     n, m = next(pairs)
     return x + n * m, loader, list(pairs)
@@ -211,22 +211,29 @@ def map_from_outside(x, numbers, loader):
     return *with_a_break(x + next(numbers), numbers), loader
 
 
-@program("I12", lambda: started_outside(lambda loader: filter(None, loader)), then=moved)
+@program("I12", lambda: started_outside(lambda loader: filter(None, loader)), then=moved, **FEWER)
 def filter_from_outside(x, numbers, loader):
     return x + next(numbers), loader, list(numbers)
 
 
-@program("I12", lambda: started_outside(lambda loader: itertools.starmap(pow, zip(loader, loader))), then=moved)
+@program(
+    "I12", lambda: started_outside(lambda loader: itertools.starmap(pow, zip(loader, loader))), then=moved, **FEWER
+)
 def starmap_from_outside(x, numbers, loader):
     return x + next(numbers), loader, list(numbers)
 
 
-@program("I12", lambda: started_outside(lambda loader: itertools.compress(loader, [1] * 9)), then=moved)
+@program("I12", lambda: started_outside(lambda loader: itertools.compress(loader, [1] * 9)), then=moved, **FEWER)
 def compress_from_outside(x, numbers, loader):
     return x + next(numbers), loader, list(numbers)
 
 
-@program("I12", lambda: started_outside(lambda loader: itertools.filterfalse(lambda n: n == 9, loader)), then=moved)
+@program(
+    "I12",
+    lambda: started_outside(lambda loader: itertools.filterfalse(lambda n: n == 9, loader)),
+    then=moved,
+    **FEWER,
+)
 def filterfalse_from_outside(x, numbers, loader):
     return x + next(numbers), loader, list(numbers)
 

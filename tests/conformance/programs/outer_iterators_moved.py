@@ -160,7 +160,7 @@ def break_in_the_loop_over_it(x, it):
     return x * 2, it
 
 
-@program("I12", lambda: [(t(2), map(lambda a, b: a * b, iter([1, 2, 3]), itertools.count(5)))], then=left, **MORE)
+@program("I12", lambda: [(t(2), map(lambda a, b: a * b, iter([1, 2, 3]), itertools.count(5)))], then=left)
 def map_over_two(x, products):
     return x + next(products) + next(products), products
 
@@ -173,7 +173,7 @@ def noted(n):
     return n + 1
 
 
-@program("I12", lambda: [(t(2), map(noted, iter([1, 2, 3])))], then=lambda r: (list(seen), list(r[1])), **MORE)
+@program("I12", lambda: [(t(2), map(noted, iter([1, 2, 3])))], then=lambda r: (list(seen), list(r[1])))
 def map_whose_function_has_an_effect(x, numbers):
     return x + next(numbers) + next(numbers), numbers
 
@@ -184,7 +184,7 @@ def zip_of_what_runs_code(x, pairs):
     return x + n, pairs, letter
 
 
-@program("I12", lambda: [(t(2), zip(map(noted, [1, 2]), "a", strict=True))], **MORE)
+@program("I12", lambda: [(t(2), zip(map(noted, [1, 2]), "a", strict=True))])
 def strict_zip_of_what_runs_code(x, pairs):
     try:
         return x + len(list(pairs))
@@ -196,7 +196,6 @@ def strict_zip_of_what_runs_code(x, pairs):
     "I12",
     lambda: [(t(2), itertools.starmap(pow, [(2, 3), (3, 2)]), itertools.filterfalse(lambda n: n % 2, range(9)))],
     then=left,
-    **MORE,
 )
 def starmap_and_filterfalse(x, powers, even):
     next(even)

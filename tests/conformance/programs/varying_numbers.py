@@ -185,7 +185,7 @@ def evaluated_text(x, n):
     return eval("x * k + n"), eval(" [n, k][0] "), use(), eval("len('abc') if n else None")
 
 
-@program("I12 I5", differs="fewer_breaks", why="torch leaves what evaluates a text with names to Python")
+@program("I12 I5")
 def evaluated_text_that_fails(x):
     try:
         eval("x + nowhere")

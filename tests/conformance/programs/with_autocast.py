@@ -147,6 +147,37 @@ def state_set_by_calls(x, y):
     return x @ y
 
 
+def gpu_state():
+    return torch.is_autocast_enabled("cuda"), torch.get_autocast_dtype("cuda"), torch.is_autocast_cache_enabled()
+
+
+def gpu_state_left(result):
+    left = gpu_state()
+    torch.set_autocast_enabled("cuda", False)
+    torch.set_autocast_dtype("cuda", F16)
+    torch.set_autocast_cache_enabled(True)
+    return left
+
+
+@program("I6 O3", P, then=gpu_state_left, differs="torch_differs", why="autocast of the GPU is off afterwards")
+def gpu_state_set_by_calls(x, y):
+    torch.set_autocast_dtype("cuda", B16)
+    torch.set_autocast_enabled("cuda", True)
+    torch.set_autocast_cache_enabled(False)
+    return x @ y, gpu_state()
+
+
+@program("I6 O3", P, then=gpu_state_left, differs="torch_differs", why="the dtype set is there before it was set")
+def gpu_state_set_by_calls_with_a_break(x, y):
+    before = gpu_state()
+    torch.set_autocast_enabled("cuda", True)
+    torch.set_autocast_dtype("cuda", B16)
+    z = x @ y
+    print(gpu_state())
+    torch.set_autocast_enabled("cuda", before[0])
+    return z @ x, before, gpu_state()
+
+
 @program("I6 O3", P, differs="torch_differs", why="autocast stays on")
 def entered_by_hand(x, y):
     manager = torch.autocast("cpu", dtype=B16)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from tracer_core import observer as observers
 from tracer_core.codegen.attempts.distinct import history_that_spreads
-from tracer_core.codegen.attempts.ending import Ending, end_before, left_to_python
+from tracer_core.codegen.attempts.ending import Ending, end_before, skip_frame
 from tracer_core.codegen.attempts.surroundings import collector_paused, without_traces
 from tracer_core.codegen.emit.emitter import CannotRebuild, ClassLeaves
 from tracer_core.codegen.graph_call.recovery import undo_of
-from tracer_core.codegen.rebuild.keys import MustAskAgain
+from tracer_core.codegen.rebuild.keys import KeysRunCode
 from tracer_core.codegen.resume.functions import starts_at
 from tracer_core.errors import TraceAgain, Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.guards import make
 from tracer_core.host.global_state import ALWAYS
-from tracer_core.host.warned import Noticing
+from tracer_core.host.noticed_warnings import Noticing
 from tracer_core.interpreter.machine import GraphEnds, Interpreter, MustRestart
 from tracer_core.interpreter.ops.with_blocks import leave_blocks
 from tracer_core.variables.core.base import VariableTracker
@@ -23,20 +23,20 @@ from tracer_core.variables.objects import overlay
 
 
 class Attempt:
-    """One attempt to trace the frame. `failure` is why the last one stopped, if there was one; `told_plainly`
-    means that the program, when it checks, finds that it is not being compiled."""
+    """One attempt to trace the frame. `failure` is why the last one stopped, if there was one; with `reports_eager`,
+    checks such as `is_compiling()` return False."""
 
-    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, told_plainly: bool) -> None:
+    def __init__(self, input: FrameInput, number: int, failure: MustRestart | None, reports_eager: bool) -> None:
         self.input = input
         self.number = number
         self.failure = failure
-        self.told_plainly = told_plainly
+        self.reports_eager = reports_eager
         self.observer = observers.current()
         self.settings = [make.global_state(setting) for setting in ALWAYS]
 
-    def let_go(self) -> None:
-        """Drop the state of the attempt. Its trackers and frames form reference cycles, and would hold the
-        program's objects until Python's collector comes by: longer than the program does."""
+    def release(self) -> None:
+        """Drop the state of the attempt. Its trackers and frames form reference cycles, and would keep the program's
+        objects alive until Python's collector runs: longer than the program does."""
         interpreter = self.interpreter
         interpreter.output.shapes.close()
         for each in (interpreter.trace, interpreter.output, interpreter.build_value, interpreter):
@@ -47,15 +47,15 @@ class Attempt:
     def run(self) -> CompiledFrame | SkippedFrame | MustRestart:
         outcome, message = "fault", "our own code failed"
         self.interpreter = Interpreter(self.input, None if self.failure is None else self.failure.at)
-        self.interpreter.trace.told_plainly = self.told_plainly
+        self.interpreter.trace.reports_eager = self.reports_eager
         try:
             if self.observer is not None:
                 self.observer.on_attempt_start(self.interpreter.root, self.number)
             trace = self.interpreter.trace
             with trace.libraries.noting(), overlay.active(trace.overlay, trace.placeholders):
-                result = self._walk()
+                result = self._trace()
             if isinstance(result, MustRestart):
-                outcome, message = "restarted", self._why_restarted(result, trace.told)
+                outcome, message = "restarted", self._why_restarted(result, trace.compiling_check)
             elif isinstance(result, SkippedFrame):
                 outcome, message = "skipped", result.message
             else:
@@ -77,25 +77,25 @@ class Attempt:
                 if self.observer is not None:
                     self.observer.on_attempt_end(outcome, message)
 
-    def _why_restarted(self, failure: MustRestart, told: str | None) -> str:
+    def _why_restarted(self, failure: MustRestart, compiling_check: str | None) -> str:
         """Return why the attempt that ended with `failure` is not the last one; the next attempt is given both."""
-        failure.position, failure.told = self.interpreter.root.pc, told
+        failure.position, failure.compiling_check = self.interpreter.root.pc, compiling_check
         message = failure.unsupported.message
-        if told is None or self.failure is not None:
+        if compiling_check is None or self.failure is not None:
             return message
-        return Unsupported("told-otherwise", question=told, failure=message).message
+        return Unsupported("told-otherwise", question=compiling_check, failure=message).message
 
-    def _left_to_python(self, unsupported: Unsupported) -> SkippedFrame | None:
-        """Skip the whole frame, where it has `except*` of its own: CPython matches groups by the traceback, which
-        holds only in the function as it is."""
+    def _skip_except_star(self, unsupported: Unsupported) -> SkippedFrame | None:
+        """Skip the whole frame if it has an `except*` of its own: CPython splits exception groups by the traceback,
+        which is right only in the original function."""
         instructions = self.interpreter.root.decoded.instructions
         if unsupported.reason_id != "except-star" or self.input.config.fullgraph:
             return None
         if not any(instruction.op == "CHECK_EG_MATCH" for instruction in instructions):
             return None
-        return left_to_python(unsupported)
+        return skip_frame(unsupported)
 
-    def _walk(self) -> CompiledFrame | SkippedFrame | MustRestart:
+    def _trace(self) -> CompiledFrame | SkippedFrame | MustRestart:
         interpreter = self.interpreter
         root = interpreter.root
         if self.observer is not None:
@@ -105,7 +105,7 @@ class Attempt:
             with collector_paused(), Noticing(str(self.input.globals.get("__name__", ""))):
                 value = interpreter.run(root)
         except MustRestart as failure:
-            return self._left_to_python(failure.unsupported) or failure
+            return self._skip_except_star(failure.unsupported) or failure
         except GraphEnds:
             self._stopped()
             leave_blocks(interpreter, root, root.pc)
@@ -119,7 +119,7 @@ class Attempt:
             return end_before(stale.root_step, Unsupported("print"))
         shared = history_that_spreads(output)
         if shared is not None:
-            return left_to_python(shared)
+            return skip_frame(shared)
         settings = output.settings
         left_open = next((entered for entered in settings.entered if not entered.may_stay), None)
         if left_open is not None:
@@ -136,22 +136,23 @@ class Attempt:
             what = f"{leaves.made.cls.__qualname__}, which is used after the graph"
             reason = Unsupported("class-created", what=what)
             return end_before(leaves.made.root_step, reason)
-        except MustAskAgain as again:
+        except KeysRunCode as again:
             return end_before(again.root_step, again.unsupported)
         except CannotRebuild as error:
             unsupported = Unsupported("cannot-rebuild", what=str(error))
-            if isinstance(error.tracker, LocalGeneratorObjectVariable) and error.tracker.made_at >= starts_at(
+            if isinstance(error.tracker, LocalGeneratorObjectVariable) and error.tracker.created_at >= starts_at(
                 root.code
             ):
-                # Python can make it: end the graph before that. (A context manager's lives as long as its block;
-                # others are dropped once nobody holds them any more, and codes that hand them on hold them longer.)
-                return end_before(error.tracker.made_at, unsupported)
+                # Python can create it: end the graph before that. (A context manager's lives as long as its block;
+                # others are freed once they are unreachable, and resume functions that pass them on keep them alive
+                # longer.)
+                return end_before(error.tracker.created_at, unsupported)
             interpreter.breaks(unsupported, root, root.pc if value is None else root.pc - 1)
-            return left_to_python(unsupported)
+            return skip_frame(unsupported)
 
     def _stopped(self) -> None:
-        """Tell the observer, while the root frame is there, that this attempt ends for a reason that an earlier one
-        found."""
+        """Report to the observer, while the root frame exists, that this attempt ends for a reason that an earlier
+        one found."""
         assert self.failure is not None
         root = self.interpreter.root
         if self.observer is not None:

@@ -11,12 +11,12 @@ from tracer_core.guards import make
 from tracer_core.sources import ById, ConvertedSource
 from tracer_core.variables.core.trace_state import TraceState
 from tracer_core.variables.functions.cells import CellVariable
-from tracer_core.variables.iterators.external import OutsideIterator
+from tracer_core.variables.iterators.external import ExternalIterator
 
 
 def guard_distinct(trace: TraceState) -> None:
-    """Objects that were changed, and others of their type, must be different ones again; so must those that were
-    looked up by identity."""
+    """Guard that mutated objects, and others of their type, are distinct objects in the next call too; so must be
+    those that were looked up by identity."""
     # (Cells cannot be guarded; a frame's own are distinct by construction.)
     changed = {tracker.python_type() for tracker in trace.side_effects.changed} - {CellType}
     known = [t for t in dict.fromkeys(trace.trackers_by_object.values()) if t.mutable]
@@ -24,34 +24,34 @@ def guard_distinct(trace: TraceState) -> None:
         sources = [t.source for t in known if t.source is not None and t.python_type() is cls]
         if len(sources) > 1:
             at = next(at for t, at in trace.side_effects.changed_at.items() if t.python_type() is cls)
-            trace.output.guard(make.not_duplicate(sources).asked_at(at))
+            trace.output.guard(make.not_duplicate(sources).installed_at(at))
     for table, where in trace.identity_tables:
         for sources in table.told_apart():
             if len(sources) > 1:
-                trace.output.guard(make.not_duplicate(sources).asked_at(where))
-    moved = [t for t in trace.side_effects.changed if isinstance(t, OutsideIterator)]
+                trace.output.guard(make.not_duplicate(sources).installed_at(where))
+    moved = [t for t in trace.side_effects.changed if isinstance(t, ExternalIterator)]
     for iterator in moved:
         _guard_apart(trace, iterator)
 
 
-def _guard_apart(trace: TraceState, iterator: OutsideIterator) -> None:
-    """Guard that an iterator that moved shares nothing with others, and no container that was mutated."""
+def _guard_apart(trace: TraceState, iterator: ExternalIterator) -> None:
+    """Guard that an iterator that advanced shares nothing with others, nor with a container that was mutated."""
     others = []
     for other in trace.side_effects.changed:
         if other.source is None or other is iterator or isinstance(other, CellVariable):
             continue
-        if isinstance(other, OutsideIterator):
+        if isinstance(other, ExternalIterator):
             others.append(other.source)
         elif not iterator.looks_into(trace.real_value(other)):
             others.append(other.source)
     if others:
         at = trace.side_effects.changed_at[iterator]
-        trace.output.guard(make.apart(iterator.at, others).asked_at(at))
+        trace.output.guard(make.apart(iterator.at, others).installed_at(at))
 
 
 def history_that_spreads(output: OutputGraph) -> Unsupported | None:
-    """Return the reason to break where an input that gained a history by a write in place gives one to another input,
-    of which the trace would not know: both are views of one tensor. Where none are, that is guarded."""
+    """Return the reason to break if a write in place gives an input a history that may spread to another input, as
+    both are views of one tensor. If they are not, guard that."""
     inputs = [tracked for tracked in output.fakes.inputs.values() if not tracked.requires_grad]
     if len(inputs) < 2 or not any(tracked.fake.requires_grad for tracked in inputs):
         return None

@@ -7,7 +7,7 @@ import weakref
 
 from tracer_core import observer as observers
 from tracer_core.codegen.attempts.distinct import guard_distinct
-from tracer_core.codegen.attempts.marks import tell_notices
+from tracer_core.codegen.attempts.marks import report_notices, report_untagged_operators
 from tracer_core.codegen.frame.end import FrameEnd, own_new_cells
 from tracer_core.codegen.frame.new_code import NewCode, breaking, returning
 from tracer_core.codegen.graph_call.graph import GraphCall, finish_graph
@@ -18,23 +18,23 @@ from tracer_core.codegen.resume.alive import (
     stack_for_break,
     watches_lifetimes,
 )
-from tracer_core.codegen.resume.boxes import boxed_locals, leave_boxes, let_go
+from tracer_core.codegen.resume.boxes import boxed_locals, delete_dropped, leave_boxes
 from tracer_core.codegen.resume.functions import resume_of, starts_at
 from tracer_core.errors import Unsupported
 from tracer_core.frame_input import CompiledFrame, FrameInput, SkippedFrame
 from tracer_core.graph.cleanup import is_empty
 from tracer_core.guards import Guard, make
-from tracer_core.in_sight import holds_tensors, tensors_in_sight
 from tracer_core.interpreter.machine import Interpreter, MustRestart
 from tracer_core.names.code import code_name
 from tracer_core.names.symbols import explained
+from tracer_core.reachable_tensors import may_reach_tensors, reaches_tensors
 from tracer_core.variables.core.base import VariableTracker
 
 _graph_names = itertools.count()
 LEAVES = "exception-leaves"
 
 
-def left_to_python(unsupported: Unsupported) -> SkippedFrame:
+def skip_frame(unsupported: Unsupported) -> SkippedFrame:
     """Run the whole frame as plain Python, for this reason."""
     return SkippedFrame(unsupported.reason_id, unsupported.message)
 
@@ -70,9 +70,9 @@ class Ending:
         return self._finished(end, returning(end, graph), graph)
 
     def _without_tensors(self) -> SkippedFrame:
-        """Skip the frame for ever only where a tensor, which might have changed the choice, is among its values."""
+        """Skip the frame; for ever only if a tensor, which might have changed the decision, is among its values."""
         given = self.input
-        forever = not self._leaves_by_exception() and holds_tensors(given.code, given.locals, given.globals)
+        forever = not self._leaves_by_exception() and reaches_tensors(given.code, given.locals, given.globals)
         why = self._why_without_tensors()
         why.say(explained(why.message, self.interpreter.output.symbol_meanings()))
         return SkippedFrame(why.reason_id, why.message, forever=forever, idle=True)
@@ -96,25 +96,25 @@ class Ending:
         return self.failure is not None and self.failure.unsupported.reason_id == LEAVES
 
     def _is_idle(self) -> bool:
-        """Return whether there is nothing, or arithmetic on numbers alone, and no tensor about."""
-        return not self.interpreter.output.root.works_on_tensors and not self._in_sight()
+        """Return whether the graph is empty, or holds only arithmetic on numbers, and the frame has no tensor."""
+        return not self.interpreter.output.root.works_on_tensors and not self._reaches_tensors()
 
-    def _in_sight(self) -> bool:
-        return tensors_in_sight(self.input.code, self.input.locals, self.input.globals)
+    def _reaches_tensors(self) -> bool:
+        return may_reach_tensors(self.input.code, self.input.locals, self.input.globals)
 
     def at_break(self) -> CompiledFrame | SkippedFrame | MustRestart:
         trace, root = self.interpreter.trace, self.interpreter.root
         position = root.pc
         if starts_at(root.code) > position:
-            # A resume function that cannot put back the state it was given, in traced form: only Python can.
+            # A resume function cannot restore, in traced form, the state that it was called with: only Python can.
             assert self.failure is not None
-            return left_to_python(self.failure.unsupported)
+            return skip_frame(self.failure.unsupported)
         if self._is_idle() or (self._leaves_by_exception() and not trace.output.root.works_on_tensors):
             return self._without_tensors()
         if looks_at_stack(root.code):
-            return left_to_python(Unsupported("frame-looks-at-stack", function=self.input.name))
-        if starts_at(root.code) == 0 and self._sees_what_goes():
-            return left_to_python(Unsupported("frame-watches-lifetimes", function=self.input.name))
+            return skip_frame(Unsupported("frame-looks-at-stack", function=self.input.name))
+        if starts_at(root.code) == 0 and self._observes_lifetimes():
+            return skip_frame(Unsupported("frame-watches-lifetimes", function=self.input.name))
         alive = alive_at(root, position) | boxed_locals(root)
         locals = changed_locals(root, alive)
         end = FrameEnd(trace, root, stack_for_break(root, position), locals, own_new_cells(root))
@@ -125,8 +125,8 @@ class Ending:
         return self._finished(end, breaking(end, graph, position), graph)
 
     def _dropped_unseen(self, end: FrameEnd) -> SkippedFrame | MustRestart | None:
-        """Break where the program dropped a suspended generator during the trace: its `finally` blocks did not
-        run."""
+        """Break where the program dropped a suspended generator during the trace: the generator's `finally` blocks
+        have not run."""
         root, alive = self.interpreter.root, set(end.alive)
         dropped = next((g for g in end.trace.generators if g.waits_in_a_block and g not in alive), None)
         if dropped is not None:
@@ -136,13 +136,13 @@ class Ending:
         if moved is not None:
             reason = Unsupported("outside-iterator", type="generator")
             return end_before(moved.root_step, reason)
-        if let_go(end.trace, root, alive):
-            return left_to_python(Unsupported("generator-dropped", name="A generator"))
+        if delete_dropped(end.trace, root, alive):
+            return skip_frame(Unsupported("generator-dropped", name="A generator"))
         return None
 
-    def _sees_what_goes(self) -> bool:
-        """Return whether the program sees when the frame drops an object: after a break, that is when the frame
-        returns."""
+    def _observes_lifetimes(self) -> bool:
+        """Return whether the program can observe when the frame drops an object: after a break, that is when the
+        frame returns."""
         root = self.interpreter.root
         if self.failure is not None:
             unsupported = self.failure.unsupported
@@ -165,9 +165,10 @@ class Ending:
         if graph is not None:
             if self.observer is not None:
                 self.observer.on_graph(graph.module, graph.name)
-            # Back ends fix numbers, too, and count on it that these are guarded.
+            # Back ends specialize numbers, too, and rely on guards for these.
             graph.compile()
-        tell_notices(end.output)
+        report_notices(end.output)
+        report_untagged_operators(end.output)
         resumes = [resume.code for resume in new.resumes]
         return CompiledFrame(new.code, self._guards(end), resumes, new.written)
 
@@ -177,9 +178,9 @@ class Ending:
             for guard in tracked.history_guards():
                 end.output.guard(guard)
         found = list(end.output.guards.values())
-        settings = [guard.asked_at(self.interpreter.start) for guard in self.settings]
+        settings = [guard.installed_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
-        libraries = [make.libraries(end.trace.libraries.as_read()).asked_at(self.interpreter.start)]
+        libraries = [make.libraries(end.trace.libraries.as_read()).installed_at(self.interpreter.start)]
         if self.observer is not None:
             for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)

@@ -1,7 +1,8 @@
-"""Notices: what the user is told when a frame is compiled, though the graph does not break.
+"""Report notices, which tell the user of something when a frame is compiled though the graph does not break.
 
-They are kept by the graph (`OutputGraph.notices`), and found here for sizes that the user marked as dynamic but the
-program specializes, which can be configured to be errors.
+The graph keeps some (`OutputGraph.notices`). Others are facts about it once it is finished: sizes that the user
+marked as dynamic but the program specializes (warn about them or, if configured, raise), and operators without
+torch's tag for compilers.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import SizeSource
 
 
-def tell_notices(output: OutputGraph) -> None:
-    """Tell the observer and warn, at the line that each is about.
+def report_notices(output: OutputGraph) -> None:
+    """Report to the observer what was noted, and each marked size that has one value; and warn, at the line that each
+    is about.
 
     Raises:
         Unsupported: of a marked size that has one value, with the option `strict_mark_dynamic`.
@@ -37,6 +39,15 @@ def _tell(output: OutputGraph, notice: Unsupported, category: type[Warning]) -> 
     place = notice.where.place
     file = output.frame.code.co_filename if place.code is None else place.code.co_filename
     warnings.warn_explicit(str(notice.placed()), category, file, place.line)
+
+
+def report_untagged_operators(output: OutputGraph) -> None:
+    """Tell the observer of each operator in the graph without torch's tag for compilers."""
+    if output.observer is not None:
+        for operator, where in output.untagged.items():
+            notice = Unsupported("operator-not-tagged", operator=operator)
+            notice.where = where
+            output.observer.on_notice(notice)
 
 
 def _fixed(output: OutputGraph) -> Iterator[Unsupported]:

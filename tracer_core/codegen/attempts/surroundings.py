@@ -8,13 +8,13 @@ import logging
 import sys
 from collections.abc import Iterator
 
-from tracer_core.host.as_found import put_back_after, put_back_attributes
+from tracer_core.host.process_state import restore_after_tracing, restore_attributes_after_tracing
 
 
 @contextlib.contextmanager
 def collected() -> Iterator[None]:
-    """Have Python's collector take objects that were created inside and form reference cycles. It need not look at
-    what was there before, unless the program has put aside some of that itself."""
+    """Have Python's collector free objects that were created inside the block and form reference cycles. Older
+    objects are put aside, unless the program has frozen some of them itself."""
     _collector.put_aside = not gc.get_freeze_count()
     if _collector.put_aside:
         gc.freeze()
@@ -33,30 +33,31 @@ _collector = _Collector()
 
 
 def _take_back(put_aside: bool) -> None:
-    """Have the collector look again at what was put aside, unless that was so before."""
+    """Unfreeze the older objects, unless the program had frozen some."""
     if _collector.put_aside and not put_aside:
         gc.unfreeze()
         _collector.put_aside = False
 
 
-put_back_after(lambda: _collector.put_aside, _take_back)
+restore_after_tracing(lambda: _collector.put_aside, _take_back)
 
 
 _TORCHS_LOGS = list(map(logging.getLogger, ("torch._subclasses.fake_tensor", "torch.fx.experimental.sym_node")))
 for _log in _TORCHS_LOGS:
-    put_back_attributes(_log, "disabled")
+    restore_attributes_after_tracing(_log, "disabled")
 
 
 def turn_torchs_logs_off() -> None:
-    """torch logs what an operation refuses on fake tensors or symbols; here that is a break, told by us."""
+    """Turn off torch's logs: torch logs what an operation refuses on fake tensors or symbols, which we report as a
+    break."""
     for log in _TORCHS_LOGS:
         log.disabled = True
 
 
 @contextlib.contextmanager
 def collector_paused() -> Iterator[None]:
-    """No automatic garbage collection inside. An attempt's many objects live until it ends: the collector would go
-    through all of the process again and again, a fifth of the time, and find nothing."""
+    """Pause automatic garbage collection inside the block. An attempt's many objects live until it ends: the
+    collector would scan the whole process again and again, a fifth of the time, and find nothing."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -67,8 +68,8 @@ def collector_paused() -> Iterator[None]:
 
 
 def without_traces(failure: Exception, *others: Exception) -> None:
-    """Remove from the tracebacks of an error, and of its causes, the engine's own frames. What the program
-    is handling, in whose context they all are, is the program's."""
+    """Drop the tracebacks, causes and contexts of errors of the engine, which keep its frames alive. The exception
+    that the program is handling, in whose context they all are, stays as it is."""
     programs = sys.exc_info()[1]
     waiting: list[BaseException | None] = [failure, *others]
     while waiting:

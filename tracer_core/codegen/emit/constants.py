@@ -10,8 +10,7 @@ from tracer_core.sources import ById
 
 
 def with_hashable_constants(program: Program) -> Program:
-    """Return the program, where it holds objects that cannot be hashed, or by code of the user's, with these in boxes
-    that can.
+    """Return the program with each constant that cannot be hashed, or only by code of the user's, in a box that can.
 
     Tools that show tracebacks or count calls hash code objects, and so all their constants.
     """

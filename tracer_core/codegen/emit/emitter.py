@@ -1,4 +1,4 @@
-"""`Emitter`: collects the instructions of the new code, its temporaries, and the variable that holds each value."""
+"""`Emitter`: collect the instructions of the new code, its temporaries, and the variable that holds each value."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class CannotRebuild(Exception):
 class ClassLeaves(Exception):
     """A class that was created in the trace would have to outlive it."""
 
-    def __init__(self, made: overlay.MadeClass) -> None:
+    def __init__(self, made: overlay.CreatedClass) -> None:
         super().__init__(made.cls.__qualname__)
         self.made = made
 
 
-def refuse_classes_made(alive: list[VariableTracker]) -> None:
+def refuse_created_classes(alive: list[VariableTracker]) -> None:
     """Check that no live value needs a class that exists for the trace alone.
 
     Raises:
@@ -77,7 +77,7 @@ class Emitter(SourceCode):
         Raises:
             ClassLeaves: it is a class that exists for the trace alone, or of one.
         """
-        made = overlay.made_for(value) if overlay.made else None
+        made = overlay.find_created(value) if overlay.made else None
         if made is not None:
             raise ClassLeaves(made)
         if overlay.placeholders and id(value) in overlay.placeholders:
@@ -118,8 +118,8 @@ class Emitter(SourceCode):
         self.where[tracker] = name
 
     def forget_unused(self, others: Sequence[Instruction]) -> None:
-        """Remove stores of values that neither these instructions nor `others` load, and number the
-        temporaries that are left from 1."""
+        """Remove stores of values that neither these instructions nor `others` load, and number the remaining
+        temporaries from 1."""
         everything = [*self.instructions, *others]
         used = {i.arg for i in everything if i.op == "LOAD_FAST"}
         kept: list[Instruction] = []

@@ -34,13 +34,13 @@ def passed(depth: int) -> str:
 
 
 def manager_of(depth: int) -> str:
-    """Return the name for the manager (or the code that creates it) of the block whose exit stands on top of `depth`
+    """Return the name for the manager (or the code that creates it) of the block whose exit lies on top of `depth`
     items."""
     return f"___with{depth}"
 
 
 READABLE = {OUTPUTS: "outputs", "___pass": "kept_", "___stack": "stack_", "___with": "block_", "___": "value_"}
-"""Beginnings of these names, and what people read in their place."""
+"""Prefixes of these names, and what people read instead."""
 
 
 def is_ours(name: str) -> bool:

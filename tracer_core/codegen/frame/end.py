@@ -8,7 +8,7 @@ import torch
 
 from tracer_core.bytecode import CodeBuilder, Handler, Instruction
 from tracer_core.codegen import effects
-from tracer_core.codegen.emit.emitter import Emitter, refuse_classes_made
+from tracer_core.codegen.emit.emitter import Emitter, refuse_created_classes
 from tracer_core.codegen.emit.names import OUTPUTS, manager_of
 from tracer_core.codegen.graph_call.draws import draw_all, giving_back, keep_states, temporaries
 from tracer_core.codegen.graph_call.graph import GraphCall
@@ -68,7 +68,7 @@ class FrameEnd:
         self.cells = {name: cell for name, cell in own.items() if name in cells or cell in held}
         # The variables for the state before the graph, and for the draws.
         self.kept: list[str] = []
-        refuse_classes_made(alive)
+        refuse_created_classes(alive)
         outputs = [tracker for tracker in alive if isinstance(tracker, InGraphVariable) and tracker.source is None]
         by_node: dict[torch.fx.Node, int] = {}
         for tracker in outputs:
@@ -76,7 +76,7 @@ class FrameEnd:
         self.output_nodes = list(by_node)
 
     def call_graph(self, graph: GraphCall | None, otherwise: Instruction) -> list[Instruction]:
-        """Call the compiled graph, if there is one, and put the torch settings as the trace left them.
+        """Call the compiled graph, if there is one, and set torch's settings as the trace left them.
 
         Returns:
             Instructions to stand at the end of the code. They continue at `otherwise`, the beginning of the original
@@ -88,7 +88,7 @@ class FrameEnd:
         undo = undone or Undo()
         kept = self.kept = temporaries(draws, undo)
         if kept:
-            # The original code, should it run after all, shall not find them among its locals: all must be bound.
+            # If the original code runs after all, it must not find them among its locals: all must be bound.
             for name in kept:
                 emitter.const(None)
                 emitter.store_local(name)
@@ -120,7 +120,7 @@ class FrameEnd:
             for name in kept:
                 code.delete_local(name)
 
-        return recovery_code(otherwise, put_back, None if graph is None else graph.blame.tell)
+        return recovery_code(otherwise, put_back, None if graph is None else graph.blame.report)
 
     def restore(self) -> None:
         """Write back side effects, set cells, push the stack, set locals."""
@@ -173,10 +173,10 @@ class FrameEnd:
 
 
 def own_new_cells(root: Frame) -> dict[str, CellVariable]:
-    """Cells that the root frame itself created."""
+    """Return the cells that the root frame itself created."""
     return {name: cell for name, cell in root.cells.items() if cell.source is None}
 
 
 def _is_set(name: str, cell: CellVariable) -> bool:
-    """Return whether a cell of the frame holds something else than the argument it was created with."""
+    """Return whether a cell of the frame holds something other than the argument it was created with."""
     return cell.contents is not None and not as_it_came(name, cell.contents)

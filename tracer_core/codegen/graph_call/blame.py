@@ -1,4 +1,5 @@
-"""Find out whether a graph raised by the program's fault or by the back end's, and warn once of the latter.
+"""Find out whether the program or the back end is to blame for a graph that raised, and warn once if it is the back
+end.
 
 Plain Python runs in either case. If the fault is the program's, it raises the same at its place. If it is the back
 end's, it succeeds, and without a warning nobody would know that the compiled function is of no use.
@@ -13,7 +14,7 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch._C._dynamo.eval_frame import set_eval_frame
+from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 
 from tracer_core import observer as observers
 from tracer_core.bytecode import first_line
@@ -21,14 +22,15 @@ from tracer_core.codegen.graph_call.recovery import changed_inputs
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import TracedSettings
+from tracer_core.host.torch_state import saved_tensors_traced
 from tracer_core.names.where import Where
 
-# In a history: the person was warned.
+# In a history: the warning was given.
 _SAID = "the back end raises"
 
 
 class Blame:
-    """Runs a graph as it is, once what the back end compiled of it has raised and all is put back as it was.
+    """Run a graph eagerly, after its compiled form has raised and the state before the call has been restored.
 
     Args:
         output: the trace.
@@ -40,7 +42,7 @@ class Blame:
         self._is_the_graph = False
         self._told: weakref.ref[observers.Observer] | None = None
         self._history = output.frame.history
-        # (A code is not garbage collected: it must not be in a circle.)
+        # (Code objects are not garbage collected: they must not be in a reference cycle.)
         self._code = weakref.ref(output.frame.code)
         self._name = output.frame.name
         self._backend = getattr(output.frame.config.backend, "__name__", "")
@@ -51,12 +53,12 @@ class Blame:
         self._changes = {place for place, each in enumerate(output.root.inputs) if each.node in changed}
 
     def compiled(self, function: Callable[..., Any]) -> None:
-        """The back end's result for the graph: where it is the graph itself, there is nothing to find out."""
+        """Note the back end's result for the graph: if it is the graph itself, there is nothing to find out."""
         self._is_the_graph = getattr(function, "__code__", None) is self._forward.__code__
 
-    def tell(self, error: BaseException) -> None:
-        """Warn, and tell the observer, if the graph as it is does not raise where the compiled one raised `error`.
-        The person is warned once for a function, the observer told once for a graph."""
+    def report(self, error: BaseException) -> None:
+        """Warn, and report to the observer, if the eager graph does not raise where the compiled one raised `error`.
+        The warning is given once for a function, the report once for a graph."""
         watching = observers.current()
         new_watcher = watching is not None and (self._told is None or self._told() is not watching)
         if self._is_the_graph or (_SAID in self._history and not new_watcher):
@@ -78,7 +80,7 @@ class Blame:
             warnings.warn_explicit(str(notice.placed()), BackendWarning, code.co_filename, line)
 
     def _inputs(self, error: BaseException) -> tuple[Any, ...] | None:
-        """Return the graph's arguments, None for those that do not exist: a draw before it raised."""
+        """Return the graph's arguments, None for those that do not exist because a draw before them raised."""
         trace = None if error.__traceback__ is None else error.__traceback__.tb_next
         if trace is None or trace.tb_frame.f_code is not self._function:
             return None
@@ -86,14 +88,15 @@ class Blame:
         return inputs
 
     def _runs(self, inputs: tuple[Any, ...]) -> bool:
-        """Return whether the graph as it is takes these inputs. Nothing is changed by it that the program could
-        see."""
+        """Return whether the eager graph runs with these inputs, without a change that the program could observe."""
         given = [each.detach().clone() if place in self._changes else each for place, each in enumerate(inputs)]
         state = TracedSettings()
         state.touch("grad_mode", *self._settings)
-        previous = set_eval_frame(None)
-        hidden = torch._C._autograd._saved_tensors_hooks_set_tracing(True)
+        # (Ctrl-C may come before what switching them off returns is kept.)
+        previous, hidden = get_eval_frame_callback(), saved_tensors_traced()
         try:
+            set_eval_frame(None)
+            torch._C._autograd._saved_tensors_hooks_set_tracing(True)
             with torch.random.fork_rng(devices=[]):
                 self._forward(*given)
         except Exception:  # noqa: BLE001

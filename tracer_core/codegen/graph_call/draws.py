@@ -16,8 +16,8 @@ from tracer_core.variables.core.draws import Draw
 
 
 def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:
-    """Keep how everything stands that the draws and the graph may change. (Streams that a draw makes are not there
-    yet, and nobody sees them should plain Python make them again.)"""
+    """Save all state that the draws and the graph may change. (Streams that a draw creates do not exist yet, and
+    plain Python creating them again cannot be observed.)"""
     streams = dict.fromkeys(draw.stream for draw in draws if draw.stream is not None)
     loads: list[Callable[[], None]] = [
         (lambda stream=stream: emitter.load(stream))  # type: ignore[misc]
@@ -33,7 +33,7 @@ def keep_states(emitter: Emitter, draws: list[Draw], undo: Undo) -> None:
 
 
 def draw_all(emitter: Emitter, draws: list[Draw]) -> list[Instruction]:
-    """Make the draws, in order.
+    """Emit the draws, in order.
 
     Returns:
         The instructions that draw: when one of them raises, the streams are to be given back.
@@ -55,7 +55,7 @@ def _call(emitter: Emitter, draw: Draw) -> None:
 
 
 def giving_back(code: CodeBuilder) -> None:
-    """Give the streams back."""
+    """Restore the streams."""
     code.run_const(give_back, lambda: code.load_local(STREAMS))
 
 

@@ -36,14 +36,14 @@ def finish_graph(output: OutputGraph, results: list[torch.fx.Node]) -> torch.fx.
 
 
 def _forget_source(filename: str) -> None:
-    """Drop the source of a graph whose code is gone; `torch.fx` keeps it for ever."""
+    """Drop the source text of a graph whose code has been freed; `torch.fx` keeps it for ever."""
     _loader.eval_cache.pop(filename, None)
     linecache.cache.pop(filename, None)
 
 
 def _unused_draws(output: OutputGraph, results: list[torch.fx.Node]) -> list[torch.fx.Node]:
-    """Random tensors that no result needs: they are returned too, or a back end would not draw them, and later draws
-    were others than in plain Python."""
+    """Return random tensors that no result needs: they become outputs too, since a back end would not draw them
+    otherwise, and later draws would differ from plain Python's."""
     if output.runs_as_it_is:
         return []
     needed: set[torch.fx.Node] = set()
@@ -73,12 +73,12 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         if sources:
             output.frame.history.update({source.name: CONSTANT for source in sources})
             raise
-        # Its floats come of sizes or of other numbers, which stay what they are.
+        # Its floats are computed from sizes or from other numbers, which stay the same.
         compiled = module.forward
     except BackendError as error:
         if WOULD_WARN not in str(error):
             raise
-        # It computes with constants while it compiles. The check shall fail where the graph runs.
+        # It computes with constants while it compiles. The check must fail when the graph runs.
         compiled = module.forward
     except Exception as error:
         name = getattr(backend, "__name__", type(backend).__name__)
@@ -91,8 +91,8 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
 
 
 class GraphCall:
-    """A finished graph and the function that runs it, which new code can hold before the back end was called: it is
-    called only once there is such code.
+    """A finished graph and the function that runs it. New code can hold it before the back end is called, which
+    happens only once that code exists.
 
     `function` runs the back end's function with the frame hook off. Should that raise, torch's settings (those that
     it changes) are put back as they were: what it had entered is not left by anyone else.
@@ -120,8 +120,8 @@ class GraphCall:
 
 
 def _check_of(module: torch.fx.GraphModule, backend: Any) -> Callable[[Any], Any]:
-    """Return a function that gives the results of a back end as they are, where there is one for each output of the
-    graph, and else raises BackendError. It holds neither."""
+    """Return a function that passes the results of a back end on, if there is one for each output of the graph, and
+    raises BackendError otherwise. It keeps neither alive."""
     outputs: Any = module.graph.output_node().args[0]
     expected = len(outputs)
     name = getattr(backend, "__name__", type(backend).__name__)

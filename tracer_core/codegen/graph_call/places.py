@@ -1,4 +1,4 @@
-"""The user's line for each operation of a graph: the traceback of its exception points there."""
+"""Record the user's line for each operation of a graph, for the traceback of its exception to point there."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def places_of(output: OutputGraph, module: torch.fx.GraphModule) -> Places:
 
 
 def pointing_code(places: Places) -> list[Instruction]:
-    """Return code that raises the exception of a graph that is not undone out of the frame, at the operation's
-    line."""
+    """Return code that lets the exception of a graph that is not undone leave the frame, at the operation's line."""
     code = CodeBuilder()
     code.call_with_top(places.point)
     code.pop()

@@ -21,8 +21,8 @@ KEPT_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Undo:
-    """State saved before a graph runs, so that plain Python can run from the start should it raise: torch's
-    generator where it draws, and inputs that it changes."""
+    """State saved before a graph runs, so that plain Python can run from the start if it raises: torch's generator if
+    the graph draws, and the inputs that it changes."""
 
     torch_stream: bool = False
     inputs: list[GraphArg] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Undo:
 
 
 def undo_of(output: OutputGraph) -> Undo | None:
-    """Return the state to save; None where a graph that raises is not undone.
+    """Return the state to save; None if a graph that raises is not undone.
 
     Copies of what it changes are made only where one of its operations may fail on its data, or find that NumPy would
     warn: that happens in programs that work, and plain Python has to continue from their state before.
@@ -54,26 +54,27 @@ def changed_inputs(output: OutputGraph) -> list[GraphArg]:
 
 
 def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
-    """Return whether an operation may fail on its data, and copies can undo what happened before, for little."""
+    """Return whether an operation may fail on its data, and copies that cost little can undo earlier changes."""
     if sum(_bytes(tracked.fake) for tracked in changed) > KEPT_BYTES:
         return False
     return all(map(_can_be_put_back, changed)) and any(map(_may_fail, output.root.graph.nodes))
 
 
 def _may_fail(node: torch.fx.Node) -> bool:
-    """Return whether it may raise for what is in its arguments: one of its operations may, or it divides numbers."""
+    """Return whether the graph may raise for the values of its arguments: an operation may, or numbers are
+    divided."""
     of_functions = isinstance(node.target, torch._ops.HigherOrderOperator)
     return of_functions or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
 
 
 def _can_be_put_back(tracked: TrackedFake) -> bool:
-    """Return whether writing the old values undoes all that was done to it."""
+    """Return whether writing the old values undoes every change of the tensor."""
     fake = tracked.fake
     return fake.layout is torch.strided and not fake.is_inference() and not _has_new_history(tracked)
 
 
 def _has_new_history(tracked: TrackedFake) -> bool:
-    """Return whether autograd may have noted the change: a leaf changes only past autograd."""
+    """Return whether autograd may have recorded the change: a leaf changes only outside autograd."""
     fake = tracked.fake
     still_a_leaf = tracked.is_leaf and fake.is_leaf and fake._base is None
     return fake.requires_grad and not still_a_leaf
@@ -85,7 +86,7 @@ def _bytes(fake: torch.Tensor) -> float:
 
 
 def may_draw(node: torch.fx.Node) -> bool:
-    """Return whether running it may move a random generator of torch: one of its operations may."""
+    """Return whether the graph may advance a random generator of torch: one of its operations may."""
     return bool(node.meta.get("draws")) or isinstance(node.target, torch._ops.HigherOrderOperator)
 
 
@@ -98,16 +99,16 @@ def _on_other_devices(node: torch.fx.Node) -> bool:
 def recovery_code(
     otherwise: Instruction,
     put_back: Callable[[CodeBuilder], None],
-    tell: Callable[[BaseException], None] | None,
+    report: Callable[[BaseException], None] | None,
 ) -> list[Instruction]:
-    """Return the handler of the graph's exception: for an ordinary one, `put_back` writes what is done about what the
-    graph has changed, `tell` is called with it, and plain Python runs instead."""
+    """Return the handler of the graph's exception: for an ordinary one, `put_back` emits the undoing of the graph's
+    changes, `report` is called with the exception, and plain Python runs instead."""
     code, again = CodeBuilder(), make("RERAISE", 0)
     code.call_with_top(is_of_the_graph)
     code.emit("POP_JUMP_IF_FALSE", target=again)
     put_back(code)
-    if tell is not None:
-        code.call_with_top(tell)
+    if report is not None:
+        code.call_with_top(report)
         code.pop()
     code.pop()
     code.emit("JUMP", target=otherwise)

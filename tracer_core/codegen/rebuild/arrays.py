@@ -39,8 +39,8 @@ def _array(emitter: Emitter, tracker: NumpyNdarrayVariable) -> None:
 
 
 def _over_its_memory(emitter: Emitter, tracker: NumpyNdarrayVariable) -> None:
-    """As NumPy has it: a view of the array that it is a view of, or the owner of its memory. Where tensors see that
-    memory, it is theirs."""
+    """Rebuild an array over memory as NumPy would: as a view of the array that it is a view of, or as the owner of
+    its memory. Memory that tensors share belongs to them."""
     owner, load = tracker.owner, emitter.load
     if tracker.is_as_created():
         emitter.call_const(

@@ -72,7 +72,7 @@ def _named_tuple(emitter: Emitter, tracker: NamedTupleVariable) -> None:
 
 @rebuilds(ListVariable)
 def _list(emitter: Emitter, tracker: ListVariable) -> None:
-    """Made empty and remembered before its items, so that a list may hold itself."""
+    """Create the list empty and remember it before its items, so that a list may contain itself."""
     emitter.emit("BUILD_LIST", 0)
     emitter.keep(tracker)
     for item in tracker.items:

@@ -54,7 +54,7 @@ def _closure(emitter: Emitter, tracker: NestedUserFunctionVariable) -> None:
 
 
 def _annotations(emitter: Emitter, tracker: NestedUserFunctionVariable) -> None:
-    """The compiler gives annotations as a flat tuple of names and values."""
+    """Push annotations, which the compiler gives as a flat tuple of names and values."""
     assert tracker.annotations is not None
     flat = tracker.annotations.realize()
     assert isinstance(flat, SequenceVariable)
@@ -79,7 +79,7 @@ def _builtin_method(emitter: Emitter, tracker: BoundBuiltinMethodVariable) -> No
 
 @rebuilds(SuperMethodVariable)
 def _super_method(emitter: Emitter, tracker: SuperMethodVariable) -> None:
-    """As `super()` binds it."""
+    """Bind the method as `super()` does."""
     if isinstance(tracker.found, types.BuiltinFunctionType):
         emitter.const(tracker.found)
     elif isinstance(tracker.found, types.ClassMethodDescriptorType) and isinstance(tracker.self_, ClassVariable):

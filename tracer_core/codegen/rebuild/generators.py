@@ -40,7 +40,7 @@ def _generator(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
 
 
 def _unstarted(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
-    """Call its code with the arguments, all by position."""
+    """Call the generator's code with all arguments by position."""
     frame: Frame = tracker.frame
     code = frame.code
     count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & _CO_VARARGS_OR_KEYWORDS).bit_count()
@@ -55,7 +55,7 @@ def _unstarted(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
 
 
 def _waiting(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
-    """Start a generator that goes to a `yield` at once with the same stack, variables and cells."""
+    """Start a generator that runs straight to a `yield` with the same stack, variables and cells."""
     frame: Frame = tracker.frame
     cells = (*frame.program.freevars, *frame.program.cellvars)
     bound = tuple(name for name in frame.program.varnames if name in frame.locals and name not in cells)
@@ -101,8 +101,8 @@ def _going_on_known(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...]
 
 
 def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
-    """Return the generator's code with another beginning, that puts the stack back, yields as the `yield` it waits at
-    does, in the same blocks, and continues after that one."""
+    """Return the generator's code with another beginning: it restores the stack, yields inside the same blocks as the
+    `yield` that it waits at, and continues after that one."""
     original, program = frame.code, frame.program
     body, moved = body_of(program)
     position = frame.pc - 1
@@ -139,7 +139,7 @@ def _first_yield(code: CodeType) -> int:
 
 
 def _beginning(frame: Frame, waits: Instruction, resumed: Instruction, cells: tuple[str, ...]) -> list[Instruction]:
-    """Leaves whether the generator is to end at once on top of the stack."""
+    """Emit the beginning, which leaves on top of the stack whether the generator is to end at once."""
     code = CodeBuilder()
     for depth, item in enumerate(frame.stack):
         code.null() if item is NULL else code.load_local(stack_parameter(depth))

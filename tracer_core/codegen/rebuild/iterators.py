@@ -30,7 +30,7 @@ from tracer_core.variables.objects.builtin_parts import DequePart, DictPart, Lis
 @rebuilds(SequenceIterator, RangeIterator, BackwardsIterator)
 def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
     of, start = tracker.of, type(tracker).start
-    if type(tracker.whole) is SequenceVariable:  # items in a row that are no object of the program's
+    if type(tracker.whole) is SequenceVariable:  # a sequence that is not an object of the program
         emitter.call_const(iter, lambda: list_of(emitter, tracker.remaining()))
         emitter.keep(tracker)
         return
@@ -45,7 +45,7 @@ def _sequence_iterator(emitter: Emitter, tracker: SequenceIterator) -> None:
 
 
 def _starting(tracker: SequenceIterator) -> Any:
-    """Create it from the whole, past the methods that a subclass of list overrides."""
+    """Create the iterator from the whole object, bypassing methods that a subclass of list overrides."""
     start: Any = type(tracker).start
     return getattr(list, f"__{start.__name__}__") if isinstance(tracker.whole, ListPart) else start
 
@@ -101,7 +101,7 @@ def _composed_iterator(emitter: Emitter, tracker: ComposedIterator) -> None:
 
 
 def _ongoing(emitter: Emitter, iterator: VariableTracker) -> None:
-    """An iterable that gives this very iterator. Python's own do so themselves."""
+    """Push an iterable whose `__iter__` returns this very iterator. Python's own iterators do so themselves."""
     if isinstance(iterator.realize(), IteratorVariable):
         emitter.load(iterator)
     else:

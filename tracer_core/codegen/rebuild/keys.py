@@ -1,4 +1,4 @@
-"""Keys of dicts and sets whose hash and comparison are code of the program, which has run while tracing."""
+"""Check keys of dicts and sets whose `__hash__` and `__eq__` are code of the program, which has run while tracing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import VariableTracker
-from tracer_core.variables.core.keys import asked
+from tracer_core.variables.core.keys import keys_with_code
 
 
-class MustAskAgain(Exception):
-    """Keys with code of their own would run it again when their dict is filled; Python must put them in: the trace
-    ends before the root instruction number `root_step`."""
+class KeysRunCode(Exception):
+    """Filling a dict would run the code of its keys again, so Python must insert them: the trace ends before the root
+    instruction number `root_step`."""
 
     def __init__(self, root_step: int, of: VariableTracker) -> None:
         super().__init__(of.describe())
@@ -24,9 +24,9 @@ def check_keys(keys: Mapping[Any, Any]) -> None:
     """Check that filling a dict or set with `keys` runs no code of the program.
 
     Raises:
-        MustAskAgain: it would.
+        KeysRunCode: it would.
     """
-    asking = [each for key in keys for each in asked(key)]
+    asking = [each for key in keys for each in keys_with_code(key)]
     if asking:
-        latest = max(asking, key=lambda each: each.made_at)
-        raise MustAskAgain(latest.made_at, latest.of)
+        latest = max(asking, key=lambda each: each.needed_at)
+        raise KeysRunCode(latest.needed_at, latest.of)

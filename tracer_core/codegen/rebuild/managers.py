@@ -44,12 +44,12 @@ CALLS: Mapping[Any, tuple[tuple[str, ...], frozenset[str]]] = {
         frozenset({"run_callbacks_on_exit", "record", "_cupti_monitor_external_id"}),
     ),
 }
-"""By class of managers: the attributes that its objects are called with in order, and those that making and entering
-them sets. (Making has no effect of its own.)"""
+"""By class of managers: the attributes that are the arguments of its objects, in order, and those that creating and
+entering them sets. (Creation has no other effect.)"""
 
 
 def load_manager(emitter: Emitter, manager: VariableTracker) -> None:
-    """Push a manager that is about to be entered: created by a call, as the user would, where that gives the same."""
+    """Push a manager that is about to be entered: created by a call, as the user would, if that gives the same."""
     call = CALLS.get(manager.cls) if isinstance(manager, UserDefinedObjectVariable) else None
     if call is None or manager in emitter.where or manager.source is not None:
         emitter.load(manager)

@@ -1,4 +1,4 @@
-"""The trackers that rebuilding a tracker loads: the parts of each kind of value."""
+"""List the trackers that rebuilding a tracker loads: the parts of each kind of value."""
 
 from __future__ import annotations
 

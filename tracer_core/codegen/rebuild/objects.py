@@ -12,19 +12,21 @@ from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild.containers import list_of
 from tracer_core.codegen.rebuild.keys import check_keys
 from tracer_core.codegen.rebuild.registry import rebuilds
-from tracer_core.runtime.objects import empty_slot
+from tracer_core.runtime.objects import as_subclass, empty_slot
 from tracer_core.runtime.tracebacks import add_traceback, set_outer_context
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.iterators.stand_ins import StandInVariable
 from tracer_core.variables.library.weak_references import WeakRefVariable
 from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, SetPart
+from tracer_core.variables.objects.class_lookup import hides_stored, static_lookup
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, hides_stored, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _POLYFILLS = "tracer_core.polyfills."
-"""The modules of our classes that stand in for those written in C."""
+"""The modules of our classes that replace classes written in C."""
 
 
 @rebuilds(UserDefinedObjectVariable)
@@ -45,9 +47,13 @@ def _new_of(cls: type) -> Any:
 
 
 def _with_part(emitter: Emitter, tracker: UserDefinedObjectVariable, part: VariableTracker) -> None:
-    """A new instance whose builtin part is filled past what the class overrides."""
+    """Create a new instance, and fill its builtin part past the methods that the class overrides."""
     base: Any = part.python_type()
     cls = functools.partial(emitter.const, tracker.cls)
+    if isinstance(part, TensorVariable):
+        emitter.call_const(as_subclass, lambda: emitter.load(part), cls)
+        emitter.keep(tracker)
+        return
     if not isinstance(part, PARTS):
         emitter.call_const(base.__new__, cls, lambda: emitter.load(part))
         emitter.keep(tracker)
@@ -82,7 +88,7 @@ def _part(emitter: Emitter, tracker: Any) -> None:
 
 @rebuilds(StandInVariable)
 def _stand_in(emitter: Emitter, tracker: StandInVariable) -> None:
-    """Our object is created in its present state, and creates the real one."""
+    """Create our object in its present state, which then creates the real one."""
     if not hasattr(tracker.cls, "real"):
         raise CannotRebuild(tracker)
     _object(emitter, tracker)
@@ -104,7 +110,7 @@ def set_attributes(emitter: Emitter, tracker: VariableTracker) -> None:
 
 
 def _delete_attribute(emitter: Emitter, tracker: VariableTracker, name: str) -> None:
-    """The trace may have created it, too: then there is none now."""
+    """Delete an attribute, if there is one: the trace may have created it, too."""
     if isinstance(static_lookup(tracker.python_type(), name)[0], types.MemberDescriptorType):
         emitter.run_const(empty_slot, lambda: emitter.load(tracker), lambda: emitter.const(name))
     else:
@@ -117,7 +123,7 @@ def _own_dict(emitter: Emitter, tracker: VariableTracker) -> None:
 
 
 def set_attribute(emitter: Emitter, tracker: VariableTracker, name: str, value: VariableTracker) -> None:
-    """Set an attribute past what the class does at that; one that a descriptor hides, in the instance's dict."""
+    """Set an attribute past the hooks of the class; in the instance's dict if a descriptor hides it."""
     if isinstance(tracker, UserDefinedObjectVariable) and hides_stored(static_lookup(tracker.cls, name)[0]):
         emitter.set_item(
             lambda: _own_dict(emitter, tracker), lambda: emitter.const(name), lambda: emitter.load(value)
@@ -136,7 +142,7 @@ def _instance_dict(emitter: Emitter, tracker: InstanceDictVariable) -> None:
     emitter.attribute(lambda: emitter.load(tracker.owner), "__dict__")
 
 
-# Exceptions in C that keep more than `args` of their arguments.
+# Exceptions in C that store more of their arguments than `args`.
 _STATEFUL = (StopIteration, SystemExit, ImportError, OSError, SyntaxError, UnicodeError)
 
 
@@ -161,7 +167,7 @@ def _set_args(emitter: Emitter, tracker: ExceptionVariable) -> None:
 
 
 def _as_raised(emitter: Emitter, tracker: ExceptionVariable) -> None:
-    """Write what was set on it, and what raising it has left on it."""
+    """Write the attributes that were set on the exception, and those that raising it has set."""
     if tracker.raised_alone and "__context__" not in tracker.attributes:
         emitter.run_const(set_outer_context, lambda: emitter.load(tracker))
     emitter.set_attributes_of(tracker, tracker.attributes)

@@ -42,7 +42,7 @@ def rebuild(emitter: Emitter, tracker: VariableTracker) -> None:
     rule(emitter, tracker)
     made = emitter.made_by_parts.get(tracker)
     if made is not None:
-        # An object in a tuple was filled with what holds the tuple, and has it already.
+        # An object in a tuple was filled with the value that holds the tuple, and has it already.
         emitter.pop()
         emitter.where[tracker] = made
         emitter.load(tracker)

@@ -2,7 +2,7 @@
 
 In: a decoded code, and the `Point` to resume at, with its state. Out: the code of a resume function
 (`functions.make_resume`), the same for the same point, and the state that each such code resumes from. `alive` says
-what a frame still needs there, `stack_after` what lies on its stack, `boxes` what must not be held on to; `blocks`
+what a frame still needs there, and what lies on its stack; `boxes` what must not be held on to; `blocks`
 enters and leaves the blocks around; `raising` has code raise where it would have resumed.
 """
 

@@ -22,7 +22,7 @@ def make_and_enter_block(code: CodeBuilder, maker: str) -> None:
 
 
 def leave_block(code: CodeBuilder, exit_: str, manager: str) -> None:
-    """Leave a block by its exit in the variable `exit_`, and put what enters it another time there instead."""
+    """Leave a block by its exit in the variable `exit_`, and store in its place what enters the block again."""
     code.call(lambda: code.load_local(exit_), [partial(code.const, None)] * 3)
     code.pop()
     code.load_local(manager)
@@ -30,7 +30,7 @@ def leave_block(code: CodeBuilder, exit_: str, manager: str) -> None:
 
 
 def raise_and_catch(code: CodeBuilder, depth: int) -> None:
-    """Put Python in the state of handling the exception on top of `depth` items, and leave its mark in its place."""
+    """Make Python handle the exception on top of `depth` items, and leave its mark in the exception's place."""
     raising = code.emit("RAISE_VARARGS", 1)
     raising.handler = Handler(code.emit("PUSH_EXC_INFO"), depth, False)
     code.pop()

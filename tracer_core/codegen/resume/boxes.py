@@ -1,4 +1,5 @@
-"""Arguments that a resume function gets in boxes (see `tracer_core.variables.iterators.dropping`), and their fate."""
+"""Arguments that a resume function gets in boxes (see `tracer_core.variables.iterators.dropping`), and when these are
+emptied."""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def boxed(tracker: VariableTracker | None) -> bool:
-    """Return whether it is, or holds, something whose dropping shows."""
+    """Return whether the value is, or contains, one whose dropping the program can observe."""
     return tracker is not None and any(map(dropping_shows, reachable([tracker])))
 
 
 def boxed_locals(root: Frame) -> frozenset[str]:
-    """Return the locals to be passed on in boxes; those that are not read any more, too, as they hold on to
-    it."""
+    """Return the locals to be passed on in boxes; those that are not read any more, too, as they keep the value
+    alive."""
     if not any(map(dropping_shows, reachable(root.locals.values()))):
         return frozenset()
     return frozenset(name for name, value in root.locals.items() if boxed(value))
@@ -48,9 +49,9 @@ def _is_box(tracker: VariableTracker) -> bool:
     return isinstance(tracker.source, LocalSource) and tracker.source.local.startswith(BOX)
 
 
-def let_go(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
-    """Return the box whose content the frame was handed and may have let go of in the trace, unseen; None if there is
-    none. `alive` are the values that live on."""
+def delete_dropped(trace: TraceState, root: Frame, alive: Iterable[VariableTracker]) -> str | None:
+    """Return the box whose content the caller passed to the frame and the trace may have dropped unnoticed; None if
+    there is none. `alive` are the values that live on."""
     boxes = boxes_of(root.code)
     if not boxes:
         return None
@@ -66,8 +67,8 @@ _PLAIN = (torch.Tensor, int, float, str, bytes, type(None))
 
 
 def _emptied(changed: VariableTracker) -> str | None:
-    """Return the box in which the frame was handed a container, if the trace may have dropped what the container
-    held."""
+    """Return the box in which the caller passed a container to the frame, if the trace may have dropped an item of
+    the container."""
     box = None if _is_box(changed) else box_of(changed)
     if box is None or isinstance(changed, IteratorVariable):
         return None
@@ -79,7 +80,7 @@ def _emptied(changed: VariableTracker) -> str | None:
 
 
 def _spent(trace: TraceState, box: str) -> bool:
-    """Return whether all generators in the box that the trace has met have come to their end."""
+    """Return whether all generators in the box that the trace has met have ended."""
     met = [
         tracker
         for tracker in trace.trackers_by_object.values()

@@ -38,11 +38,11 @@ class Point:
     """Where to resume, and with which state: `at` is the index of the instruction in the original program; `empty`
     the depths of empty stack slots (NULL); `handled` those of the marks that PUSH_EXC_INFO puts for an exception
     being handled (the argument there is that exception), and `first` the name of the argument that must come before
-    all others, as `super()` without arguments looks at a frame's first one. `reentered` are the depths where the exit
+    all others, as `super()` without arguments reads a frame's first one. `reentered` are the depths where the exit
     of a `with` block belongs (the argument there is the manager, to be entered), `remade` the same where the argument
     creates the manager when it is called. `boxed` names the locals that come in boxes, and `boxed_items` is the
-    depths of such items. `dropped` means that the POP_TOP before `at` has been done. `told_plainly` says that what
-    comes before `at` was told that it is not being compiled, as what comes after it must be. `line` is that of the
+    depths of such items. `dropped` means that the POP_TOP before `at` has been done. `reports_eager` says that
+    `is_compiling()` returned False before `at`, so that it does after it. `line` is that of the
     break: breaks of two lines that lead to one point have two resume functions, so that each is named by its line."""
 
     at: int
@@ -56,7 +56,7 @@ class Point:
     boxed: tuple[str, ...] = ()
     boxed_items: tuple[int, ...] = ()
     dropped: bool = False
-    told_plainly: bool = False
+    reports_eager: bool = False
     line: int = 0
 
     def parameters(self) -> list[str]:
@@ -80,8 +80,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The instruction that runs between two graphs: `at` is its index in the original program, `line` where people
-    are told that the graph breaks, and `jumped`, of one that may jump, is the way it went."""
+    """The instruction that runs between two graphs: `at` is its index in the original program, `line` the line where
+    the break is reported, and `jumped` says whether it jumped, if it can."""
 
     op: str
     at: int
@@ -90,13 +90,13 @@ class Broken:
 
     @property
     def way(self) -> Way | None:
-        """The way it went, of several."""
+        """Return the branch that the instruction took, if there are several."""
         ways = _WAYS.get(self.op)
         return None if ways is None else ways[self.jumped]
 
 
 class Way(NamedTuple):
-    """One of the successors of an instruction: in words, and as a suffix of names."""
+    """One of the successors of an instruction: a phrase, and a suffix of names."""
 
     words: str
     suffix: str
@@ -111,13 +111,13 @@ _WAYS = {
     "POP_JUMP_IF_NOT_NONE": (_NONE, _NOT_NONE),
     "FOR_ITER": (Way("with the next item", "item"), Way("when the loop is over", "over")),
 }
-"""By operation: where it does not jump, and where it does."""
+"""By operation: the branch where it does not jump, and the one where it does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume function's code. It is called in Python as the function that it resumes; in listings by `name`.
-    `shift` is how many instructions it has before those of the original."""
+    """A resume function's code. Tracebacks show it as the function that it resumes, listings by `name`. `shift` is
+    how many instructions it has before those of the original."""
 
     name: str
     broken: Broken
@@ -131,7 +131,7 @@ class Resume:
     def original(self) -> CodeType:
         """The code that it resumes, which lives while one of its frames does."""
         original = self._original()
-        assert original is not None, "a resume function runs without the function it goes on with"
+        assert original is not None, "a resume function runs without the function that it resumes"
         return original
 
 
@@ -148,7 +148,7 @@ def origin_of(code: CodeType) -> tuple[CodeType, int] | None:
 
 
 def name_of(code: CodeType) -> str:
-    """Return the code's name in listings, for a resume function one that tells where it resumes."""
+    """Return the code's name in listings; a resume function's says where it resumes."""
     resume = _by_code.get(id(code))
     return code.co_name if resume is None else resume.name
 
@@ -158,7 +158,7 @@ def resume_of(code: CodeType) -> Resume | None:
 
 
 def starts_at(code: CodeType) -> int:
-    """Return the position of the first instruction that is the user's own."""
+    """Return the position of the first instruction that the user wrote."""
     resume = _by_code.get(id(code))
     return 0 if resume is None else resume.shift
 
@@ -172,8 +172,8 @@ def forget() -> None:
 
 
 def make_resume(original: CodeType, program: Program, point: Point, broken: Broken) -> Resume:
-    """Return the resume function of `original` (decoded: `program`) at `point`, after `broken`; the same one each
-    time it is asked for."""
+    """Return the resume function of `original` (decoded: `program`) at `point`, after `broken`; the same function for
+    the same arguments."""
     known = _made.get(id(original))
     if known is None:
         known = _made[id(original)] = {}
@@ -189,7 +189,7 @@ def make_resume(original: CodeType, program: Program, point: Point, broken: Brok
 
 def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[str, str]:
     """Return a description of the instruction before the resume function after `broken`, and its name in listings.
-    Each is unlike those of the `others` that there are of the same function."""
+    Each differs from those of `others`, the same function's other resume functions."""
     words, name = f"line {broken.line}", f"resume_in_{original.co_name}_at_{broken.line}"
     of_line = dict.fromkeys(other.broken.at for other in others if other.broken.line == broken.line)
     number = 1 + list({**of_line, broken.at: None}).index(broken.at)
@@ -197,7 +197,7 @@ def _names(original: CodeType, broken: Broken, others: list[Resume]) -> tuple[st
         words, name = f"the {ordinal(number)} break of {words}", f"{name}_break_{number}"
     if broken.way is not None:
         words, name = f"{words} {broken.way.words}", f"{name}_{broken.way.suffix}"
-    # With other variables, or other things on the stack, it is another function.
+    # With other variables, or other items on the stack, it is another function.
     alike = sum((other.broken.at, other.broken.way) == (broken.at, broken.way) for other in others)
     return (f"{words} ({alike + 1})", f"{name}_{alike + 1}") if alike else (words, name)
 
@@ -211,7 +211,7 @@ def _original_died(key: int, known: dict[Point, Resume]) -> None:
             forget_code(resume.code)
 
 
-def asks_first_argument(code: CodeType) -> bool:
+def needs_first_argument(code: CodeType) -> bool:
     """Return whether the code may call `super()` without arguments."""
     return "__class__" in code.co_freevars and "super" in code.co_names and code.co_argcount > 0
 
@@ -220,17 +220,17 @@ _LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
 def looks_at_namespace(code: CodeType) -> bool:
-    """Return whether the code may look at its variables as a whole."""
+    """Return whether the code may read its variables as a whole."""
     return not _LOOKS_AT_LOCALS.isdisjoint(code.co_names)
 
 
 def box(name: str) -> str:
-    """Return the parameter that is a box for what is to be called `name`."""
+    """Return the parameter that is a box for the value later called `name`."""
     return f"{BOX}_{name}"
 
 
 def _open(code: CodeBuilder, name: str) -> None:
-    """Empty a box and push what was in it."""
+    """Empty a box and push its content."""
     code.call_method(lambda: code.load_local(box(name)), "pop")
 
 
@@ -258,7 +258,7 @@ def _build(original: CodeType, program: Program, point: Point, broken: Broken, n
 
 
 def _labels(original: CodeType, program: Program, point: Point) -> dict[str, Label]:
-    """Return the names for people of the arguments that the original function does not have."""
+    """Return readable names for the arguments that the original function does not have."""
     items = stack_labels(program, original.co_filename, program.instructions[point.at])
     labels = {box(name): Label(f"`{name}`", box=True) for name in point.boxed}
     if point.first == FIRST_ARGUMENT:
@@ -294,7 +294,7 @@ def _beginning(point: Point, target: Instruction, cells: tuple[str, ...]) -> lis
             make_and_enter_block(code, parameter)
         else:
             code.load_local(parameter)
-    # Nobody who looks at its frame finds what its own namespace never held.
+    # Code that inspects its frame must not find variables that the original never has.
     for name in point.unseen():
         code.delete_local(name)
     code.emit("JUMP", target=target)

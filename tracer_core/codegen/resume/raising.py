@@ -9,8 +9,8 @@ from tracer_core.codegen.resume.functions import Resume
 
 
 def raising(resume: Resume, error: BaseException) -> CodeType:
-    """Return the resume function's code that raises `error` where it would have resumed, so that the `with` and `try`
-    blocks it is in are left as they should be."""
+    """Return the resume function's code, changed to raise `error` where it would have resumed, so that the
+    surrounding `with` and `try` blocks are left properly."""
     program = decode(resume.code)
     jump = program.instructions[resume.shift - 1]
     target = jump.target
@@ -20,7 +20,7 @@ def raising(resume: Resume, error: BaseException) -> CodeType:
 
 
 def raising_at_start(code: CodeType, error: BaseException) -> CodeType:
-    """Return the code, but it raises `error` before anything else."""
+    """Return the code, changed to raise `error` before anything else."""
     program = decode(code)
     at = next(i for i, instruction in enumerate(program.instructions) if instruction.op == "RESUME")
     program.instructions[at + 1 : at + 1] = _raise_as_at(program.instructions[at], error)

@@ -17,7 +17,7 @@ SHOWN_KEYS = 6
 
 
 def hold_key(key: Any) -> Any:
-    """Return a dict's key as a guard keeps it: a constant itself, anything else in a `Held`."""
+    """Return a dict's key as a guard stores it: a constant itself, anything else in a `Held`."""
     return key if is_constant(key) else Held(key, describe(key))
 
 
@@ -43,7 +43,7 @@ def _keys_text(keys: Sequence[Any]) -> str:
 
 @kind("DICT_KEYS", rank=4)
 class DictKeys(Kind):
-    """The keys of a dict, in order: `expected` is a tuple of what `hold_key` gives."""
+    """The keys of a dict, in order: `expected` is a tuple of results of `hold_key`."""
 
     verbs = ("had", "has")
 
@@ -106,7 +106,7 @@ class SetItems(Kind):
 
 @kind("DICT_CONTAINS", rank=3)
 class DictContains(Kind):
-    """A key is there: `expected` is what `hold_key` gives."""
+    """A key is there: `expected` is the result of `hold_key`."""
 
     verbs = ("had", "has")
 
@@ -147,47 +147,38 @@ class DictContains(Kind):
 
 @kind("DICT_LACKS", rank=3)
 class DictLacks(DictContains):
-    """A key is not there: `expected` is what `hold_key` gives."""
+    """A key is not there: `expected` is the result of `hold_key`."""
 
     inside = False
 
 
-@kind("HASATTR", rank=4)
-class HasAttr(Kind):
-    """`hasattr(value, expected)`."""
+@kind("LACKS_ATTR", rank=4)
+class LacksAttr(Kind):
+    """`not hasattr(value, expected)`."""
 
     verbs = ("had", "has")
 
-    there = True
-
     def holds(self, value: Any, expected: str) -> bool:
-        return hasattr(value, expected) is self.there
+        return not hasattr(value, expected)
 
     def condition(self, value: str, expected: str, const: Const) -> str:
-        return f"{'' if self.there else 'not '}hasattr({value}, {expected!r})"
+        return self.text(value, expected)
 
     def text(self, name: str, expected: str) -> str:
-        return f"{'' if self.there else 'not '}hasattr({name}, {expected!r})"
+        return f"not hasattr({name}, {expected!r})"
 
     def expected_text(self, expected: str) -> str:
-        return f"{'an' if self.there else 'no'} attribute {expected!r}"
+        return f"no attribute {expected!r}"
 
     def seen_text(self, value: Any, expected: str) -> str:
-        return f"{'no' if self.there else 'an'} attribute {expected!r}"
+        return f"an attribute {expected!r}"
 
     def advice(self, name: str, expected: str, value: Any) -> str:
         return f"set or leave out {expected!r} of {name} once, before the first call"
 
 
-@kind("LACKS_ATTR", rank=4)
-class LacksAttr(HasAttr):
-    """`not hasattr(value, expected)`."""
-
-    there = False
-
-
 def is_filled(cell: Any) -> bool:
-    """Return whether a cell holds something."""
+    """Return whether a cell is not empty."""
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:
@@ -195,24 +186,24 @@ def is_filled(cell: Any) -> bool:
     return True
 
 
-@kind("CELL", rank=2)
-class Cell(Kind):
-    """A cell object is filled, or is empty: `expected` is whether it is filled."""
+@kind("EMPTY_CELL", rank=2)
+class EmptyCell(Kind):
+    """A cell object is empty."""
 
-    def holds(self, value: Any, expected: bool) -> bool:
-        return is_filled(value) is expected
+    def holds(self, value: Any, expected: None) -> bool:
+        return not is_filled(value)
 
-    def condition(self, value: str, expected: bool, const: Const) -> str:
-        return f"{const(is_filled)}({value}) is {expected}"
+    def condition(self, value: str, expected: None, const: Const) -> str:
+        return f"not {const(is_filled)}({value})"
 
-    def text(self, name: str, expected: bool) -> str:
-        return f"{name} is {'a filled' if expected else 'an empty'} cell"
+    def text(self, name: str, expected: None) -> str:
+        return f"{name} is an empty cell"
 
-    def expected_text(self, expected: bool) -> str:
-        return f"{'a filled' if expected else 'an empty'} cell"
+    def expected_text(self, expected: None) -> str:
+        return "an empty cell"
 
-    def seen_text(self, value: Any, expected: bool) -> str:
-        return f"{'an empty' if expected else 'a filled'} cell"
+    def seen_text(self, value: Any, expected: None) -> str:
+        return "a filled cell"
 
-    def advice(self, name: str, expected: bool, value: Any) -> str:
+    def advice(self, name: str, expected: None, value: Any) -> str:
         return "assign the variable that the closure reads before the function is called"

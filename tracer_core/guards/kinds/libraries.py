@@ -28,25 +28,25 @@ from tracer_core.class_origins import is_of_library, may_change, takes_writes
 from tracer_core.guards.describe import class_text, describe
 from tracer_core.guards.guard import Const, Kind, kind
 from tracer_core.guards.held import Held
-from tracer_core.host.as_found import put_back_attributes
+from tracer_core.host.process_state import restore_attributes_after_tracing
 from tracer_core.names.code import function_name
 
 ABSENT: Any = object()
-"""Stands for what a name had that was not there."""
+"""The value of a name that did not exist."""
 
 _SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class OfType:
-    """Stands for any object of just this type."""
+    """Equal to any object of exactly this type."""
 
     cls: Held
 
 
 class LibraryReads:
-    """Reads of one attempt. `made` are classes created in the trace, which nothing outside can change. To be rolled
-    back to a mark, `tables` are cut to the lengths that they had."""
+    """Reads of one attempt. `made` are classes created in the trace, which nothing outside can change. To roll back
+    to a mark, `tables` are cut to the lengths they had."""
 
     def __init__(self) -> None:
         self.made: set[type] = set()
@@ -62,7 +62,7 @@ class LibraryReads:
 
     @contextlib.contextmanager
     def noting(self) -> Iterator[None]:
-        """Lookups in classes of this thread are noted here inside the block."""
+        """Note lookups in classes by this thread in the block."""
         before, _active.reads = _active.reads, self
         try:
             yield
@@ -70,21 +70,21 @@ class LibraryReads:
             _active.reads = before
 
     def name(self, globals_: dict[str, Any], name: str) -> None:
-        """`name` was read in the globals of a module (absent counts too)."""
+        """Note a read of `name` in the globals of a module (an absent one counts too)."""
         self._note(globals_, name, globals_.get(name, ABSENT))
 
     def _note(self, owner: Any, name: str, value: Any) -> None:
         self._names.setdefault((id(owner), name), (owner, value))
 
     def special_methods(self, cls: type) -> None:
-        """Every special method counts as looked for in a class, if it is the program's."""
+        """Note every special method as looked up in a class, if the class is the program's."""
         if (id(cls), "", None) not in self._lookups and may_change(cls):
             for name in SPECIAL_METHODS:
                 self.lookup(cls, name)
         self._lookups[id(cls), "", None] = None
 
     def lookup(self, cls: type, name: str, after: type | None = None) -> None:
-        """`name` was looked for in a class and its bases, or in those alone that come `after` one of them."""
+        """Note a lookup of `name` in a class and its bases, or only in those that come `after` one of them."""
         key = (id(cls), name, after)
         if key in self._lookups:
             return
@@ -103,17 +103,17 @@ class LibraryReads:
                 return
 
     def derives(self, cls: type, base: Any, answer: bool) -> None:
-        """`issubclass(cls, base)` was called; matters where others may register with `base`."""
+        """Note a call of `issubclass(cls, base)`, which matters if other code may register classes with `base`."""
         if isinstance(base, abc.ABCMeta) and not getattr(base, "_is_protocol", False):
             self._derived[id(cls), id(base)] = (cls, base, answer)
 
     def inlined(self, function: types.FunctionType) -> None:
-        """A function's code was traced; matters where it is a library's, which nothing else guards."""
+        """Note that a function's code was traced, which matters if it is a library's, which nothing else guards."""
         if is_of_library(function.__module__):
             self._codes.setdefault(function, function.__code__)
 
     def as_read(self) -> Libraries:
-        """Return all of it, to be compared with what is there later."""
+        """Return everything noted, to be compared with the values in later calls."""
         names: dict[int, tuple[Any, dict[str, Any]]] = {}
         for (owner_id, name), (owner, value) in self._names.items():
             names.setdefault(owner_id, (owner, {}))[1][name] = value
@@ -127,30 +127,30 @@ class _Active(threading.local):
 
 
 _active = _Active()
-put_back_attributes(_active, "reads")
+restore_attributes_after_tracing(_active, "reads")
 
 _TYPES = (type, complex, float, int, str, bytes, list, dict, set)
 SPECIAL_METHODS = frozenset(name for cls in _TYPES for name in dir(cls) if name.startswith("__")).union(
     f"__{name}__" for name in "bytes fspath length_hint next matmul rmatmul imatmul getattr missing".split()
 )
-"""Attributes that Python looks up in the class of a value, whatever is done with the value."""
+"""Attributes that Python looks up in the class of any value that is used."""
 
 
 def note_special_methods(cls: type) -> None:
-    """Objects of a class are handed to Python itself, which does not tell what it looks up: if the class is the
-    program's, all special methods count as looked up."""
+    """Note all special methods of a class of the program's whose objects are passed to Python itself, which does not
+    say which ones it looks up."""
     if _active.reads is not None:
         _active.reads.special_methods(cls)
 
 
 def note_lookup(cls: type, name: str, after: type | None = None) -> None:
-    """As `LibraryReads.lookup`, in the attempt that runs in this thread, if one does."""
+    """Call `LibraryReads.lookup` of the attempt that runs in this thread, if there is one."""
     if _active.reads is not None:
         _active.reads.lookup(cls, name, after)
 
 
 class Change(NamedTuple):
-    """A difference from the time of the trace, in words."""
+    """A difference from the time of the trace, described in words."""
 
     what: str
     was: str
@@ -158,7 +158,7 @@ class Change(NamedTuple):
 
 
 class Libraries:
-    """Values that were read from libraries and classes, held so that the program's are not kept alive.
+    """The values that were read from libraries and classes, held so that the program's are not kept alive.
 
     Args:
         names: owners (classes, and globals of modules) with what they had under names: objects, `ABSENT` or `OfType`.
@@ -186,7 +186,7 @@ class Libraries:
         self._versions: list[Any] = []
 
     def unchanged(self) -> bool:
-        """Return whether all of it is as it was."""
+        """Return whether all values are as they were."""
         now = [
             *map(dict_version, self._dicts),
             *map(_mro_of, self._classes),
@@ -204,7 +204,7 @@ class Libraries:
         return True
 
     def change(self) -> Change | None:
-        """Return the first thing that is not as it was."""
+        """Return the first value that has changed."""
         return next(self._changes(), None)
 
     def _changes(self) -> Iterator[Change]:
@@ -229,7 +229,7 @@ class Libraries:
 
     @property
     def labels(self) -> list[str]:
-        """Names of the objects that are checked."""
+        """Return names of the objects that are checked."""
         own = [owner.label for owner, _ in self._names] or [cls.label for cls, _ in self._bases]
         own += [base.label for _, base, _ in self._derived]
         return own or [f"{function.__module__}.{function_name(function)}" for function in self._codes]
@@ -270,8 +270,8 @@ def _text(value: Any) -> str:
 
 
 @kind("LIBRARIES", rank=95)
-class LibrariesAsTheyWere(Kind):
-    """`expected` is a `Libraries`, which is the value itself."""
+class UnpatchedLibraries(Kind):
+    """The libraries and classes that were read are unchanged: `expected` is a `Libraries`, and so is the value."""
 
     verbs = ("was", "")
 

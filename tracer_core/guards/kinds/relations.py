@@ -1,4 +1,4 @@
-"""Guards that look at several sources at once."""
+"""Guards that read several sources at once."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Shape(Relation):
 
 @kind("DUPLICATE", rank=90)
 class Duplicate(Relation):
-    """The object is also what another source has: `expected` is that source."""
+    """Two sources have the same object: `expected` is the other source."""
 
     def sources(self, source: Source, expected: Source) -> tuple[Source, ...]:
         return (source, expected)
@@ -141,7 +141,7 @@ class NotDuplicate(Relation):
 
 @kind("APART", rank=92)
 class Apart(Relation):
-    """An iterator has nothing to do with what is at other sources: `expected` is the tuple of these."""
+    """An iterator shares nothing with the values at other sources: `expected` is the tuple of these."""
 
     def sources(self, source: Source, expected: tuple[Source, ...]) -> tuple[Source, ...]:
         return (source, *expected)
@@ -164,4 +164,4 @@ class Apart(Relation):
         return f"one that has to do with {', '.join(shared)}"
 
     def advice(self, name: str, expected: tuple[Source, ...], value: Sequence[Any]) -> str:
-        return f"let {name} go over something else at each call"
+        return f"let {name} iterate over a container of its own at each call"

@@ -1,4 +1,4 @@
-"""Guards on everything about a tensor that a graph depends on, but its values."""
+"""Guards on all properties of a tensor that a graph depends on, except its values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Sizes = tuple[int | None, ...]
 class TensorProperties:
     """The properties of a tensor at compile time.
 
-    `sizes` and `strides` (in elements) have None where any will do; they are None as a whole for tensors without them
-    (`strides` also to not look at strides at all). `dispatch_keys` is the raw set of dispatch keys. `example` refers
-    weakly to the tensor itself. The sizes of the `special` dimensions would be any, were they not 0 or 1.
+    `sizes` and `strides` (in elements) have None where any value is accepted; they are None as a whole for tensors
+    without them (`strides` also if none are checked). `dispatch_keys` is the raw set of dispatch keys. `example`
+    refers weakly to the tensor itself. The sizes of the `special` dimensions are fixed only because they are 0 or
+    1.
     """
 
     cls: Held
@@ -55,7 +56,7 @@ class TensorProperties:
 
     @property
     def special_text(self) -> str:
-        """Why the sizes of the `special` dimensions are not any, to follow them."""
+        """Return why the sizes of the `special` dimensions are fixed, as a clause after them."""
         if not self.special:
             return ""
         dims = " and ".join(f"dimension {dim}" for dim in self.special)
@@ -179,7 +180,7 @@ class Tensor(Kind):
         return f"a {expected.cls.label} {dtype_text(expected.dtype)}{sizes_text(expected.sizes or ())}"
 
     def expected_against(self, expected: TensorProperties, value: Any) -> str:
-        """`expected_text`, of the first property that differs."""
+        """Return the expected text of the first property that differs."""
         difference = first_difference(value, expected) if isinstance(value, torch.Tensor) else None
         return self.expected_text(expected) if difference is None else difference.was(expected)
 

@@ -102,8 +102,8 @@ class Length(Kind):
 
 
 @kind("UPCOMING", rank=1)
-class HowManyUpcoming(Kind):
-    """The items that an iterator has yet to give: `expected` is a number, and whether there are more than that."""
+class UpcomingCount(Kind):
+    """The remaining items of an iterator: `expected` is a number, and whether there are more than that."""
 
     verbs = ("were", "are")
 
@@ -133,7 +133,7 @@ class HowManyUpcoming(Kind):
 
 @kind("FILLED", rank=3)
 class Filled(Kind):
-    """The value is a `functools.lru_cache` with at least `expected` results, as it has until somebody clears it."""
+    """The value is a `functools.lru_cache` with at least `expected` results, as it has until someone clears it."""
 
     def holds(self, value: Any, expected: int) -> bool:
         return bool(value.cache_info().currsize >= expected)

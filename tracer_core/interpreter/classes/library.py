@@ -1,4 +1,4 @@
-"""Classes that the standard library builds from what a program writes: enums, named tuples, dataclasses.
+"""Create classes that the standard library builds from a program's class statement: enums, named tuples, dataclasses.
 
 The library itself creates them while tracing, from the namespace that the body has filled: constants as they are,
 functions as placeholders (see `overlay`), so that no code of the program runs. Like every class created in the trace,
@@ -17,26 +17,29 @@ from typing import Any
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.class_writes import placeholder
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
-#: Metaclasses of the library that look at all that a class body holds.
+#: Metaclasses of the library that process the whole class body.
 METACLASSES = (enum.EnumType, typing.NamedTupleMeta)  # type: ignore[attr-defined]
-#: Methods that they, or `type`, would call while they create a class: a program's own may not be among them.
+#: Methods that they, or `type`, would call while they create a class: the program must not define any of them.
 _HOOKS = ("__new__", "__init__", "__init_subclass__", "__set_name__", "_generate_next_value_", "__eq__", "__hash__")
 _KEPT_APART = ("__classcell__", "__orig_bases__", "__annotations__")
 _UNKNOWN = object()
 
 
 class MirroredNamespace(dict[str, VariableTracker]):
-    """The namespace of a class body, each entry of which also goes into the one that the metaclass has prepared.
+    """The namespace of a class body, each entry of which is also set in the namespace that the metaclass has
+    prepared.
 
     That one may make something else of what it is given (an `auto()` becomes a number): the body reads this then.
     """
@@ -72,7 +75,7 @@ def namespace_for(
     if not issubclass(meta, METACLASSES):
         return {}
     if meta not in METACLASSES:
-        raise Unsupported("class-created", what=f"{name}, by a metaclass of its own, {meta.__qualname__}")
+        raise Unsupported("class-created", what=f"{name}, with the metaclass {meta.__qualname__}")
     try:
         prepared: Any = meta.__prepare__(name, tuple(bases), **known_keywords(name, keywords))
     except Exception as error:  # noqa: BLE001
@@ -88,7 +91,7 @@ def make_by_library(
     namespace: MirroredNamespace,
     keywords: dict[str, VariableTracker],
 ) -> VariableTracker:
-    """Have the metaclass create the class from the namespace.
+    """Create the class from the namespace by its metaclass.
 
     Raises:
         Unsupported: code of the program would run where the class is created, past the trace.
@@ -110,7 +113,7 @@ def _made(tx: Tracing, make: Callable[[], Any]) -> VariableTracker:
         raise
     except Exception as error:  # noqa: BLE001 - raised in the traced program
         raise_real(tx, error)
-    overlay.note_made(tx, made)
+    overlay.note_created(tx, made)
     return tx.constant(made)
 
 
@@ -142,7 +145,7 @@ def _as_written(tx: Tracing, name: str, key: str, tracker: VariableTracker) -> A
 
 @handles(collections.namedtuple)
 def namedtuple(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    """`collections.namedtuple(...)` of known names and defaults."""
+    """Return `collections.namedtuple(...)` of known names and defaults."""
     known = [_parts_of(tx, arg) for arg in args]
     named: dict[str, Any] = {"module": tx.frame.module, **_parts_by_name(tx, kwargs)}
     return _made(tx, lambda: collections.namedtuple(*known, **named))
@@ -150,7 +153,7 @@ def namedtuple(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -
 
 @handles(typing.NamedTuple)
 def typed_named_tuple(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    """`typing.NamedTuple(...)`, called with known names and types."""
+    """Return `typing.NamedTuple(...)`, called with known names and types."""
     known, named = [_parts_of(tx, arg) for arg in args], _parts_by_name(tx, kwargs)
 
     def make() -> Any:
@@ -177,13 +180,14 @@ def _parts_of(tx: Tracing, tracker: VariableTracker) -> Any:
 def dataclass(
     tx: Tracing, cls: VariableTracker, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
-    """Have the library run as it is on a class created in the trace; another outlives the trace."""
+    """Run the library's `dataclass` on a class created in the trace; a class from before the trace would outlive
+    it."""
     known = cls.known if isinstance(cls, ClassVariable) else None
     if known is None or known not in overlay.made:
-        raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()}, by @dataclass")
+        raise Unsupported("set-class-attribute", what=f"or several, of {cls.describe()} with @dataclass")
     if overlay.current.get(known) or may_change(static_lookup(known, "__init_subclass__")[1] or object):
         raise Unsupported("class-created", what=f"{known.__qualname__}, which its own code changes")
-    overlay.refuse_if_kept(tx, known, f"or several, of {known.__qualname__}, by @dataclass")
+    overlay.refuse_if_kept(tx, known, f"or several, of {known.__qualname__} with @dataclass")
     _fields_as_written(tx, known)
     values = [_value(known.__qualname__, "decorator's argument", arg) for arg in args]
     options = known_keywords(known.__qualname__, kwargs)
@@ -191,7 +195,7 @@ def dataclass(
 
 
 def _fields_as_written(tx: Tracing, cls: Any) -> None:
-    """Put the defaults of a dataclass's fields into the class, where placeholders stand for them."""
+    """Put the real defaults of a dataclass's fields into the class, in place of placeholders."""
     for name in inspect.get_annotations(cls):
         found = overlay.placeholders.get(id(cls.__dict__.get(name)))
         if found is not None:

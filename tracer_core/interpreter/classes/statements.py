@@ -25,17 +25,18 @@ from tracer_core.interpreter.classes.library import (
 )
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.class_writes import LOOKED_AT, placeholder
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable
-from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
 #: Names from which `type` builds something when it creates a class: their values must be known while tracing.
 _TAKEN_AS_THEY_ARE = frozenset(
@@ -70,34 +71,33 @@ def build_class(
 
 
 def _bases_of(tx: Tracing, base: VariableTracker, given: list[VariableTracker], name: str) -> list[type]:
-    """Return the classes that stand for a base: the result of `__mro_entries__` of `Generic[T]` and the like, else
-    itself."""
+    """Return the real bases of a base: the result of `__mro_entries__` of `Generic[T]` and the like, else itself."""
     stands_for = base.known if isinstance(base, BuiltinVariable) else getattr(base, "function", None)
     if (type(stands_for) in overlay.ALIASES or stands_for in _STANDING_FOR_BASES) and all_constant(given):
         return list(stands_for.__mro_entries__(tuple(each.value() for each in given)))  # type: ignore[union-attr]
     return [_base(base, name)]
 
 
-#: Functions that are written as bases.
+#: Functions that may be written as bases.
 _STANDING_FOR_BASES = (typing.NamedTuple,)
 
 
 def _base(base: VariableTracker, name: str) -> type:
     base = base.realize()
     if not isinstance(base, ClassVariable) or not isinstance(base.known, type):
-        raise Unsupported("class-created", what=f"{name}, with a base that stands for a class")
+        raise Unsupported("class-created", what=f"{name}, with a base that is not a class")
     return base.known
 
 
 def _metaclass(tx: Tracing, name: str, bases: list[type], given: VariableTracker | None) -> type:
     """Return the most derived metaclass, as `__build_class__` finds it."""
-    asked = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
+    keywords = {} if given is None else {"metaclass": constant_or(given.realize(), None)}
     try:
-        meta: type = types._calculate_meta(asked.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
+        meta: type = types._calculate_meta(keywords.get("metaclass", type(bases[0]) if bases else type), bases)  # type: ignore[attr-defined]
     except TypeError as error:
         tx.raise_(TypeError, *error.args)
     if meta is not type and not (isinstance(meta, type) and issubclass(meta, METACLASSES)):
-        raise Unsupported("class-created", what=f"{name}, whose metaclass is none of type, EnumType and NamedTuple's")
+        raise Unsupported("class-created", what=f"{name}, with a metaclass other than type, EnumType or NamedTuple's")
     return meta
 
 
@@ -133,7 +133,7 @@ def type_new(
     entries = {str(key.realize().value()): value for key, value in namespace.entries(tx)}
     real = [_base(item, text) for item in items]
     if _metaclass(tx, text, real, meta) is not meta.known:
-        raise Unsupported("class-created", what=f"{text}, by the metaclass of a base")
+        raise Unsupported("class-created", what=f"{text}, with the metaclass of a base")
     return create(tx, meta.known, text, real, entries, keywords)
 
 
@@ -151,7 +151,7 @@ def create(
         Unsupported: code of the program would run where the class is created, past the trace.
     """
     if any(may_change(static_lookup(base, "__init_subclass__")[1] or object) for base in bases):
-        raise Unsupported("class-created", what=f"{name}, a subclass of one with __init_subclass__")
+        raise Unsupported("class-created", what=f"{name}, a subclass of a class with __init_subclass__")
     cell = namespace.get("__classcell__")
     cell = None if cell is None else cell.realize()
     namespace = {key: value for key, value in namespace.items() if key != "__classcell__"}
@@ -163,7 +163,7 @@ def create(
         raise_real(tx, error)
     for key, stands_for in late.items():
         type.__setattr__(made, key, stands_for)
-    overlay.note_made(tx, made)
+    overlay.note_created(tx, made)
     tracker: VariableTracker = tx.constant(made)
     if isinstance(cell, CellVariable):
         cell.store(tx, tracker)
@@ -175,7 +175,7 @@ def create(
 def _namespace(
     tx: Tracing, name: str, namespace: dict[str, VariableTracker]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the namespace that the class is created with, and what is set afterwards (creation would call its
+    """Return the namespace that the class is created with, and the entries set afterwards (creation would call their
     methods)."""
     real: dict[str, Any] = {}
     late: dict[str, Any] = {}
@@ -187,8 +187,8 @@ def _namespace(
             real[key] = value.value()
         else:
             stands_for = placeholder(tx, value)
-            told = isinstance(static_lookup(type(stands_for), "__set_name__")[0], types.FunctionType)
-            (late if told else real)[key] = stands_for
+            has_hook = isinstance(static_lookup(type(stands_for), "__set_name__")[0], types.FunctionType)
+            (late if has_hook else real)[key] = stands_for
     return real, late
 
 

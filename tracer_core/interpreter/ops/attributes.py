@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 
@@ -16,8 +16,8 @@ def load_attr(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("LOAD_METHOD")
 def load_method(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    """Push the attribute beside an empty slot. CPython keeps function and object apart where it can, which only saves
-    it the creation of a bound method; what codegen runs in a frame's place knows one form."""
+    """Push the attribute beside an empty slot. CPython keeps function and object apart where it can, only to avoid
+    creating a bound method; generated code knows one form."""
     push_callable(frame, tx.get_attr(frame.pop(), ins.arg))
 
 

@@ -9,8 +9,9 @@ from tracer_core.bytecode import CallShape, Instruction, called
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.builtins.dict_methods import pairs
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NULL
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable

@@ -13,11 +13,11 @@ from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.builtins.text_methods import formatted, shown
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import ListVariable, SliceVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.frames import Frame
-from tracer_core.variables.objects.user_objects import static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.operations.special_methods import class_has
 
 
@@ -141,7 +141,7 @@ def dict_update(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 @op("DICT_MERGE")
 def dict_merge(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    """As DICT_UPDATE, for `**kwargs` of a call: a name given twice is an error."""
+    """Do DICT_UPDATE for the `**kwargs` of a call: a name given twice is an error."""
     items = frame.pop().realize()
     target = frame.stack[-ins.arg].realize()
     assert isinstance(target, ConstDictVariable)
@@ -154,7 +154,7 @@ def dict_merge(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def _pairs_for(tx: Tracing, items: VariableTracker, refusal: str) -> Iterable[Pair]:
-    """Return the dict for `**items`. Any AttributeError on the way counts as having no `keys`, as in CPython."""
+    """Return the dict for `**items`. Any AttributeError on the way means that there is no `keys`, as in CPython."""
     try:
         found = pairs_of_mapping(tx, items)
     except ObservedException as raised:

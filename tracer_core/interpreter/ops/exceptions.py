@@ -5,9 +5,9 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable, is_none
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, matches
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.objects.classes import ClassVariable
@@ -45,8 +45,8 @@ def _set_cause(tx: Tracing, exception: ExceptionVariable, cause: VariableTracker
 
 
 class HandledMark(ConstantVariable):
-    """The item that PUSH_EXC_INFO leaves on the stack: which exception was handled before (Python's business). Here
-    it keeps the one being handled, `exception`."""
+    """The item that PUSH_EXC_INFO leaves on the stack: in Python, the exception handled before. Here it keeps the one
+    being handled, `exception`."""
 
     __slots__ = ("exception",)
     kind = "exception handled before"
@@ -72,8 +72,8 @@ def push_exc_info(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 def pop_except(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     mark = frame.pop()
     frame.caught.pop()
-    # Clean-up code pops a copy: the mark itself still lies below, where nothing looks at it any more. Were the graph
-    # to end now, it would have Python handle the exception again, for ever.
+    # Clean-up code pops a copy: the mark itself is still below, where nothing reads it any more. If the graph ended
+    # now, it would make Python handle the exception again, for ever.
     frame.stack[:] = [NO_MARK if item is mark else item for item in frame.stack]
 
 

@@ -9,7 +9,7 @@ from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import AttrSource, ConstantSource
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 
@@ -28,8 +28,8 @@ def import_name(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def _absolute(frame: Frame, relative: str) -> str:
-    """Return the full name of a module named from its package. Outside of one the import breaks, and plain Python
-    raises the error."""
+    """Return the full name of a module named relative to its package. Outside a package the import breaks, and plain
+    Python raises the error."""
     package = frame.globals.get("__package__")
     if not isinstance(package, str) or not package:
         raise Unsupported("import", name=relative)

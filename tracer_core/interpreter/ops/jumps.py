@@ -5,8 +5,8 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.checks import checked
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing
 from tracer_core.variables.core.constant import is_none
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 
@@ -26,7 +26,7 @@ def pop_jump_if_true(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def _jump_and_pop(tx: Tracing, frame: Frame, ins: Instruction, on: bool) -> None:
-    """Jump where the truth of the topmost item is `on`. It stays on the stack until that is known."""
+    """Jump if the truth of the topmost item is `on`. It stays on the stack until its truth is known."""
     jumps = checked(tx, frame, ins, on, frame.stack[-1])
     if jumps is None:
         jumps = tx.truth(frame.stack[-1]) == on

@@ -8,8 +8,9 @@ from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.builtins.attributes import is_instance
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 
@@ -64,12 +65,12 @@ def match_class(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     frame.push(TupleVariable(present) if len(present) == len(found) else ConstantVariable(None))
 
 
-# Py_TPFLAGS_MATCH_SELF: the class's positional pattern stands for the subject itself.
+# Py_TPFLAGS_MATCH_SELF: the class's positional pattern matches the subject itself.
 _MATCHES_ITSELF = 1 << 22
 
 
 def _match_args(tx: Tracing, cls: VariableTracker, wanted: type, count: int) -> list[str]:
-    """Return the names of the attributes that the first `count` positional patterns look at."""
+    """Return the names of the attributes that the first `count` positional patterns read."""
     held = tx.find_attr(cls, "__match_args__")
     names = () if held is None else held.realize().value()
     if type(names) is not tuple:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.stack import push_callable
 from tracer_core.interpreter.ops.table import op
-from tracer_core.sources import BuiltinSource, GlobalSource
+from tracer_core.sources import BuiltinSource
 from tracer_core.variables.containers.dicts import ConstDictVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.dropping import refuse_to_drop
@@ -103,8 +104,7 @@ def global_value(tx: Tracing, frame: Frame, name: str) -> VariableTracker:
         return value
     if not written:
         if name in frame.globals:
-            source = GlobalSource.of_function(name, frame.globals, tx.output.frame.globals)
-            return tx.lazy(frame.globals[name], source)
+            return tx.lazy(frame.globals[name], tx.trace.global_source(frame.globals, name))
         tx.trace.note_no_global(frame.globals, name)
     builtins = tx.output.frame.builtins
     if name in builtins:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.operations import operators
 from tracer_core.variables.operations.membership import membership

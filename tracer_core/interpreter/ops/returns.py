@@ -5,8 +5,9 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable, is_none
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 
@@ -43,6 +44,4 @@ def send(tx: Tracing, frame: Frame, ins: Instruction) -> None:
     if yielded:
         frame.push(result)
     else:
-        frame.pop()
-        frame.push(result)
-        frame.jump(ins)
+        frame.leave_delegation(ins, result)

@@ -8,15 +8,16 @@ from tracer_core.bytecode import Instruction, call_items
 from tracer_core.errors import Unsupported
 from tracer_core.interpreter.ops.table import op
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL, ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.dropping import refuse_to_drop
 
 
 @op("NOP", "RESUME", "COPY_FREE_VARS", "RETURN_GENERATOR")
 def nothing(tx: Tracing, frame: Frame, ins: Instruction) -> None:
-    """No effect on what the frame holds (a generator's frame is created when it is called)."""
+    """Do nothing (a generator's frame is created when it is called)."""
 
 
 @op("POP_TOP")
@@ -62,6 +63,6 @@ def load_assertion_error(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 
 
 def push_callable(frame: Frame, function: VariableTracker) -> None:
-    """Push what lies below the arguments of a call of `function`."""
+    """Push the items below the arguments of a call of `function`."""
     for item in call_items(function, NULL):
         frame.push(item)

@@ -7,7 +7,8 @@ from typing import NoReturn
 
 from tracer_core.bytecode import Decoded, Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 
 # A handler changes the frame; one that returns a tracker ends the frame with it.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from tracer_core.bytecode import Instruction
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.operations.special_methods import class_has
 
@@ -29,8 +30,8 @@ def unpack_ex(tx: Tracing, frame: Frame, ins: Instruction) -> None:
 def _unpacked(
     tx: Tracing, tracker: VariableTracker, least: int, most: int | None, listed_from: int | None = None
 ) -> list[VariableTracker]:
-    """Items of an iterable of `least` to `most` (None: any number), fetched no further than Python does. It makes a
-    list of the rest from number `listed_from` on, for which it calls `iter()` on the iterator."""
+    """Return the items of an iterable of `least` to `most` (None: any number), fetching no more than Python does.
+    Python makes a list of the rest from number `listed_from` on, for which it calls `iter()` on the iterator."""
     tracker = tracker.realize()
     if not isinstance(tracker, (SequenceVariable, InGraphVariable)) and not class_has(tracker, "__iter__"):
         if not class_has(tracker, "__getitem__"):

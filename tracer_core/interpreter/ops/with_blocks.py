@@ -1,4 +1,4 @@
-"""`with` blocks of the traced program, and leaving them where the graph ends inside.
+"""`with` blocks of the traced program, and leaving them where the graph ends inside one.
 
 The settings that a block of torch's changes (the grad mode, autocast, ...) is for the graph to change: at the end of
 a graph the blocks around it are left in the graph, entered again by the generated code for the instruction that broke
@@ -22,12 +22,14 @@ from tracer_core.host.global_state import ON_DEMAND, PROPERTIES
 from tracer_core.interpreter.ops.table import op
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, TracebackVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _GRAD = ("grad_mode",)
 _AUTOCAST = ("autocast", "autocast_cache")
@@ -46,8 +48,8 @@ REENTERED: dict[Any, tuple[str, ...]] = {
     torch._C.DisableTorchFunctionSubclass: _OVERRIDES,
     torch._C.DisableTorchFunction: _OVERRIDES,
 }
-"""Classes whose objects can be entered, left and entered again, with the same effect and to nobody's notice; and the
-settings of torch that entering and leaving them sets."""
+"""Classes whose objects can be entered, left and entered again with the same effect, which cannot be observed; and
+the settings of torch that entering and leaving them changes."""
 
 MADE_ANEW: frozenset[Any] = frozenset(
     inspect.unwrap(manager)
@@ -59,11 +61,11 @@ MADE_ANEW: frozenset[Any] = frozenset(
         torch.jit.optimized_execution,
     )
 )
-"""Generator functions under `contextlib.contextmanager` of which the same holds, but for a new manager each time."""
+"""Generator functions under `contextlib.contextmanager` for which the same holds, with a new manager each time."""
 
 
 class FreshManager(VariableTracker):
-    """The type of factories of managers from a generator function, each to be entered once."""
+    """The type of functions that create managers from a generator function, each to be entered once."""
 
     __slots__ = ("args", "function", "kwargs")
     kind = "context manager"
@@ -115,8 +117,8 @@ class WithExit(VariableTracker):
 
 
 class ReenteredMark(ConstantVariable):
-    """Stands on the stack of a frame whose graph ends, for the exit of a block that the graph has left and that the
-    generated code enters again: `manager` is what it enters or, if that is `remade`, what makes it."""
+    """On the stack of a frame whose graph ends, the exit of a block that the graph has left and that the generated
+    code enters again: it enters `manager` or, if `remade`, the result of calling it."""
 
     __slots__ = ("manager",)
     kind = "with block entered again"
@@ -173,7 +175,7 @@ def _is_device(manager: VariableTracker) -> bool:
 
 
 def _again(tx: Tracing, manager: VariableTracker) -> VariableTracker | None:
-    """Return the manager to enter in the place of `manager`, which is entered itself now."""
+    """Return the manager to enter instead of `manager`, which is entered itself now."""
     if manager.python_type() in REENTERED:
         return manager
     if not isinstance(manager, UserDefinedObjectVariable) or manager.cls is not contextlib._GeneratorContextManager:
@@ -187,7 +189,7 @@ def _again(tx: Tracing, manager: VariableTracker) -> VariableTracker | None:
 
 
 def _settings_of(again: VariableTracker | None) -> dict[str, Any]:
-    """Return the settings that entering and leaving it sets, as they are now."""
+    """Return the present values of the settings that entering and leaving the manager changes."""
     if again is None:
         return {}
     names = ON_DEMAND if isinstance(again, FreshManager) else REENTERED[again.python_type()]
@@ -196,7 +198,7 @@ def _settings_of(again: VariableTracker | None) -> dict[str, Any]:
 
 def leave_blocks(tx: Tracing, frame: Frame, position: int) -> None:
     """Leave the root frame's blocks in the graph, from the innermost on, where entering them again before the
-    instruction at `position` gives the state there is now. Puts marks for them on the stack."""
+    instruction at `position` restores the present state. Put marks for them on the stack."""
     used = len(frame.stack) - pops(frame.decoded.instructions[position])
     for depth in reversed(range(used)):
         item = frame.stack[depth]
@@ -211,7 +213,7 @@ def leave_blocks(tx: Tracing, frame: Frame, position: int) -> None:
 
 
 def _held(frame: Frame, again: VariableTracker) -> bool:
-    """Return whether the program itself holds a manager that cannot be entered again in the place of a new one."""
+    """Return whether the program itself holds a manager that cannot be entered again in place of a new one."""
     if not isinstance(again, FreshManager):
         return False
     held = [*frame.locals.values(), *(cell.contents for cell in frame.cells.values())]

@@ -7,14 +7,15 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import CellSource, Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.lazy import LazyVariableTracker
 from tracer_core.variables.core.registry import builder_for
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_equality import refuse_own_equality, refuse_own_lookup
 
 
 class VariableBuilder:
-    """Makes the tracker of a value found at `source`, and guards what the tracker relies on."""
+    """Build the tracker of a value found at `source`, and guard what the tracker relies on."""
 
     def __init__(self, tx: Tracing) -> None:
         self.tx = tx
@@ -43,12 +44,12 @@ class VariableBuilder:
         return known if known is not None else LazyVariableTracker(value, source, self._look_at)
 
     def _look_at(self, lazy: LazyVariableTracker) -> VariableTracker:
-        self.tx.trace.looked_at.append(lazy)
+        self.tx.trace.realized.append(lazy)
         assert lazy.source is not None
         return self(lazy.real, lazy.source)
 
     def register(self, value: Any, tracker: VariableTracker) -> VariableTracker:
-        """Remember the tracker of an object with identity, before its parts are built; gives the tracker."""
+        """Remember the tracker of an object with identity, before its parts are built; return the tracker."""
         self.tx.trace.trackers_by_object[id(value)] = tracker
         return tracker
 

@@ -43,7 +43,7 @@ from tracer_core.variables.objects.classes import (
 
 
 def pin(build: VariableBuilder, value: Any, source: Source) -> None:
-    """Guard that this very object is there; not where torch's own namespaces hold it."""
+    """Guard that this very object is there, unless it is in a namespace of torch."""
     if isinstance(source, ConstantSource):
         return
     if _in_torch(source):
@@ -67,7 +67,7 @@ def _in_torch(source: Source) -> bool:
 
 
 def _note_read(build: VariableBuilder, source: Source) -> None:
-    """That a library's module was read under this name (classes are noted at lookups in them)."""
+    """Note the read of a library's module under this name (classes are noted at lookups in them)."""
     if isinstance(source, AttrSource) and isinstance(source.of, ConstantSource):
         owner = source.of.value.value
         if isinstance(owner, types.ModuleType):
@@ -94,7 +94,8 @@ def _function(build: VariableBuilder, value: Any, source: Source) -> VariableTra
     elif _in_torch(source):
         _note_read(build, source)
     elif not isinstance(source, ConstantSource):
-        # The code, not the function: what else is used of it is guarded then, and reloading exchanges only the code.
+        # Guard the code, not the function: its other attributes are guarded when they are used, and reloading
+        # replaces only the code.
         build.tx.guard(make.function_code(source, value))
     return tracker
 
@@ -103,15 +104,15 @@ _ORIGINAL = "_torchdynamo_orig_callable"
 
 
 def _marked_in_optimizers(function: Any) -> Any:
-    """Return a function of torch's optimizers that torch's compiler, once used, marked as not to be compiled for its
-    own sake; None for any other."""
+    """Return a function of torch's optimizers that torch's compiler, once used, has marked as not to be compiled;
+    None for any other."""
     original = vars(function).get(_ORIGINAL)
     is_of_optimizers = type(original) is types.FunctionType and original.__module__.startswith("torch.optim.")
     return original if is_of_optimizers else None
 
 
 def _guard_dispatch(build: VariableBuilder, value: Any, source: Source) -> None:
-    """The registry of a `singledispatch` function; its dispatcher is called while tracing."""
+    """Guard the registry of a `singledispatch` function; its dispatcher is called while tracing."""
     at = value.__code__.co_freevars.index("registry")
     registry, place = value.__closure__[at].cell_contents, CellContentsSource(ClosureSource(source, at))
     build.tx.guard(make.dict_keys_are(place, registry))
@@ -150,7 +151,7 @@ def _builtin_function(build: VariableBuilder, value: Any, source: Source) -> Var
 
 
 def _is_bound(value: Any, owner: Any) -> bool:
-    """Return whether a builtin is a method bound to an object (functions of C modules have other things in
+    """Return whether a builtin is a method bound to an object (functions of C modules have a module in
     `__self__`)."""
     if not isinstance(value, types.BuiltinFunctionType) or isinstance(owner, (types.ModuleType, type)):
         return False

@@ -38,7 +38,7 @@ from tracer_core.variables.containers.sequences import (
 )
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.keys import key_from_outside
+from tracer_core.variables.core.keys import external_key
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.objects.nn_module import member_source
 
@@ -93,20 +93,20 @@ def _entries(
             at: Source = member_source(source, key) or GetItemSource(source, key)
         else:
             key_tracker = build(key, DictKeySource(source, index))
-            key_from_outside(build.tx, key_tracker)
+            external_key(build.tx, key_tracker)
             at = DictValueSource(source, index)
         entries.append((key_tracker, build.lazy(item, at)))
     return entries
 
 
 def _is_namespace(value: dict[Any, Any]) -> bool:
-    """Return whether it is a module's dict, whose entries are read as names, too."""
+    """Return whether it is a module's dict, whose entries are also read as names."""
     name = dict.get(value, "__name__")
     return isinstance(name, str) and getattr(sys.modules.get(name), "__dict__", None) is value
 
 
 def _refuse_hashing(value: dict[Any, Any]) -> None:
-    """An OrderedDict hashes its keys when it is iterated over: the program would observe the read."""
+    """Break for an OrderedDict that hashes its keys when it is iterated over: the program would observe the read."""
     for key in dict.keys(value):
         if isinstance(type(key).__hash__, types.FunctionType):
             raise Unsupported("hash-user-object", cls=type(key).__name__)
@@ -145,9 +145,9 @@ def _dict(build: VariableBuilder, value: dict[Any, Any], source: Source) -> Vari
 
 
 def _behind(build: VariableBuilder, value: Any, source: Source) -> ConstDictVariable:
-    """Return the dict that a view or a proxy looks at."""
+    """Return the dict of a view or a proxy."""
     held = dict_behind(value)
-    # A class's own dict always has the text; what is set on the class goes past a tracker of the dict.
+    # A class's own dict always has the text; attributes set on the class bypass a tracker of the dict.
     if not isinstance(held, dict) or "__doc__" in held:
         raise Unsupported("unknown-object", type=type(value).__name__, source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
@@ -176,7 +176,7 @@ def _mapping_proxy(
 ) -> VariableTracker:
     if not isinstance(source.root, ConstantSource):
         return build.register(value, MappingProxyVariable(_behind(build, value, source), source))
-    # It belongs to a known object. The mapping behind it may run code of its own where it is read.
+    # It belongs to a known object. Reading the mapping behind it may run code of the program.
     kind = type(dict_behind(value))
     if kind not in (dict, collections.OrderedDict) or not all(isinstance(key, str) for key in value):
         raise Unsupported("unknown-object", type="mappingproxy", source=source.name)

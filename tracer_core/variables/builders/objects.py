@@ -34,10 +34,10 @@ from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import NamedTupleVariable, SequenceVariable, TupleVariable
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.keys import key_from_outside
+from tracer_core.variables.core.keys import external_key
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.cells import cell_from_outside
+from tracer_core.variables.functions.cells import external_cell
 from tracer_core.variables.objects.builtin_parts import PARTS, DequePart, DictPart, ListPart, SetPart, base_of
 from tracer_core.variables.objects.classes import TorchInGraphFunctionVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
@@ -74,7 +74,7 @@ def _bare_object(build: VariableBuilder, value: object, source: Source) -> Varia
 @builds(types.CellType)
 def _cell(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     build.tx.guard(make.type_is(source, types.CellType))
-    return cell_from_outside(build.tx, value, source)
+    return external_cell(build.tx, value, source)
 
 
 @builds(BaseException, subclasses=True)
@@ -93,20 +93,20 @@ def _exception(build: VariableBuilder, value: BaseException, source: Source) -> 
 _OPAQUE_BASES = (int, float, str, bytes, complex)
 
 
-# A class that overrides one of these runs code of its own where a guard would look at its items.
+# For a class that overrides one of these, a guard that reads the items would run code of the program.
 _LOOKED_AT = ("__getitem__", "__iter__", "__len__")
 
 
 @builds(object, subclasses=True)
 def _other(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """Build a tracker for a value that no other builder is for."""
+    """Build a tracker for a value that has no other builder."""
     if type(value).__module__ == "builtins":
         raise Unsupported("unknown-object", type=type(value).__qualname__, source=source.name)
     return build_object(build, value, source)
 
 
 def build_object(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """Build the tracker of an instance of a class of the user's (or of a library's, written in Python)."""
+    """Build the tracker of an instance of a class of the user's (or of a library's) that is written in Python."""
     cls = type(value)
     if (inside := _plain_base(cls)) is not None:
         return _object_with_value(build, value, source, inside)
@@ -116,7 +116,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
     base = base_of(cls)
     if base is not None:
         return _object_with_part(build, value, source, base)
-    if is_in_c(cls) and not cls.__dictoffset__:  # It tells nothing of its state.
+    if is_in_c(cls) and not cls.__dictoffset__:  # Its state cannot be read.
         if callable(value) and rules.is_graph_function(value):
             return TorchInGraphFunctionVariable(value, source)
         raise Unsupported("unknown-object", type=cls.__qualname__, source=source.name)
@@ -127,7 +127,7 @@ def build_object(build: VariableBuilder, value: Any, source: Source) -> Variable
 
 
 def _plain_base(cls: type) -> type | None:
-    """Return the builtin value that a class written in Python inherits from, where nothing else in C lies between."""
+    """Return the builtin value that a class written in Python inherits from, if it has no other base in C."""
     in_c = next(each for each in cls.__mro__ if not each.__flags__ & (1 << 9))
     return in_c if in_c in PLAIN and in_c is not cls else None
 
@@ -144,8 +144,8 @@ def _object_with_value(build: VariableBuilder, value: Any, source: Source, base:
 
 
 def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> None:
-    """Two objects with one `__dict__`, or a dict that is also met on its own: what is set on one shows on the other,
-    which trackers of their own would not see."""
+    """Break for two objects with one `__dict__`, or a dict that is also met on its own: an attribute set on one
+    appears on the other, which separate trackers would miss."""
     held = instance_dict(value)
     if held is None:
         return
@@ -157,12 +157,12 @@ def _refuse_shared_dict(build: VariableBuilder, value: Any, source: Source) -> N
 def _raw_entries(
     build: VariableBuilder, value: dict[Any, Any], source: Source
 ) -> list[tuple[VariableTracker, VariableTracker]]:
-    """Return the entries by position, past what the class overrides."""
+    """Return the entries by position, bypassing methods that the class overrides."""
     entries = []
     for index, (key, item) in enumerate(zip(dict_keys(value), dict_values(value), strict=True)):
         literal = ConstantVariable.holds(key) or (isinstance(key, tuple) and is_literal_tuple(key))
         at = build.tx.constant(key) if literal else build(key, DictKeySource(source, index))
-        key_from_outside(build.tx, at)
+        external_key(build.tx, at)
         entries.append((at, build.lazy(item, DictValueSource(source, index))))
     return entries
 

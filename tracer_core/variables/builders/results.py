@@ -10,9 +10,10 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
 from tracer_core.variables.containers.sequences import ListVariable, NamedTupleVariable, SizeVariable, TupleVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, wrap_number
+from tracer_core.variables.core.tracing import Tracing
 
 
 def wrap_fx_proxy(tx: Tracing, node: torch.fx.Node, fake: Any, source: Source | None = None) -> VariableTracker:
@@ -45,9 +46,9 @@ _PLAIN = (bool, int, float, complex, str, torch.dtype, torch.device, type(None))
 
 
 def _is_answered_by_fakes(target: Any) -> bool:
-    """Return whether what `target` gives for a fake, where that is no tensor, is what it gives for the real one. Of
-    the methods of tensors, those are that torch has as operators: they answer from sizes, types and flags. Attributes
-    bound in Python alone (`const_data_ptr`, `storage_type`) reads memory, of which a fake has none."""
+    """Return whether a result of `target` that is not a tensor is the same for a fake as for the real tensor. Of the
+    methods of tensors, it is for those that are operators of torch: they answer from sizes, dtypes and flags.
+    Attributes bound only in Python (`const_data_ptr`, `storage_type`) read memory, which a fake does not have."""
     return not isinstance(target, str) or hasattr(torch.ops.aten, target)
 
 

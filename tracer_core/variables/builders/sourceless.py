@@ -24,22 +24,23 @@ from tracer_core.variables.containers.sequences import (
     SliceVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable
-from tracer_core.variables.objects.classes import BuiltinVariable, PythonModuleVariable
+from tracer_core.variables.objects.classes import BuiltinVariable, PythonModuleVariable, SuperMethodVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
 
 
 class SourcelessBuilder:
-    """Builds trackers for values created in the trace: no source, no guard."""
+    """Build trackers for values created in the trace: no source, no guard."""
 
     def __init__(self, tx: Tracing) -> None:
         self.tx = tx
 
     def __call__(self, value: Any) -> VariableTracker:
-        """Return the tracker of a value that folding gave.
+        """Return the tracker of a value that folding returned.
 
         Raises:
             Unsupported: nothing is known of such values.
@@ -67,6 +68,8 @@ class SourcelessBuilder:
                     types.BuiltinFunctionType,
                     types.MethodDescriptorType,
                     types.WrapperDescriptorType,
+                    torch._ops.OpOverload,
+                    torch._ops.OpOverloadPacket,
                 ),
             ):
                 return function_tracker(value, None)
@@ -112,5 +115,9 @@ _SOURCELESS: dict[type, Any] = {
         build(value.func), [build(item) for item in value.args], {k: build(v) for k, v in value.keywords.items()}
     ),
     types.MethodType: lambda build, value: UserMethodVariable(build(value.__func__), build(value.__self__)),
+    types.MethodWrapperType: lambda build, value: SuperMethodVariable(
+        build(value.__self__), value.__objclass__, value.__name__
+    ),
+    types.GetSetDescriptorType: lambda build, value: BuiltinVariable(value),
     types.CodeType: lambda build, value: BuiltinVariable(value),
 }

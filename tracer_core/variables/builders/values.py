@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import torch
@@ -43,7 +44,8 @@ def _int(build: VariableBuilder, value: int, source: Source) -> VariableTracker:
 
 @builds(float)
 def _float(build: VariableBuilder, value: float, source: Source) -> VariableTracker:
-    """Like an int; as a symbol it enters the graph in a tensor, so that back ends that only take tensors can.
+    """Build a number as for ints; as a symbol it enters the graph in a tensor, so that back ends that take only
+    tensors can compile it.
 
     Zeros stay numbers, since a symbol does not tell -0.0 from 0.0.
     """
@@ -57,9 +59,9 @@ def _float(build: VariableBuilder, value: float, source: Source) -> VariableTrac
 
 
 def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) -> bool:
-    """Return whether a number is to be a symbol: it varies, and is reached from a variable of the frame in any way
-    but as a default of a function or below a module, where numbers are settings. Globals stay numbers, but not what
-    an iterator gives."""
+    """Return whether a number is to be a symbol: it varies, and is reached from a variable of the frame, but not as a
+    default of a function or through a module, where numbers are settings. Globals stay numbers, but items of their
+    iterators do not."""
     path = source.path()
     given = any(isinstance(step, UpcomingSource) for step in path)
     if not (given or isinstance(path[0], LocalSource)) or any(
@@ -70,11 +72,9 @@ def _wants_symbol(build: VariableBuilder, value: int | float, source: Source) ->
     return output.fakes.wants_symbol(value, source) and not output.is_of_module(source)
 
 
-@builds(torch.Tensor, subclasses=True)
-def _tensor(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
+@builds(torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+def tensor_tracker(build: VariableBuilder, value: torch.Tensor, source: Source) -> VariableTracker:
     tx = build.tx
-    if type(value) not in (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer):
-        raise Unsupported("tensor-subclass", cls=type(value).__qualname__, source=source.name)
     if value.is_quantized:
         raise Unsupported("tensor-quantized", source=source.name)
     if value.layout is not torch.strided or value.is_nested:
@@ -95,7 +95,7 @@ def graph_name(source: Source) -> str:
     text = source.name
     for prefix in ("L[", "G["):
         text = text.removeprefix(prefix)
-    words = "".join(c if c.isalnum() else " " for c in text).split()
+    words = re.findall(r"[^\W_]+", text)
     if any(step.in_words for step in source.path()):
         words = words[:MOST_WORDS]
     name = "_".join(words) or "arg"

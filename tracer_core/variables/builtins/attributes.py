@@ -1,4 +1,4 @@
-"""Properties of a value: its type, length, truth and hash, its attributes, and `super`."""
+"""Builtins for properties of a value: its type, length, truth and hash, its attributes, and `super`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import NotConstant, VariableTracker, constant_or
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.core.keys import hash_is_known, key_of
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable, SuperVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.calling import callable_type
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.special_methods import call_special, has_special
@@ -60,7 +57,7 @@ def class_or_tuple(tx: Tracing, tracker: VariableTracker) -> Any:
 
 
 def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
-    """`isinstance(obj, wanted)`."""
+    """Return `isinstance(obj, wanted)`."""
     if isinstance(wanted, tuple):
         return any(is_instance(tx, obj, each) for each in wanted)
     if isinstance(obj, TensorVariable):
@@ -72,9 +69,9 @@ def is_instance(tx: Tracing, obj: VariableTracker, wanted: Any) -> bool:
             return bool(obj.fake.dtype == wanted.dtype and obj.fake.device.type == "cpu")
     if isinstance(wanted, types.UnionType):
         return is_instance(tx, obj, wanted.__args__)
-    asked = _asked_in_python(tx, wanted, "__instancecheck__", obj)
-    if asked is not None:
-        return obj.python_type() is wanted or tx.truth(asked())
+    check = _python_check(tx, wanted, "__instancecheck__", obj)
+    if check is not None:
+        return obj.python_type() is wanted or tx.truth(check())
     claimed = _claimed_class(tx, obj)
     if claimed is None and isinstance(obj, UserDefinedObjectVariable) and obj.real is not None:
         answer = isinstance(obj.real, wanted)
@@ -110,7 +107,7 @@ def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:
 
 
 def _refuse_written(cls: type, wanted: Any) -> None:
-    """Break at a question about a class that the trace has changed: Python would look at the real one."""
+    """Break at a check on a class that the trace has changed: Python would use the real one."""
     written = next((base for base in cls.__mro__ if base in overlay.current), None)
     asks = type.__subclasscheck__ is not getattr(type(wanted), "__subclasscheck__", None)
     if written is not None and asks:
@@ -120,7 +117,7 @@ def _refuse_written(cls: type, wanted: Any) -> None:
 
 
 def _refused_class(wanted: Any) -> str | None:
-    """Return the result of `isinstance` with an object that is no class."""
+    """Return the result of `isinstance` with an object that is not a class."""
     try:
         isinstance(None, wanted)
     except TypeError as error:
@@ -128,10 +125,10 @@ def _refused_class(wanted: Any) -> str | None:
     return None
 
 
-def _asked_in_python(
+def _python_check(
     tx: Tracing, wanted: Any, hook: str, subject: VariableTracker
 ) -> Callable[[], VariableTracker] | None:
-    """Return the call of the check that the metaclass of `wanted` has in Python, if one of them is the program's."""
+    """Return the call of the metaclass's check for `wanted`, if it has one in Python that is the program's."""
     found, owner = static_lookup(type(wanted), hook) if isinstance(wanted, type) else (None, None)
     if owner is None or not isinstance(found, types.FunctionType):
         return None
@@ -147,9 +144,9 @@ def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> 
     if isinstance(wanted, types.UnionType):
         wanted = wanted.__args__
     for each in wanted if isinstance(wanted, tuple) else (wanted,):
-        asked = _asked_in_python(tx, each, "__subclasscheck__", cls.realize())
-        if asked is not None:
-            answer = tx.truth(asked())
+        check = _python_check(tx, each, "__subclasscheck__", cls.realize())
+        if check is not None:
+            answer = tx.truth(check())
         else:
             known = cls.realize().is_constant() and cls.realize().value()
             if isinstance(known, type):
@@ -165,7 +162,7 @@ def issubclass_(tx: Tracing, cls: VariableTracker, classes: VariableTracker) -> 
 
 
 def note_derives(tx: Tracing, cls: type, wanted: Any, answer: bool) -> None:
-    """Guard the answer of `issubclass`, called with one class, or with several at once."""
+    """Guard the result of `issubclass`, called with one class, or with several at once."""
     if isinstance(wanted, tuple | types.UnionType):
         for each in wanted if isinstance(wanted, tuple) else wanted.__args__:
             note_derives(tx, cls, each, issubclass(cls, each))
@@ -249,7 +246,7 @@ def vars_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
 @handles(dir, SetVariable)
 @handles(dir, ConstantVariable)
 def dir_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    """Return the names that objects of a type written in C have; None where classes of the program override that."""
+    """Return the names in an object of a type written in C; None if a class of the program overrides that."""
     cls = obj.python_type()
     return None if may_change(cls) else tx.constant(dir(cls))
 
@@ -280,10 +277,10 @@ def super_(tx: Tracing, cls: VariableTracker | None = None, obj: VariableTracker
 def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
     """Return the class whose MRO `super(after, obj)` searches."""
     known = obj.known if isinstance(obj, ClassVariable) else None
-    # A stand-in for another type is of its own class all the same.
+    # An object that claims another type still has its own class.
     own = obj.cls if isinstance(obj, UserDefinedObjectVariable) else obj.python_type()
     for cls in (known, own):
-        # (A class that its metaclass is still making has no order of lookup yet.)
+        # (A class that its metaclass is still creating has no MRO yet.)
         if isinstance(cls, type) and after in (cls.__mro__ or ()):
             return cls
     claimed = _claimed_class(tx, obj)
@@ -293,7 +290,7 @@ def _first_searched(tx: Tracing, after: type, obj: VariableTracker) -> type:
 
 
 class _Hashed:
-    """Stands for an object whose `__hash__` returns `returned`, to find its hash."""
+    """An object whose `__hash__` returns `returned`, to find its hash."""
 
     def __init__(self, returned: Any) -> None:
         self.returned = returned

@@ -7,8 +7,9 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 

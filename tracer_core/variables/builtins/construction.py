@@ -19,9 +19,10 @@ from tracer_core.variables.containers.sequences import (
     SliceVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.operations.all_items import listed
 from tracer_core.variables.operations.calling import callable_type

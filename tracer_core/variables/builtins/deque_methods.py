@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tracer_core.variables.containers.sequences import DequeVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import getter, method, only_keeps
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.indices import index_value
 
 

@@ -1,4 +1,4 @@
-"""Operators and methods of dicts and of their views."""
+"""Operators and methods of dicts."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tracer_core.operator_table import BINARY
 from tracer_core.polyfills.copy import attributes_of
 from tracer_core.sources import AttrSource
-from tracer_core.variables.containers.dicts import (
-    ConstDictVariable,
-    DictViewVariable,
-    MappingProxyVariable,
-    SetVariable,
-)
+from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable, tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import getter, handles, method
-from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.functions.signatures_in_c import raise_signature
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.core.tracing import ObservedException, Tracing
+from tracer_core.variables.functions.builtin_signatures import raise_signature
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.all_items import fast_sequence
 
 
@@ -82,7 +77,7 @@ def ne(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTrack
 def merge(tx: Tracing, a: ConstDictVariable, b: ConstDictVariable) -> VariableTracker | None:
     made = a.copied()
     if a.cls is dict:
-        # A plain dict lets the kind of the other decide the result.
+        # For a plain dict, the kind of the other decides the result.
         made.cls, made.default_factory = b.cls, b.default_factory
     take_all(tx, made, b)
     return made
@@ -130,7 +125,7 @@ def raise_ordered_key(tx: Tracing, key: VariableTracker) -> Any:
 def pop(
     tx: Tracing, self: ConstDictVariable, key: VariableTracker, default: VariableTracker | None = None
 ) -> VariableTracker:
-    # An empty dict does not look at the key, not even whether it can be hashed.
+    # An empty dict does not use the key, not even its hash.
     ordered = self.cls is collections.OrderedDict
     found = self.remove(tx, key) if len(self) or ordered else None
     if found is not None:
@@ -171,7 +166,7 @@ def update(
 
 
 def plain_dict(tracker: VariableTracker) -> ConstDictVariable | None:
-    """Return the dict whose entries are taken as they are where `tracker` is to give its entries."""
+    """Return the dict whose entries `tracker` gives without calling methods of the program; None if there is none."""
     if isinstance(tracker, ConstDictVariable):
         return tracker
     part = tracker.part if isinstance(tracker, UserDefinedObjectVariable) else None
@@ -202,7 +197,7 @@ def _pair_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
 
 
 def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
-    """As `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
+    """Return the same as `_pair_of`, for an OrderedDict, which takes items as an assignment to two names does."""
     iterator = tx.iterate(entry)
     taken: list[VariableTracker] = []
     while len(taken) < 3 and (item := tx.next_item(iterator)) is not None:
@@ -217,13 +212,13 @@ def _two_of(tx: Tracing, entry: VariableTracker, number: int) -> Pair:
 def pairs(
     tx: Tracing, other: VariableTracker, pair_of: Callable[[Tracing, VariableTracker, int], Pair] = _pair_of
 ) -> Iterable[Pair]:
-    """Return the (key, value) pairs that `dict(other)` takes, one after the other where they may be wrong."""
+    """Yield the (key, value) pairs that `dict(other)` takes, one after the other, since a later one may be wrong."""
     of_mapping = pairs_of_mapping(tx, other)
     return _pairs_of_sequence(tx, other, pair_of) if of_mapping is None else of_mapping
 
 
 def pairs_of_mapping(tx: Tracing, other: VariableTracker) -> Iterable[Pair] | None:
-    """Return the (key, value) pairs of what has `keys`; None for anything else."""
+    """Return the (key, value) pairs of an object with `keys`; None for anything else."""
     other = other.realize()
     given = plain_dict(other)
     if given is not None:
@@ -290,109 +285,6 @@ def move_to_end(
 @getter(ConstDictVariable, "default_factory")
 def default_factory(tx: Tracing, self: ConstDictVariable) -> VariableTracker:
     return self.default_factory or NONE
-
-
-@handles(operator.contains, DictViewVariable, VariableTracker)
-def view_contains(tx: Tracing, self: DictViewVariable, item: VariableTracker) -> VariableTracker | None:
-    return dict_contains(tx, self.of, item) if self.which == "keys" else None
-
-
-def _view_as_set(tx: Tracing, view: VariableTracker) -> SetVariable:
-    return SetVariable.hashing(tx, tx.unpack(view))
-
-
-for _symbol in ("&", "|", "-", "^"):
-
-    @handles(BINARY[_symbol].function, DictViewVariable, VariableTracker)
-    def view_operator(
-        tx: Tracing, a: DictViewVariable, b: VariableTracker, symbol: str = _symbol
-    ) -> VariableTracker | None:
-        if a.which == "values":
-            return None
-        if symbol == "&":
-            return _view_intersection(tx, a, b)
-        if symbol == "^" and isinstance(b, DictViewVariable) and a.which == b.which == "items":
-            return _entries_that_differ(tx, a, b)
-        return tx.binary(symbol, _view_as_set(tx, a), _view_as_set(tx, b))
-
-    @handles(BINARY[_symbol].function, SetVariable, DictViewVariable)
-    def operator_with_view(
-        tx: Tracing, a: SetVariable, b: DictViewVariable, symbol: str = _symbol
-    ) -> VariableTracker | None:
-        """A set leaves it to the view, whose result is a plain set."""
-        if b.which == "values":
-            return None
-        if symbol == "&":
-            return _view_intersection(tx, b, a)
-        return tx.binary(symbol, a.having(a.by_key, set), _view_as_set(tx, b))
-
-
-def _entries_that_differ(tx: Tracing, a: DictViewVariable, b: DictViewVariable) -> SetVariable:
-    """Only the entries that differ need a hash."""
-    only_a = [item for item in tx.unpack(a) if not tx.contains(b, item)]
-    only_b = [item for item in tx.unpack(b) if not tx.contains(a, item)]
-    return SetVariable.hashing(tx, [*only_a, *only_b])
-
-
-def _view_intersection(tx: Tracing, view: DictViewVariable, other: VariableTracker) -> SetVariable:
-    """Return the items in both; of equal items, those of the operand that Python iterates over."""
-    mine, theirs = _view_as_set(tx, view), _view_as_set(tx, other)
-    over_view = (isinstance(other, SetVariable) and len(mine) <= len(theirs)) or (
-        isinstance(other, DictViewVariable) and len(theirs) > len(mine)
-    )
-    gone_over, asked = (mine, theirs) if over_view else (theirs, mine)
-    return mine.having({key: item for key, item in gone_over.by_key.items() if key in asked.by_key})
-
-
-def _acts_as_set(tracker: VariableTracker) -> bool:
-    """Return whether it is a set, or a view that acts as one."""
-    return isinstance(tracker, SetVariable) or (isinstance(tracker, DictViewVariable) and tracker.which != "values")
-
-
-def _all_in(tx: Tracing, items: list[VariableTracker], other: VariableTracker) -> bool:
-    """By `in`, as the views do it: what an entry holds needs no hash."""
-    return all(tx.contains(other, item) for item in items)
-
-
-_SIZES_FIT: dict[Any, tuple[Any, bool]] = {
-    operator.eq: (operator.eq, False),
-    operator.lt: (operator.lt, False),
-    operator.le: (operator.le, False),
-    operator.gt: (operator.gt, True),
-    operator.ge: (operator.ge, True),
-}
-"""By operator: the condition on the sizes, and whether the items of the second are looked up in the first."""
-
-for _function, (_fits, _second_in_first) in _SIZES_FIT.items():
-
-    @handles(_function, DictViewVariable, VariableTracker)
-    @handles(_function, SetVariable, DictViewVariable)
-    def view_compared(
-        tx: Tracing,
-        a: VariableTracker,
-        b: VariableTracker,
-        fits: Any = _fits,
-        second_in_first: bool = _second_in_first,
-    ) -> VariableTracker | None:
-        if not (_acts_as_set(a) and _acts_as_set(b)):
-            return None
-        items, others = tx.unpack(a), tx.unpack(b)
-        if not fits(len(items), len(others)):
-            return ConstantVariable(False)
-        within = _all_in(tx, others, a) if second_in_first else _all_in(tx, items, b)
-        return ConstantVariable(within)
-
-
-@getter(DictViewVariable, "mapping")
-def view_mapping(tx: Tracing, self: DictViewVariable) -> VariableTracker:
-    return MappingProxyVariable(self.of)
-
-
-@method(DictViewVariable, "isdisjoint")
-def view_isdisjoint(tx: Tracing, self: DictViewVariable, other: VariableTracker) -> VariableTracker | None:
-    if self.which == "values":
-        return None
-    return ConstantVariable(not any(tx.contains(self, item) for item in tx.unpack(other)))
 
 
 @handles(collections._count_elements, UserDefinedObjectVariable, VariableTracker)  # type: ignore[attr-defined]

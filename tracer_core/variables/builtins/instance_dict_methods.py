@@ -9,10 +9,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.builtins.dict_methods import pairs
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.core.keys import raise_key
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 
 
 def _key_text(tx: Tracing, key: VariableTracker) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import FALSE, NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.iterators.iterators import make_enumerate, make_filter, make_map, make_zip
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
@@ -117,7 +118,7 @@ def prod(
 
 
 def _symbolic_ints(items: list[VariableTracker]) -> bool:
-    """Return whether these are ints, and at least one of them a symbol."""
+    """Return whether these are ints, at least one of them a symbol."""
     realized = [item.realize() for item in items]
     return any(isinstance(item, SymNodeVariable) for item in realized) and all(
         item.python_type() is int for item in realized
@@ -168,8 +169,8 @@ def _extreme(name: str, symbol: str) -> Any:
 
 
 def _symbolic_extreme(tx: Tracing, name: str, items: list[VariableTracker]) -> VariableTracker:
-    """Return the first of the least or greatest. Torch's function makes a float of an int beside a float, so there a
-    comparison chooses, which is guarded; so it does where two are equal and differ all the same (True and 1)."""
+    """Return the first of the least or greatest. Torch's function converts an int beside a float to a float, so there
+    a comparison decides, which is guarded; also where two are equal and yet differ (True and 1)."""
     function, symbol = (torch.sym_max, ">") if name == "max" else (torch.sym_min, "<")
     if len({item.realize().python_type() for item in items}) == 1:
         result = items[0]

@@ -1,4 +1,4 @@
-"""`types.MappingProxyType` objects: every operation is forwarded to their dict."""
+"""Forward every operation on `types.MappingProxyType` objects to their dict."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import operator
 from typing import Any
 
 from tracer_core.variables.containers.dicts import MappingProxyVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.classes import BuiltinVariable
 from tracer_core.variables.operations.calling import call_known
 

@@ -10,10 +10,11 @@ import torch
 
 from tracer_core.operator_table import DIVMOD
 from tracer_core.variables.containers.sequences import tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, needs_data
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.conversions import CONVERSIONS, convert_by
@@ -28,7 +29,7 @@ def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
 
 
 def _asks(special: str) -> Any:
-    """Return a handler for objects that goes by a special method."""
+    """Return a handler that calls a special method of objects."""
 
     def handler(tx: Tracing, a: VariableTracker, *rest: VariableTracker) -> VariableTracker | None:
         if not has_special(a, special):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tracer_core.variables.builtins.attributes import attribute_name
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED, NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.class_writes import write_plainly
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable

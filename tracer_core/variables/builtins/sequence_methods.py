@@ -13,9 +13,10 @@ from tracer_core.variables.containers.sequences import (
     SizeVariable,
     TupleVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import method, only_keeps
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.all_items import listed
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.indices import index_value
@@ -65,7 +66,7 @@ def remove(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variab
     if at is None:
         return tx.raise_(ValueError, "list.remove(x): x not in list")
     self.changes(tx, "an item is removed")
-    # The comparison may have taken items out.
+    # The comparison may have removed items.
     del self.items[at : at + 1]
     return NONE
 
@@ -86,8 +87,8 @@ def _remove_from_deque(tx: Tracing, self: DequeVariable, item: VariableTracker) 
 def _first_equal(
     tx: Tracing, items: list[VariableTracker], item: VariableTracker, start: int, stop: int | None
 ) -> int | None:
-    """Return the position of the first item equal to `item`; comparing may change `items`, which are read as they are
-    then."""
+    """Return the position of the first item equal to `item`. Comparing may change `items`, which are read again each
+    time."""
     i = start
     while i < (len(items) if stop is None else min(stop, len(items))):
         if tx.equal_items(items[i], item):
@@ -118,7 +119,7 @@ def sort(
     key: VariableTracker = NONE,
     reverse: VariableTracker = ConstantVariable(False),
 ) -> VariableTracker:
-    """The list is empty for keys and comparisons that look at it, as in CPython."""
+    """Sort the list. Keys and comparisons that read it find it empty, as in CPython."""
     self.changes(tx, "it is sorted")
     items, self.items = self.items, []
     try:
@@ -147,7 +148,7 @@ def count(tx: Tracing, self: SequenceVariable, item: VariableTracker) -> Variabl
 
 
 def _check_still(tx: Tracing, self: SequenceVariable, moved: int) -> None:
-    """A deque raises where comparing its items changed it."""
+    """Raise, as a deque does, if comparing its items has changed it."""
     if isinstance(self, DequeVariable) and self.moved != moved:
         tx.raise_(RuntimeError, "deque mutated during iteration")
 

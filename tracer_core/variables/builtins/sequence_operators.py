@@ -17,11 +17,11 @@ from tracer_core.variables.containers.sequences import (
     TupleVariable,
     refuse_long,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.operations.all_items import fast_sequence
 from tracer_core.variables.operations.indices import index_value, slice_value
 from tracer_core.variables.operations.membership import all_equal
@@ -29,14 +29,14 @@ from tracer_core.variables.operations.special_methods import class_has
 
 
 def like(sequence: SequenceVariable, items: list[VariableTracker]) -> VariableTracker:
-    """Return a new sequence of the kind that slicing `sequence` gives."""
+    """Return a new sequence of the kind that slicing `sequence` returns."""
     if isinstance(sequence, SizeVariable):
         return SizeVariable(items)
     return TupleVariable(items) if isinstance(sequence, TupleVariable) else ListVariable(items)
 
 
 def _exactly_tuple(tracker: VariableTracker) -> bool:
-    """Return whether operators that leave all its items where they are give the tuple itself."""
+    """Return whether operators that keep all items in place return the tuple itself."""
     return tracker.python_type() is tuple
 
 
@@ -96,20 +96,20 @@ def setitem(tx: Tracing, sequence: ListVariable, key: VariableTracker, value: Va
 
 
 def _index_to_write(tx: Tracing, sequence: ListVariable, key: VariableTracker) -> int:
-    """Return the place in a list that `key` names, which is to be set or deleted."""
+    """Return the index in a list that `key` refers to, to be set or deleted."""
     index = index_value(tx, key, f"list indices must be integers or slices, not {key.type_name_in_errors()}")
     return _within(tx, sequence, index, "list assignment index out of range")
 
 
 def _within(tx: Tracing, sequence: SequenceVariable, index: int, message: str) -> int:
-    """Return the index; raise IndexError with `message` in the program where the sequence has no such item."""
+    """Return the index; raise IndexError with `message` in the program if the sequence has no such item."""
     if not -len(sequence.items) <= index < len(sequence.items):
         tx.raise_(IndexError, message)
     return index
 
 
 def _assigned(tx: Tracing, value: VariableTracker, where: slice) -> list[VariableTracker]:
-    """Return the items to be put into a slice."""
+    """Return the items to be assigned to a slice."""
     try:
         return fast_sequence(tx, value)
     except ObservedException as raised:
@@ -263,7 +263,7 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
         return ConstantVariable(a.range(tx) == b.range(tx))
     if not _comparable(a, b):
         return None
-    # (Tuples of different lengths are compared item by item all the same; with shapes, that cannot be observed.)
+    # (Tuples of different lengths are still compared item by item; for shapes, that cannot be observed.)
     shapes = isinstance(a, SizeVariable) and isinstance(b, SizeVariable)
     if len(a.items) != len(b.items) and (shapes or not isinstance(a, TupleVariable)):
         return ConstantVariable(False)
@@ -277,7 +277,7 @@ def eq(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> VariableTracker
 
 def _first_difference(tx: Tracing, a: SequenceVariable, b: SequenceVariable) -> int:
     """Return the position of the first items that differ, or where the shorter sequence ends. Comparing may change
-    the sequences, which are read as they are then: the place may be none any more."""
+    the sequences, which are read again each time, so the position may no longer exist."""
     i = 0
     while i < min(len(a.items), len(b.items)) and tx.equal_items(a.items[i], b.items[i]):
         i += 1

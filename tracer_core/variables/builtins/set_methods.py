@@ -9,10 +9,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.operator_table import BINARY, IN_PLACE, ORDERINGS
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable, plain_values
 from tracer_core.variables.containers.sequences import ListVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.keys import key_of, raise_key
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.builtin_parts import part_of
 
 
@@ -39,7 +40,7 @@ for _ordering in ORDERINGS.values():
 
 
 def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> SetVariable:
-    """Return a new set of the kind of `a` with the items that `function` leaves of both."""
+    """Return a new set of the kind of `a` with the items that `function` selects from both."""
     keys = function(set(a.by_key), set(b.by_key))
     # Of equal items, an intersection keeps those of the set it iterates over: the second one, unless it is larger.
     from_b = function is operator.and_ and len(b) <= len(a)
@@ -51,7 +52,7 @@ def _combined(tx: Tracing, function: Any, a: SetVariable, b: SetVariable) -> Set
 
 
 def _same_step(function: Any, a: SetVariable, b: SetVariable) -> set[Any] | None:
-    """The operator on the real sets."""
+    """Apply the operator to the real sets."""
     return None if a.real is None or b.real is None else function(a.real, b.real)
 
 
@@ -83,8 +84,8 @@ _SET_METHODS: dict[str, Any] = {
 
 
 def _with_any(tx: Tracing, function: Any, a: SetVariable, other: VariableTracker) -> SetVariable:
-    """As the operator, with anything that gives items; of equal items, an intersection keeps those of the operand
-    that it iterates over."""
+    """Do the operator's operation with any iterable. Of equal items, an intersection keeps those of the operand that
+    it iterates over."""
     if isinstance(other, SetVariable):
         return _combined(tx, function, a, other)
     items = as_set(tx, other)
@@ -151,7 +152,7 @@ def _set_update_method(function: Any, name: str) -> Any:
 
 
 def _of_one(handler: Any) -> Any:
-    """The same for a method that takes just one other set."""
+    """Return the handler of a method, changed to accept exactly one other set."""
 
     def of_one(tx: Tracing, self: SetVariable, other: VariableTracker) -> VariableTracker:
         result: VariableTracker = handler(tx, self, other)

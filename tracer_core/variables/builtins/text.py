@@ -14,13 +14,15 @@ from tracer_core.class_origins import HEAP_TYPE, class_in_c
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, MappingProxyVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, SizeVariable, TupleVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable, raise_real
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.enum_members import EnumMemberVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.special_methods import call_special, has_special
 
 
@@ -34,7 +36,7 @@ def repr_(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
     return text_of(tx, obj, "__repr__")
 
 
-# Types whose texts show the value, and no address.
+# Types whose texts show the value, and not an address.
 _TELL_THEIR_VALUE = (
     bool, int, float, complex, str, bytes, type(None), type, tuple, list, dict, set, frozenset, range, slice,
     types.EllipsisType, types.NotImplementedType, types.GenericAlias, types.UnionType,
@@ -43,7 +45,7 @@ _TELL_THEIR_VALUE = (
 
 
 def text_of(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker | None:
-    """`str(obj)` or `repr(obj)`; None where folding knows."""
+    """Return `str(obj)` or `repr(obj)`; None if folding computes it."""
     obj = obj.realize()
     if isinstance(obj, TensorVariable):
         raise needs_data(obj, special)
@@ -85,13 +87,13 @@ _SHOW_ADDRESSES = frozenset(
 
 
 def no_text(obj: VariableTracker) -> Unsupported:
-    """Why a value's text is not known while tracing."""
+    """Return the reason why a value's text is not known while tracing."""
     shows_address = getattr(obj.python_type(), "__repr__", None) in _SHOW_ADDRESSES
     return Unsupported("object-address" if shows_address else "text", what=obj.describe())
 
 
 def _container_text(tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-    """Return the text of a container of values that have theirs; None for other things."""
+    """Return the text of a container of values with known texts; None for other values."""
     if type(obj) is ListVariable:
         return ConstantVariable(f"[{', '.join(_texts(tx, obj.items))}]")
     if type(obj) is TupleVariable:
@@ -145,8 +147,8 @@ def _exception_text(tx: Tracing, obj: ExceptionVariable, special: str) -> Variab
 
 
 def plain_exception(obj: ExceptionVariable) -> BaseException:
-    """Return a real exception with the same arguments and the values that C code keeps beside them, created past the
-    class's own code."""
+    """Return a real exception with the same arguments and the values that C code stores beside them, created without
+    the class's own code."""
     owner = class_in_c(obj.cls)
     values = [arg.realize().value() for arg in obj.args]
     made: BaseException = owner.__new__(obj.cls, *values)
@@ -154,7 +156,7 @@ def plain_exception(obj: ExceptionVariable) -> BaseException:
         try:
             owner.__init__(made, *(arg.realize().value() for arg in obj.made_of))
         except (TypeError, ValueError):
-            # It came from outside, made in another way than by its arguments.
+            # It is external, and was not created from its arguments.
             raise no_text(obj) from None
         made.args = tuple(values)
     # (The object and the name that an AttributeError or NameError holds are no part of its text.)

@@ -1,4 +1,4 @@
-"""Text built from tracked values: `format`, `str.format`, `%`, `join`.
+"""Build text from tracked values: `format`, `str.format`, `%`, `join`.
 
 Python's own formatting does the work; it is given stand-ins for values that are not constants, which call the trace
 for their text, items and attributes where the formatting does.
@@ -14,13 +14,14 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.builtins.text import no_text
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
-from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, settled
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, specialized
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, own_method, static_lookup
+from tracer_core.variables.objects.class_lookup import own_method, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.all_items import fast_sequence
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.iteration import iterable_type
@@ -61,7 +62,7 @@ class Shown:
 
 
 class ShownContainer(Shown):
-    """One that can be subscripted (`%` takes any such object for a mapping)."""
+    """A value that can be subscripted (`%` takes any such object for a mapping)."""
 
     __slots__ = ()
 
@@ -97,17 +98,17 @@ def _made(tx: Tracing, run: Callable[[], str]) -> VariableTracker:
 
 
 def formatted(tx: Tracing, value: VariableTracker, spec: str) -> VariableTracker:
-    """`format(value, spec)`."""
+    """Return `format(value, spec)`."""
     found, owner = static_lookup(value.python_type(), "__format__")
     if has_special(value, "__format__") and owner is not object:
         if isinstance(found, types.FunctionType):
             return call_special(tx, value, "__format__", [ConstantVariable(spec)], "")
         part = getattr(value, "part", None)
-        if part is not None and spec:  # (Without one, builtin types call the subclass's method for its text.)
+        if part is not None and spec:  # (Without it, builtin types call the subclass's method for its text.)
             return formatted(tx, part, spec)
     if isinstance(value, TensorVariable):
         raise needs_data(value, "__format__")
-    value = settled(tx, value)
+    value = specialized(tx, value)
     if not spec:
         text = tx.text_of(value, "__str__")
         if text is not None:
@@ -148,14 +149,14 @@ def format_map(tx: Tracing, self: ConstantVariable, mapping: VariableTracker) ->
 
 @handles(operator.mod, ConstantVariable, VariableTracker)
 def percent(tx: Tracing, a: ConstantVariable, b: VariableTracker) -> VariableTracker | None:
-    """`text % values`: formatting takes any object, before its `__rmod__` is called."""
+    """Return `text % values`: formatting takes any object, before its `__rmod__` is called."""
     text = a.value()
     if isinstance(text, bytes) and not b.is_constant():
         raise Unsupported("method", name="__mod__", type="bytes")
     if not isinstance(text, str):
         return None
     if isinstance(b, UserDefinedObjectVariable) and issubclass(b.cls, str):
-        # (It is called first. A text is no mapping.)
+        # (It is called first. A string is not a mapping.)
         return None if own_method(b.cls, "__rmod__") is not None else _made(tx, lambda: text % Shown(tx, b))
     values = tuple(shown(tx, item) for item in b.items) if isinstance(b, TupleVariable) else shown(tx, b)
     return _made(tx, lambda: text % values)

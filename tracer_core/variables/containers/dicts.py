@@ -10,9 +10,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.containers.sequences import tuple_of
-from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.core.keys import AskedKey, key_of
+from tracer_core.variables.core.keys import KeyWithCode, key_of
+from tracer_core.variables.core.tracing import Tracing
 
 
 class ConstDictVariable(VariableTracker):
@@ -34,14 +35,14 @@ class ConstDictVariable(VariableTracker):
         self.cls = cls
         self.default_factory = default_factory
         self.attributes: dict[str, VariableTracker] | None = None
-        # How often keys came or went, and how often anything was written: iterators look at them.
+        # How often keys were added or removed, and how often anything was written: iterators compare these.
         self.reshaped = self.written = 0
         self._entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {
             key_of(None, key): (key, value) for key, value in entries
         }
 
     def copied(self) -> ConstDictVariable:
-        """Another dict of the same kind with the same entries; nothing is hashed again."""
+        """Return another dict of the same kind with the same entries; nothing is hashed again."""
         made = ConstDictVariable(cls=self.cls, default_factory=self.default_factory)
         made._entries = dict(self._entries)
         return made
@@ -81,7 +82,7 @@ class ConstDictVariable(VariableTracker):
         self._entries[hashed] = (key if old is None else old[0], value)
 
     def remove(self, tx: Tracing, key: VariableTracker) -> VariableTracker | None:
-        """Take the entry out and give its value; None if there is none."""
+        """Remove the entry and return its value; None if there is none."""
         return self.remove_hashed(tx, key_of(tx, key))
 
     def remove_hashed(self, tx: Tracing, hashed: Any) -> VariableTracker | None:
@@ -92,7 +93,7 @@ class ConstDictVariable(VariableTracker):
         return self._entries.pop(hashed)[1]
 
     def replace(self, tx: Tracing, entries: Mapping[Any, tuple[VariableTracker, VariableTracker]]) -> None:
-        """Have these entries, by their known keys, instead."""
+        """Replace the entries by these, under their known keys."""
         tx.trace.side_effects.changes(self, "dict", "items are replaced")
         self.reshaped += 1
         self._entries = dict(entries)
@@ -125,7 +126,7 @@ class ConstDictVariable(VariableTracker):
         return None
 
     def set_attribute(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Only OrderedDicts have attributes; an external one's break the graph."""
+        """Set an attribute of an OrderedDict, the only dict that has any; on an external one it breaks the graph."""
         if self.cls is not collections.OrderedDict or self.source is not None or hasattr(self.cls, name):
             return False
         if value is DELETED and name not in (self.attributes or {}):
@@ -160,7 +161,7 @@ class MappingProxyVariable(VariableTracker):
 
 
 class DictViewVariable(VariableTracker):
-    """`d.keys()`, `d.values()` or `d.items()`: looks at the dict as it is."""
+    """`d.keys()`, `d.values()` or `d.items()`: reads the dict as it is now."""
 
     __slots__ = ("of", "which")
     kind = "dict view"
@@ -189,7 +190,7 @@ class DictViewVariable(VariableTracker):
 
 class SetVariable(VariableTracker):
     """A set or frozenset. Its iteration order is that of `real`, a real set of the same values that was built by the
-    same steps; None where it is external or holds other things than plain values."""
+    same steps; None if it is external or holds other than plain values."""
 
     __slots__ = ("_items", "cls", "real", "reshaped")
     kind = "set"
@@ -223,7 +224,8 @@ class SetVariable(VariableTracker):
     def having(
         self, items: Mapping[Any, VariableTracker], cls: type | None = None, real: set[Any] | None = None
     ) -> SetVariable:
-        """Another set, of this one's kind or `cls`, with items by their known keys; nothing is hashed again."""
+        """Return another set, of this one's kind or `cls`, with items under their known keys; nothing is hashed
+        again."""
         made = SetVariable(cls=cls or self.cls)
         made._items = dict(items)
         made.real = real
@@ -253,7 +255,7 @@ class SetVariable(VariableTracker):
         return self._looked_for(tx, item) in self._items
 
     def _looked_for(self, tx: Tracing, item: VariableTracker) -> Any:
-        """Return the key of an item that is not put in: a set is looked for as the frozenset it equals."""
+        """Return the key of an item that is looked up: a set is looked up as the frozenset that it equals."""
         item = item.realize()
         return item.key(tx) if isinstance(item, SetVariable) else key_of(tx, item)
 
@@ -263,7 +265,7 @@ class SetVariable(VariableTracker):
         tx.trace.side_effects.changes(self, "set", how)
 
     def refuse_if_kept(self, tx: Tracing) -> None:
-        """To be called before `real` is changed.
+        """Check that `real` may be changed.
 
         Raises:
             Unsupported: it may have to be put back as it was, and the order of its items cannot be.
@@ -290,7 +292,7 @@ class SetVariable(VariableTracker):
         return True
 
     def replace(self, tx: Tracing, items: Mapping[Any, VariableTracker], real: set[Any] | None = None) -> None:
-        """Have these items, by their known keys, instead."""
+        """Replace the items by these, under their known keys."""
         self.changes(tx, "items are replaced")
         self.reshaped += 1
         self._items = dict(items)
@@ -309,7 +311,7 @@ class SetVariable(VariableTracker):
         return bool(self._items)
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker]:
-        """In the order plain Python iterates.
+        """Return the items in the order in which plain Python iterates.
 
         Raises:
             Unsupported: that order depends on addresses of objects.
@@ -317,7 +319,7 @@ class SetVariable(VariableTracker):
         as_it_came = self.source is not None and self not in tx.trace.side_effects.changed
         if len(self._items) <= 1 or as_it_came:
             return self.keys()
-        if any(isinstance(key, AskedKey) for key in self._items):
+        if any(isinstance(key, KeyWithCode) for key in self._items):
             return self._by_hash()
         try:
             by_value = {item.realize().value(): item for item in self._items.values()}
@@ -326,7 +328,7 @@ class SetVariable(VariableTracker):
         return [by_value[value] for value in (self.cls(by_value) if self.real is None else self.real)]
 
     def _by_hash(self) -> list[VariableTracker]:
-        """Return the order that the keys' hashes give, where no two are the same (comparing would run code again)."""
+        """Return the order that the keys' hashes imply, if no two are equal (comparing would run code again)."""
         hashes = {hash(key) for key in self._items}
         if len(hashes) < len(self._items) or any(isinstance(key, (ByIdentity, ByParts)) for key in self._items):
             raise Unsupported("set-order", what=self.describe())
@@ -337,7 +339,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def plain_values(items: Iterable[VariableTracker]) -> list[Any] | None:
-    """Return the values of the items, where all are numbers, texts and tuples of such; else None."""
+    """Return the values of the items, if all are numbers, strings and tuples of such; else None."""
     values = []
     for item in items:
         try:

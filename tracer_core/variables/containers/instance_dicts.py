@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Protocol
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 
 def with_changes(
     entries: dict[str, VariableTracker], attributes: dict[str, VariableTracker], deleted: Container[str]
 ) -> dict[str, VariableTracker]:
-    """`entries` after what the trace deleted, and what it set since: that comes last, as in Python."""
+    """Return `entries` without those that the trace deleted, followed by those that it set, as in Python."""
     return {name: value for name, value in entries.items() if name not in deleted} | attributes
 
 
@@ -26,7 +27,7 @@ class HasDict(Protocol):
 
 
 class InstanceDictVariable(VariableTracker):
-    """`obj.__dict__`: reads and writes go to the object's attributes, past its descriptors."""
+    """`obj.__dict__`: reads and writes bypass descriptors and reach the object's attributes."""
 
     __slots__ = ("of", "owner")
     kind = "instance dict"

@@ -9,29 +9,30 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.keys import key_of
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 
-# Sequences longer than this are left for Python to lay out.
+# Longer sequences are created only by plain Python.
 MAX_ITEMS = 1 << 20
 
 
 def refuse_long(count: int) -> None:
-    """Break where a sequence of `count` items would have to be laid out."""
+    """Break where a sequence of `count` items would have to be created."""
     if count > MAX_ITEMS:
         raise Unsupported("huge-constant", what=f"a sequence of {count} items")
 
 
 def numbers_in(numbers: range) -> int:
-    """`len(numbers)`, also of a range that is longer than `len` can return."""
+    """Return `len(numbers)`, also of a range that is longer than `len` can return."""
     step = numbers.step
     return max(0, (numbers.stop - numbers.start + step - (1 if step > 0 else -1)) // step)
 
 
 class SequenceVariable(VariableTracker):
-    """Anything that holds its items in a row."""
+    """A value that holds its items in order."""
 
     __slots__ = ("items",)
     kind = "sequence"
@@ -90,7 +91,8 @@ class ListVariable(SequenceVariable):
 
 
 class DequeVariable(SequenceVariable):
-    """`moved` counts what its iterators are told of: items that came, went or were rotated."""
+    """A deque. `moved` counts the changes that invalidate its iterators: items that were added, removed or
+    rotated."""
 
     __slots__ = ("maxlen", "moved")
     kind = "deque"
@@ -141,7 +143,7 @@ class NamedTupleVariable(TupleVariable):
     @property
     def fields(self) -> tuple[str, ...]:
         names = getattr(self.named_cls, "_fields", None)
-        if names is None:  # a torch.return_types class keeps its names as descriptors, in order of the items
+        if names is None:  # a torch.return_types class stores its names as descriptors, in the order of the items
             named = [n for n, d in vars(self.named_cls).items() if type(d).__name__ == "member_descriptor"]
             names = tuple(named)
         return tuple(names)
@@ -166,7 +168,7 @@ class NamedTupleVariable(TupleVariable):
         if any("__dict__" in vars(owner) for owner in self.named_cls.__mro__):
             in_class = any(name in vars(owner) for owner in self.named_cls.__mro__)
             if name == "__dict__" or (self.source is not None and not in_class):
-                # A class that inherits from a named tuple's lets its instances have more.
+                # Instances of a class that inherits from a named tuple's may have more attributes.
                 raise Unsupported("attribute", name=name, type=self.python_type_name())
         return None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.errors import Unsupported
 from tracer_core.names.code import class_name
 from tracer_core.sources import Source
-from tracer_core.variables.core.tracing import Tracing as Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 if TYPE_CHECKING:
     import torch.fx
@@ -19,7 +19,7 @@ _uids = itertools.count()
 
 
 def next_uid() -> int:
-    """A number above the uids of all trackers there are."""
+    """Return a number greater than the uids of all existing trackers."""
     return next(_uids)
 
 
@@ -29,11 +29,11 @@ _IMMUTABLE_TYPE = 1 << 8
 
 
 class NotConstant(Exception):
-    """A tracker's value was read that is not known at trace time."""
+    """The value of a tracker was read, which is not known at trace time."""
 
 
 class VariableTracker:
-    """Everything the trace knows of one value. Compared by identity; `uid` is unique in the process.
+    """The trace's knowledge of one value. Compared by identity; `uid` is unique in the process.
 
     `kind` is its name in plain words. `source` tells where the value is found when the frame starts, None for
     values created in the trace.
@@ -58,7 +58,7 @@ class VariableTracker:
         return class_name(self.python_type(), "__name__")
 
     def type_name_in_errors(self) -> str:
-        """Its type's name as in Python's own messages: of types written in C, with their module."""
+        """Return its type's name as in Python's own messages: for types written in C, with their module."""
         cls = self.python_type()
         in_c = cls.__flags__ & _IMMUTABLE_TYPE and cls.__module__ != "builtins"
         return f"{cls.__module__}.{cls.__qualname__}" if in_c else self.python_type_name()
@@ -92,7 +92,7 @@ class VariableTracker:
         return self
 
     def value(self) -> Any:
-        """Return the Python value, where it is known at trace time. Raises NotConstant elsewhere."""
+        """Return the Python value, if it is known at trace time. Raises NotConstant otherwise."""
         raise NotConstant(self.describe())
 
     def key(self, tx: Tracing | None) -> Any:
@@ -118,12 +118,12 @@ class VariableTracker:
         return True
 
     def truth(self, tx: Tracing) -> bool | None:
-        """Return the truth value; None where the type decides (`truth_and_length.truth` calls it), or only the graph
-        can tell."""
+        """Return the truth value; None if the type decides (`truth_and_length.truth` calls it), or if it depends on
+        data."""
         return None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        """Return its items, where iterating has no side effect and all are known; else None."""
+        """Return its items, if iterating has no side effect and all are known; else None."""
         return None
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -179,7 +179,7 @@ Kwargs = dict[str, VariableTracker]
 
 
 def constant_or(tracker: VariableTracker, default: Any = _MISSING) -> Any:
-    """`tracker.value()`, or `default` where it is not known."""
+    """Return `tracker.value()`, or `default` if it is not known."""
     try:
         return tracker.value()
     except NotConstant:

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from tracer_core.sources import Source
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import NotConstant, VariableTracker, constant_or
+from tracer_core.variables.core.tracing import Tracing
 
 LITERAL_TYPES: tuple[type, ...] = (
     int,
@@ -52,7 +53,7 @@ class ConstantVariable(VariableTracker):
 
     @staticmethod
     def holds(value: Any) -> bool:
-        """Return whether `value` is of a kind this tracker stands for."""
+        """Return whether this kind of tracker can hold `value`."""
         return type(value) in LITERAL_TYPES or isinstance(value, _VALUE_CLASSES)
 
     def python_type(self) -> type:
@@ -60,7 +61,7 @@ class ConstantVariable(VariableTracker):
 
     def describe(self) -> str:
         if type(self._value) is int and self._value.bit_length() > _MAX_SHOWN_BITS:
-            return f"int of {self._value.bit_length()} bits"  # Python refuses to write some of them out
+            return f"int of {self._value.bit_length()} bits"  # Python refuses to write some of them in decimal
         text = repr(self._value) if type(self._value) in LITERAL_TYPES else f"{self.python_type_name()} constant"
         return text if len(text) <= 80 else text[:77] + "..."
 

@@ -1,4 +1,4 @@
-"""Calls of random generators in the generated code, in the program's order, before it calls the graph.
+"""Calls of random generators that the generated code makes, in the program's order, before it calls the graph.
 
 They may come before all that the graph does, as neither can see the other: a draw takes constants, and numbers that
 stand where they stood when the frame started or were drawn before; torch's own generator is moved by the graph alone;
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class Draw:
     """`stream.method(*args, **kwargs)`, or, with `function`, `function(stream, *args, **kwargs)`. All trackers are
-    constants, or have a source that needs no graph. Without a stream `function` makes one: `function(*args)`."""
+    constants, or have a source that needs no graph. Without a stream `function` creates one: `function(*args)`."""
 
     stream: VariableTracker | None
     method: str

@@ -1,4 +1,4 @@
-"""`Journal`: what trackers and frames held before they were changed, for the way back to a mark.
+"""`Journal`: the state of trackers and frames before they were changed, to roll back to a mark.
 
 Whoever changes a field of a tracker that exists already calls `save` first (`SideEffects.changes` does). While no
 mark is open that does nothing. Else the fields are saved, once for each mark. What was created since the mark is not:
@@ -18,7 +18,7 @@ _UNSET = object()
 
 
 class JournalMark:
-    """What was saved since the mark. Trackers with uids from `born` on were created since."""
+    """The changes saved since the mark. Trackers with uids from `born` on were created since."""
 
     __slots__ = ("born", "saved", "undo")
 
@@ -32,32 +32,32 @@ class JournalMark:
 
 
 class Journal:
-    """`on_restored` is told of each tracker that the way back has changed."""
+    """A journal of changes. `on_restored` is called with each tracker that a roll-back has changed."""
 
     def __init__(self, on_restored: Callable[[VariableTracker], None]) -> None:
         self._on_restored = on_restored
-        # The innermost mark last.
+        # The open marks, the innermost last.
         self._open: list[JournalMark] = []
 
     def save(self, holder: Any) -> None:
-        """`holder` is about to be changed: a tracker, or another object with slots alone."""
+        """Save the state of `holder` before a change: a tracker, or another object with only slots."""
         if self._open:
             mark = self._open[-1]
             if id(holder) not in mark.saved and not mark.is_new(holder):
                 mark.saved[id(holder)] = holder, _fields(holder)
 
     def on_roll_back(self, undo: Callable[[], object]) -> None:
-        """Have `undo` called should the trace go back to before this moment, the latest first."""
+        """Call `undo` if the trace rolls back to before this moment, the latest first."""
         if self._open:
             self._open[-1].undo.append(undo)
 
     def is_kept(self, uid: int) -> bool:
-        """Whether what has this uid was there at an open mark, and must be as it was should the trace go back."""
+        """Return whether the object with this uid existed at an open mark, so that a roll-back must restore it."""
         return bool(self._open) and uid < self._open[-1].born
 
     def changed_since(self, mark: JournalMark) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield what was there at the innermost mark and is not as it was then, with the fields that differ, as they
-        were."""
+        """Yield objects that existed at the innermost mark and have changed since, with the old values of the fields
+        that differ."""
         assert self._open[-1] is mark
         for holder, before in mark.saved.values():
             now = _fields(holder)
@@ -71,7 +71,7 @@ class Journal:
         return mark
 
     def roll_back(self, mark: JournalMark) -> None:
-        """Have all that was changed since the mark as it was, and close the mark with those inside it."""
+        """Undo all changes since the mark, and close the mark with those inside it."""
         while self._close(mark) is not mark:
             pass
 
@@ -91,7 +91,7 @@ class Journal:
         return mark
 
     def keep(self, mark: JournalMark) -> None:
-        """Close the innermost mark. A mark around it can still be gone back to."""
+        """Close the innermost mark. The trace can still roll back to a mark around it."""
         assert self._open[-1] is mark, "a mark inside is still open"
         del self._open[-1]
         if self._open:
@@ -109,7 +109,7 @@ def _fields(holder: Any) -> dict[str, Any]:
 
 @functools.cache
 def _names(cls: type) -> tuple[str, ...]:
-    """The slots of a class and its bases whose values the trace may change."""
+    """Return the slots of a class and its bases whose values the trace may change."""
     held = [vars(base).get("__slots__", ()) for base in cls.__mro__]
     return tuple(name for slots in held for name in slots if name not in _FIXED)
 
@@ -118,7 +118,7 @@ _FIXED = frozenset({"__weakref__", "uid", "globals"})
 
 
 def _copied(value: Any) -> Any:
-    """The value of a field, to which nothing is done any more: tables and what else is changed in place is copied."""
+    """Return the value of a field, frozen: tables and other values that are changed in place are copied."""
     copy = _COPIES.get(type(value))
     return value if copy is None else copy(value)
 
@@ -134,7 +134,8 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
     dict: dict,
     random.Random: _same_stream,
 }
-"""(A set that has its items in Python's own order is not here: a copy may order them otherwise.)"""
+"""Types that are copied. (A set with its items in Python's own order is not among them: a copy may order them
+otherwise.)"""
 
 
 def _same(before: Any, now: Any) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from tracer_core.errors import Unsupported
 from tracer_core.guards.kinds.libraries import note_lookup
-from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, Tracing, VariableTracker
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.base import ByIdentity, ByParts, NotConstant, VariableTracker
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 
 _numbers = itertools.count()
 
@@ -45,8 +45,8 @@ def identity_key(tracker: VariableTracker) -> Any:
     return value
 
 
-def key_from_outside(tx: Tracing, tracker: VariableTracker) -> Any:
-    """Return the key of a value that is a key already, in an external dict: its hash is inlined for the guards it
+def external_key(tx: Tracing, tracker: VariableTracker) -> Any:
+    """Return the key of a value that is already a key of an external dict: its hash is inlined for the guards it
     needs.
 
     Raises:
@@ -65,18 +65,18 @@ def raise_key(tx: Tracing, key: VariableTracker) -> NoReturn:
     tx.raise_(KeyError, key.realize())
 
 
-class AskedKey:
+class KeyWithCode:
     """A key that hashes and compares by the methods of its class, inlined where a real dict would call them.
 
-    `made_at` is the root frame's instruction, by number, that needed the hash.
+    `needed_at` is the root frame's instruction, by number, that needed the hash.
     """
 
-    __slots__ = ("_answers", "_hash", "made_at", "number", "of", "tx")
+    __slots__ = ("_answers", "_hash", "needed_at", "number", "of", "tx")
 
     def __init__(self, tx: Tracing, of: VariableTracker) -> None:
         self.tx = tx
         self.of = of
-        self.made_at: int = tx.root_step
+        self.needed_at: int = tx.root_step
         self.number = next(_numbers)
         self._answers: dict[int, bool] = {}
         self._hash: int = tx.call(tx.constant(hash), [of]).value()
@@ -85,11 +85,11 @@ class AskedKey:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        """Called once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
-        mate = other.of if isinstance(other, (AskedKey, ByIdentity, ByParts)) else self.tx.constant(other)
+        """Compare once for each key that is looked up, as a dict in C does, in however many steps it is done here."""
+        mate = other.of if isinstance(other, (KeyWithCode, ByIdentity, ByParts)) else self.tx.constant(other)
         if self.of is mate:
             return True
-        if not isinstance(other, AskedKey):
+        if not isinstance(other, KeyWithCode):
             return self._equals(mate)
         newer, older = (self, other) if self.number > other.number else (other, self)
         known = newer._answers.get(older.number)
@@ -102,13 +102,13 @@ class AskedKey:
         return self.tx.truth(self.tx.compare("==", self.of, mate))
 
 
-def asked(key: Any) -> list[AskedKey]:
+def keys_with_code(key: Any) -> list[KeyWithCode]:
     """Return the keys in `key` (one, or a tuple or frozenset of such) whose hash is code of the program."""
-    if isinstance(key, AskedKey):
+    if isinstance(key, KeyWithCode):
         return [key]
     if isinstance(key, ByParts):
-        return asked(key.parts)
-    return [each for part in key for each in asked(part)] if isinstance(key, (tuple, frozenset)) else []
+        return keys_with_code(key.parts)
+    return [each for part in key for each in keys_with_code(part)] if isinstance(key, (tuple, frozenset)) else []
 
 
 def hash_is_known(key: Any) -> bool:

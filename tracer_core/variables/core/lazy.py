@@ -15,10 +15,10 @@ from tracer_core.variables.core.base import VariableTracker
 
 
 class LazyVariableTracker(VariableTracker):
-    """Stands for an external value until an operation needs it; only then is it tracked and guarded."""
+    """A placeholder for an external value until an operation needs it; only then is it tracked and guarded."""
 
     __slots__ = ("_look_at", "real", "realized")
-    kind = "not looked at yet"
+    kind = "lazy value"
 
     def __init__(self, real: Any, source: Source, look_at: Callable[[LazyVariableTracker], VariableTracker]) -> None:
         super().__init__(source)
@@ -43,7 +43,7 @@ class LazyVariableTracker(VariableTracker):
         return name
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
-        return [] if self.realized is None else [("looked at", self.realized)]
+        return [] if self.realized is None else [("realized", self.realized)]
 
     @property
     def node(self) -> torch.fx.Node | None:

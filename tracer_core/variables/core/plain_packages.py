@@ -1,22 +1,22 @@
-"""Packages that are traced as if nobody compiled them, so that their steps give plain Python's numbers."""
+"""Packages that are traced as if they were not compiled, so that their steps give plain Python's numbers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 #: Packages that run as they do without a compiler.
 _AS_PLAIN = ("torch.optim",)
 
 
 def runs_as_plain(tx: Tracing) -> bool:
-    """Return whether the function being traced belongs to a package that is traced as if nobody compiled it."""
+    """Return whether the function being traced belongs to a package that is traced as if it were not compiled."""
     module = str(tx.frame.module)
     return any(module == name or module.startswith(f"{name}.") for name in _AS_PLAIN)
 
 
-def is_unheeded(tx: Tracing, function: Any) -> bool:
-    """Return whether it is torch's own end of a graph, called for the sake of a back end's memory alone."""
+def ignores_graph_break(tx: Tracing, function: Any) -> bool:
+    """Return whether the call is torch's own graph break, made only to save memory of a back end."""
     named = (function.__module__, function.__name__) == ("torch._dynamo.decorators", "graph_break")
     return named and runs_as_plain(tx)

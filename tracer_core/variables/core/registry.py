@@ -11,9 +11,12 @@ returns a tracker, or None for arguments that it does not know. It raises the pr
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.higher_order_table import undecorated
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 Handler = Callable[..., VariableTracker | None]
 Getter = Callable[[Tracing, Any], VariableTracker | None]
@@ -22,6 +25,7 @@ H = TypeVar("H", bound=Callable[..., Any])
 F = TypeVar("F")
 
 _functions: dict[Any, list[tuple[tuple[type, ...], Handler]]] = {}
+_functions_by_name: dict[tuple[str, str], Handler] = {}
 _methods: dict[tuple[type, str], Handler] = {}
 _getters: dict[tuple[type, str], Getter] = {}
 _setters: dict[tuple[type, str], Setter] = {}
@@ -33,13 +37,25 @@ _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
 def handles(function: Any, *kinds: type) -> Callable[[H], H]:
     """Register `handler(tx, *args, **kwargs)` for calls of `function` whose first arguments are of `kinds`.
 
-    A handler may return None to decline; the next one is tried.
+    A handler may return None to decline; the next one is tried. It also handles the function with torch's own mark
+    that it is not to be compiled: loading torch's compiler sets some of those marks, at any time.
     """
 
     def register(handler: H) -> H:
-        _functions.setdefault(function, []).append((kinds, handler))
+        entries = _functions.setdefault(_unmarked(function), [])
+        entries.append((kinds, handler))
         # Longer and more specific signatures are tried first.
-        _functions[function].sort(key=lambda entry: -sum(len(kind.__mro__) for kind in entry[0]))
+        entries.sort(key=lambda entry: -sum(len(kind.__mro__) for kind in entry[0]))
+        return handler
+
+    return register
+
+
+def handles_later(module: str, qualname: str) -> Callable[[H], H]:
+    """As `handles`, for a function of a module that the engine does not import."""
+
+    def register(handler: H) -> H:
+        _functions_by_name[module, qualname] = handler
         return handler
 
     return register
@@ -99,23 +115,37 @@ def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
 
 
 def looks_at_arguments(kind: type, name: str) -> bool:
-    """Return whether the method `name` of trackers of `kind` does more with its arguments than to keep them."""
+    """Return whether the method `name` of trackers of `kind` does more with its arguments than to store them."""
     return method_for(kind, name) not in _only_keep
 
 
 def handlers_for(function: Any) -> list[tuple[tuple[type, ...], Handler]]:
     try:
-        return _functions.get(function, [])
+        function = _unmarked(function)
+        found = _functions.get(function, [])
+        if not found and type(function) is FunctionType:
+            handler = _functions_by_name.get((function.__module__, function.__qualname__))
+            found = [] if handler is None else [((), handler)]
     except TypeError:  # unhashable callable
         return []
+    return found
+
+
+def _unmarked(function: Any) -> Any:
+    return undecorated(function) if isinstance(function, FunctionType) else function
 
 
 def matches(kinds: tuple[type, ...], args: list[VariableTracker]) -> bool:
-    return len(kinds) <= len(args) and all(isinstance(arg, kind) for arg, kind in zip(args, kinds, strict=False))
+    if len(kinds) > len(args):
+        return False
+    for kind, arg in zip(kinds, args, strict=False):
+        if not isinstance(arg, kind):
+            return False
+    return True
 
 
 def answered(tx: Tracing, function: Any, *args: VariableTracker) -> VariableTracker | None:
-    """Return the result of the first handler of `function` that takes these arguments; None where none does."""
+    """Return the result of the first handler of `function` that accepts these arguments; None if none does."""
     given = list(args)
     for kinds, handler in handlers_for(function):
         if matches(kinds, given):
@@ -147,12 +177,12 @@ def _inherited(table: dict[tuple[type, str], F], kind: type, name: str) -> F | N
 
 
 def builder_for(value: Any) -> Callable[..., VariableTracker]:
-    """Return the builder of the value's type, else the first for a class that it is of."""
+    """Return the builder of the value's type, else the first for a class that it is an instance of."""
     builder = _builders.get(type(value))
     if builder is not None:
         return builder
     for cls, builder in _builders_by_base:
-        # (An object may claim another class, by code of the program's.)
+        # (An object may claim another class, by code of the program.)
         if issubclass(type(value), cls):
             return builder
     raise AssertionError("the builders are not loaded")

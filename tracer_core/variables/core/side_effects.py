@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class ReplayedCall:
     """A call with an external effect (such as `print`), deferred until the graph has run. `moment` is when it was
-    traced, by the clock of the trace's operations: what it shows must not have been written to since. `root_step` is
-    the number of the root frame's instruction that called it, `line` the user's line to report."""
+    traced, by the clock of the trace's operations: the tensors that it shows must not have been written to since.
+    `root_step` is the number of the root frame's instruction that called it, `line` the user's line to report."""
 
     function: Any
     args: list[VariableTracker]
@@ -55,7 +55,7 @@ class SideEffects:
         self.globals_: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker | None]] = {}
 
     def changes(self, tracker: VariableTracker, kind: str, message: str) -> None:
-        """`tracker` is about to be changed; `kind` says how it is written back."""
+        """Note that `tracker` is about to be changed; `kind` says how it is written back."""
         self._journal.save(tracker)
         if tracker.source is not None:
             self._journal.save(self)
@@ -73,11 +73,11 @@ class SideEffects:
             self._on_change("global", value, f"global {name}")
 
     def put_off(self, call: ReplayedCall) -> None:
-        """Make the call after the graph."""
+        """Defer the call until the graph has run."""
         self._journal.save(self)
         self.calls.append(call)
 
     def load_global(self, globals_: dict[str, Any], name: str) -> tuple[bool, VariableTracker | None]:
-        """Return whether the trace wrote this global, and what (None: deleted)."""
+        """Return whether the trace wrote this global, and its value (None: deleted)."""
         entry = self.globals_.get((id(globals_), name))
         return (False, None) if entry is None else (True, entry[1])

@@ -6,11 +6,13 @@ from typing import Any
 
 import torch
 import torch.fx
+from torch.fx.experimental.symbolic_shapes import statically_known_false, statically_known_true
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import DrawnSource, Source
-from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 
 _SHORT = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -19,7 +21,7 @@ _SHORT = {
 
 
 def describe_fake(fake: torch.Tensor) -> str:
-    """`f32[4, 8]`: dtype and sizes, symbols by name."""
+    """Return `f32[4, 8]`: dtype and sizes, symbols by name."""
     name = str(fake.dtype).removeprefix("torch.")
     return f"{_SHORT.get(name, name)}[{', '.join(str(n) for n in fake.shape)}]"
 
@@ -98,14 +100,14 @@ class SymNodeVariable(InGraphVariable):
         return self.source.name if isinstance(self.source, DrawnSource) else str(self._fake)
 
     def realize(self) -> VariableTracker:
-        """Return the number itself, where guards left only one. (They do not distinguish the two zeros of floats.)"""
+        """Return the number itself, if guards left only one. (They do not distinguish the two zeros of floats.)"""
         node = self._fake.node
         if not node.shape_env.replacements or isinstance(self.source, DrawnSource):
             return self
         expr = node.expr
         if not expr.is_number or (isinstance(self._fake, torch.SymFloat) and not expr):
             return self
-        # (Symbols are real numbers; what Python's floats give is kept beside.)
+        # (Symbols are real numbers; the result of Python's floats is stored with them.)
         return ConstantVariable(node.pytype(expr if node._hint is None else node._hint), self.source)
 
     def key(self, tx: Tracing | None) -> Any:
@@ -119,15 +121,34 @@ class SymNodeVariable(InGraphVariable):
     def specialize(self, tx: Tracing, to: type) -> Any:
         """Specialize to the present number: from here on the code is right for that number only (a shape guard)."""
         if self._fake.node.expr.free_symbols & unbacked(tx):
+            known = statically_known(self._fake)
+            if known is not None:
+                return to(known)
             if tx.trace.draws:
                 what = self.describe() if self.source is not None else "what was computed from a random number"
                 raise Unsupported("random-number", what=what)
-            what = self.source.name if self.source is not None else "a number that the graph computes"
-            raise Unsupported("data-dependent-number", what=what)
+            raise Unsupported("data-dependent-number", what=self._as_unknown(tx))
         return to(self._fake)
 
+    def _as_unknown(self, tx: Tracing) -> str:
+        """Describe it as a number that is not known: by its name, or by the sizes that it is computed from."""
+        if self.source is not None:
+            return self.source.name
+        known = tx.output.fakes.symbols
+        names = [known[str(each)].sources[0].name for each in self._fake.node.expr.free_symbols if str(each) in known]
+        return f"a number computed from {', '.join(sorted(names))}" if names else "a number that the graph computes"
 
-def settled(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
+
+def statically_known(fake: Any) -> bool | None:
+    """Return the value of a symbolic truth value that what is known of its symbols implies; else None."""
+    if not isinstance(fake, torch.SymBool):
+        return None
+    if statically_known_true(fake):
+        return True
+    return False if statically_known_false(fake) else None
+
+
+def specialized(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
     """Specialize a symbolic number to its present value; return others as they are."""
     tracker = tracker.realize()
     if isinstance(tracker, SymNodeVariable):
@@ -160,15 +181,14 @@ def wrap_number(tx: Tracing, number: Any, node: torch.fx.Node | None = None) -> 
 
 
 def _is_lost(node: torch.fx.Node, number: Any) -> bool:
-    """Return whether symbols imply that arithmetic on numbers that vary always gives the same float, which it need
-    not do: `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
+    """Return whether symbols imply that arithmetic on numbers that vary always gives the same float, though it may
+    not: `s * 0.0` is -0.0 for negative numbers and NaN for infinity."""
     return isinstance(number, torch.SymFloat) and bool(node.all_input_nodes and number.node.expr.is_number)
 
 
 def _is_of_unknown(tx: Tracing, node: torch.fx.Node, number: Any) -> bool:
-    """Return whether `number` was computed with a number that is not known, in a way that symbols do not follow: they
-    are real numbers, on which the laws of arithmetic hold that floats break. Whole numbers are exact in both.
-    """
+    """Return whether `number` was computed from an unknown number in a way that symbols do not model: they are
+    real numbers, and floats break laws of arithmetic that hold for these. Whole numbers are exact in both."""
     unknown = unbacked(tx)
     inputs: list[Any] = [each.meta.get("example_value") for each in node.all_input_nodes]
     drawn = [n for n in inputs if type(n) in _PYTHON_TYPES and n.node.expr.free_symbols & unknown]

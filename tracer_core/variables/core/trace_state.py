@@ -1,4 +1,4 @@
-"""`TraceState`: what one attempt knows of the program, above the graphs that it builds."""
+"""`TraceState`: the knowledge of one attempt about the program, above the graphs that it builds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracer_core.graph.marks import Lengths, Table, cut_back, lengths_of
 from tracer_core.graph.output import OutputGraph, OutputMark
 from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import LibraryReads
-from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, Source
+from tracer_core.sources import ConstantSource, DrawnSource, FrameGlobalsSource, GlobalSource, Source
 from tracer_core.variables.core.journal import Journal, JournalMark
 from tracer_core.variables.core.side_effects import ReplayedCall, SideEffects
 
@@ -29,8 +29,8 @@ class TraceMark:
 
     output: OutputMark
     lengths: Lengths
-    looked_at: int
-    told: str | None
+    realized: int
+    compiling_check: str | None
     journal: JournalMark
     overlay: dict[type, dict[str, Any]]
 
@@ -49,30 +49,35 @@ class TraceState:
         # The trackers of external values: of objects with identity by their ids, of all by id and source.
         self.trackers_by_object: dict[int, VariableTracker] = {}
         self.built: dict[tuple[int, Source], VariableTracker] = {}
-        # Values that were read, in this order.
-        self.looked_at: list[LazyVariableTracker] = []
-        # An operation that gives back its argument, as those in place do, gives back the argument's tracker, whose
-        # node is the memory, not the values that were in it when the node was added.
+        # Lazy values that were realized, in this order.
+        self.realized: list[LazyVariableTracker] = []
+        # An operation that returns its argument, as in-place ones do, returns the argument's tracker, whose node is
+        # the memory, not the values that were in it when the node was added.
         self.tensors_by_fake: dict[int, TensorVariable] = {}
         self.kept_alive: list[Any] = []
-        # The writes to classes; how lookups find them; and which tracker each placeholder there stands for.
+        # The writes to classes; how lookups find them; and the tracker of each placeholder.
         self.class_writes: dict[type, Any] = {}
         self.overlay: dict[type, dict[str, Any]] = {}
         self.placeholders: dict[int, tuple[Any, VariableTracker]] = {}
         # Whose `__dict__` each dict is, by their ids.
         self.dict_owners: dict[int, int] = {}
         self.libraries = LibraryReads()
-        # Tables by identity that the trace created, each with where.
+        # The sources of globals that were read, by the ids of the globals and the names.
+        self._global_sources: dict[tuple[int, str], GlobalSource] = {}
+        # The names that are known, and guarded, to be no globals, each with the id of the globals.
+        self.no_globals: dict[tuple[int, str], None] = {}
+        # Tables by identity that the trace created, each with its place.
         self.identity_tables: list[tuple[Any, Where]] = []
         # Generators that the trace started.
         self.generators: list[Any] = []
         # Calls of random generators, which the generated code makes in this order before it calls the graph.
         self.draws: list[Draw] = []
-        # The root frame's instructions, by number, at which the graph checks on data which way the program goes.
+        # The root frame's instructions, by number, at which the graph checks a condition on data that decides a
+        # branch.
         self.check_steps: list[int] = []
-        # Whether the program is told that it is not being compiled; the last question that it was told otherwise on.
-        self.told_plainly = False
-        self.told: str | None = None
+        # Whether `is_compiling()` and the like return False, as in plain Python; the last of them that returned True.
+        self.reports_eager = False
+        self.compiling_check: str | None = None
 
     def real_value(self, tracker: VariableTracker) -> Any:
         """Return the real object of an external value's tracker."""
@@ -84,8 +89,19 @@ class TraceState:
         self.draws.append(draw)
         return DrawnSource(len(self.draws) - 1, draw.label)
 
+    def global_source(self, globals_: dict[str, Any], name: str) -> GlobalSource:
+        """Return the source of a global, as code with these globals sees it."""
+        source = self._global_sources.get((id(globals_), name))
+        if source is None:
+            source = GlobalSource.of_function(name, globals_, self.output.frame.globals)
+            self._global_sources[id(globals_), name] = source
+        return source
+
     def note_no_global(self, globals_: dict[str, Any], name: str) -> None:
         """Guard that there is no global of that name, which would hide a builtin."""
+        if (id(globals_), name) in self.no_globals:
+            return
+        self.no_globals[id(globals_), name] = None
         module = str(globals_.get("__name__", ""))
         if module.startswith("torch."):
             self.libraries.name(globals_, name)
@@ -96,7 +112,8 @@ class TraceState:
             self.output.guard(make.lacks(source, name))
 
     def shows_other_data(self, call: ReplayedCall) -> bool:
-        """Return whether a tensor that `call` shows was written to after it was deferred, or might have been."""
+        """Return whether a tensor that `call` shows was written to after the call was deferred, or might have
+        been."""
         fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
         written_since = self.output.fakes.written_since
         return any(isinstance(fake, torch.Tensor) and written_since(fake, call.moment) for fake in fakes)
@@ -121,6 +138,7 @@ class TraceState:
             self.tensors_by_fake,
             self.kept_alive,
             self.dict_owners,
+            self.no_globals,
             self.class_writes,
             self.placeholders,
             self.identity_tables,
@@ -131,30 +149,30 @@ class TraceState:
         )
 
     def mark(self) -> TraceMark:
-        """Note what to roll back to, should what comes next be given up. Each mark is rolled back to or kept, those
-        inside it first."""
+        """Mark the state, to roll back to if the following part is abandoned. Each mark is rolled back to or kept,
+        those inside it first."""
         return TraceMark(
             self.output.mark(),
             lengths_of(self._tables()),
-            len(self.looked_at),
-            self.told,
+            len(self.realized),
+            self.compiling_check,
             self.journal.mark(),
             {cls: dict(written) for cls, written in self.overlay.items()},
         )
 
     def keep(self, mark: TraceMark) -> None:
-        """What came since the mark counts."""
+        """Keep the changes since the mark."""
         self.journal.keep(mark.journal)
         self.output.keep(mark.output)
 
     def roll_back(self, mark: TraceMark) -> None:
-        """Be as at the mark. What was looked at since was not looked at; what was changed is as it was."""
+        """Return to the state at the mark: lazy values realized since are lazy again, and changes are undone."""
         self.journal.roll_back(mark.journal)
-        for lazy in self.looked_at[mark.looked_at :]:
+        for lazy in self.realized[mark.realized :]:
             lazy.realized = None
-        del self.looked_at[mark.looked_at :]
+        del self.realized[mark.realized :]
         cut_back(self._tables(), mark.lengths)
         self.overlay.clear()
         self.overlay.update(mark.overlay)
-        self.told = mark.told
+        self.compiling_check = mark.compiling_check
         self.output.roll_back(mark.output)

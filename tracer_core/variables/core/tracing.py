@@ -1,4 +1,4 @@
-"""`Tracing`: all that trackers and handlers need of the interpreter that traces a frame.
+"""`Tracing`: everything that trackers and handlers need of the interpreter that traces a frame.
 
 It consists of small protocols, one per idea. Trackers use nothing else of the interpreter.
 """
@@ -6,6 +6,7 @@ It consists of small protocols, one per idea. Trackers use nothing else of the i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from tracer_core.bytecode import Instruction
@@ -47,6 +48,12 @@ class Calling(Protocol):
     ) -> VariableTracker:
         """`function(*args, **kwargs)`: inlined if it has Python code, else by its handler."""
 
+    def call_through(
+        self, between: Sequence[tuple[FunctionType, int]], function: VariableTracker, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        """`function(*args, **kwargs)`, called from the last of the functions `between`, each of which stands at the
+        instruction of that position, where it calls the next one. They have nothing else to do."""
+
     def call_python(self, function: Any, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
         """Inline a Python function of the engine's own."""
 
@@ -77,7 +84,7 @@ class Operators(Protocol):
         """`bool(tracker)`."""
 
     def text_of(self, obj: VariableTracker, special: str, /) -> VariableTracker | None:
-        """`str(obj)` or `repr(obj)`, by the name of the method; None where constant folding does it."""
+        """Return `str(obj)` or `repr(obj)`, by the name of the method; None if constant folding computes it."""
 
     def same(self, a: VariableTracker, b: VariableTracker, /) -> bool:
         """`a is b`."""
@@ -136,14 +143,14 @@ class Raising(Protocol):
         """Raise `cls(*args)`; arguments may be trackers."""
 
     def raise_tracker(self, exception: ExceptionVariable) -> NoReturn:
-        """Raise the exception that the tracker stands for, in the context of the one being handled."""
+        """Raise the exception of the tracker, in the context of the one being handled."""
 
     def handled(self) -> ExceptionVariable | None:
         """Return the exception that is being handled, here or in a caller."""
 
 
 class ObservedException(Exception):
-    """The traced program raised the exception `tracker` stands for. Travels through the interpreter's own frames."""
+    """The traced program raised the exception of `tracker`. Travels through the interpreter's own frames."""
 
     def __init__(self, tracker: ExceptionVariable) -> None:
         super().__init__(tracker.describe())
@@ -155,22 +162,22 @@ class Frames(Protocol):
 
     @property
     def frame(self) -> Frame:
-        """The one whose instruction is being traced."""
+        """Return the frame whose instruction is being traced."""
 
     @property
     def root_step(self) -> int:
-        """The number of the root frame's instruction that is being traced, counted from 0 as they run."""
+        """Return the number of the root frame's instruction that is being traced, counted from 0 in execution
+        order."""
 
     @property
     def line(self) -> int | None:
-        """The line of the instruction that is being traced."""
+        """Return the line of the instruction that is being traced."""
 
     def run_frame(self, frame: Frame) -> VariableTracker:
-        """Run `frame` until it returns or yields, then come back to the present one."""
+        """Run `frame` until it returns or yields, then return to the present one."""
 
     def unwind(self, frame: Frame, instruction: Instruction, raised: ObservedException) -> None:
-        """Have `frame` continue at its handler of an exception raised at `instruction`; raise it where there is
-        none."""
+        """Let `frame` continue at its handler of an exception raised at `instruction`; raise it if there is none."""
 
 
 class Tracing(Building, Calling, Attributes, Operators, Containers, Raising, Frames, Protocol):

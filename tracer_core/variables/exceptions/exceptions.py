@@ -11,12 +11,13 @@ from tracer_core.guards import make
 from tracer_core.guards.kinds.libraries import note_lookup
 from tracer_core.sources import AttrSource, Source
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
-from tracer_core.variables.containers.kept_in_c import raise_not_there
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.containers.slots import raise_not_there
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 
-#: Attributes that exceptions keep in C and a program may set here, and the types they take.
+#: Attributes that C code stores in exceptions and a program may set here, and the types they accept.
 _WRITABLE: dict[str, Any] = {
     "args": object,
     "__cause__": (BaseException, types.NoneType),
@@ -28,8 +29,8 @@ _WRITABLE: dict[str, Any] = {
 
 class ExceptionVariable(VariableTracker):
     """An exception instance. `attributes` also holds `__cause__`, `__context__`, `__suppress_context__`, `__notes__`;
-    `at_start` has those of them that an external exception came with, `deleted` the names of deleted attributes,
-    before it may have been set again."""
+    `at_start` has those that an external exception came with, `deleted` the names of deleted attributes, which may
+    have been set again since."""
 
     __slots__ = ("args", "args_set", "at_start", "attributes", "cls", "deleted", "made_of", "raised_alone", "trace")
     kind = "exception"
@@ -41,7 +42,7 @@ class ExceptionVariable(VariableTracker):
         self.args = args
         # Whether the program has set `args`.
         self.args_set = False
-        # The arguments of the `__init__` in C, which may keep more of them than `args`; None if it was not called.
+        # The arguments of the `__init__` in C, which may store more of them than `args`; None if it was not called.
         self.made_of: list[VariableTracker] | None = args
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
@@ -96,12 +97,12 @@ class ExceptionVariable(VariableTracker):
         return TracebackVariable(self, source)
 
     def passes(self, tx: Tracing, code: types.CodeType, line: int | None) -> None:
-        """Note that it went through a frame that it was not raised again in."""
+        """Note that it passed through a frame without being raised again there."""
         tx.trace.side_effects.changes(self, "exception", "it is raised")
         self.trace.append((code, line))
 
     def _of_real(self, tx: Tracing, source: Source, name: str) -> VariableTracker | None:
-        """Return the attributes that an external exception keeps in C."""
+        """Return the attributes of an external exception that C code stores."""
         real = tx.trace.real_value(self)
         if hasattr(real, name):
             return tx.build(getattr(real, name), AttrSource(source, name))
@@ -145,7 +146,7 @@ class ExceptionVariable(VariableTracker):
         return True
 
     def _set_traceback(self, value: VariableTracker) -> None:
-        """Set the traceback: its own is restored as it was then; frames are added to any other from now on."""
+        """Set the traceback: if it is its own, as it was then; frames are added to any other from now on."""
         self.trace = []
         if isinstance(value, TracebackVariable) and value.of is self:
             self.trace.extend(value.trace)
@@ -166,7 +167,7 @@ class ExceptionVariable(VariableTracker):
         return None if self._in_a_slot(name) else self.attributes.get(name)
 
     def _in_a_slot(self, name: str) -> bool:
-        """Return whether the attribute is none of the exception's `__dict__`."""
+        """Return whether the attribute is not in the exception's `__dict__`."""
         return any(
             isinstance(vars(cls).get(name), (types.MemberDescriptorType, types.GetSetDescriptorType))
             for cls in self.cls.__mro__
@@ -187,8 +188,8 @@ class ExceptionVariable(VariableTracker):
         return {name: value for name, value in self.attributes.items() if self.stored(tx, name) is not None}
 
     def set_context(self, tx: Tracing, context: ExceptionVariable) -> None:
-        """Note that it is raised while `context` is handled. Like Python, take it out of the contexts of `context`
-        first, so that none goes round in circles."""
+        """Note that it is raised while `context` is handled. Like Python, remove it from the contexts of `context`
+        first, so that there is no cycle."""
         if self._context(tx) is context:
             return
         inner: ExceptionVariable | None = context
@@ -223,8 +224,8 @@ def unpack_args(tx: Tracing, value: VariableTracker) -> list[VariableTracker]:
 
 
 class TracebackVariable(VariableTracker):
-    """The traceback of the exception `of`, with what the trace has added so far: it is there, but nothing else is
-    known of it while tracing."""
+    """The traceback of the exception `of`, with the entries that the trace has added so far: only its existence is
+    known while tracing."""
 
     __slots__ = ("of", "trace")
     kind = "traceback"
@@ -253,7 +254,7 @@ def from_real(tx: Tracing, error: BaseException) -> ExceptionVariable:
 
 
 def raise_real(tx: Tracing, error: BaseException) -> NoReturn:
-    """Raise in the traced program what a function called while tracing has raised."""
+    """Raise, in the traced program, the exception that a function called while tracing has raised."""
     tx.raise_tracker(from_real(tx, error))
 
 

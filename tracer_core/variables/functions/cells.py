@@ -7,11 +7,12 @@ from typing import Any
 
 from tracer_core.guards import make
 from tracer_core.sources import CellContentsSource, Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 
 
 class CellVariable(VariableTracker):
-    """A closure cell. `contents` is None while it is empty. `real` is the cell object, where there is one."""
+    """A closure cell. `contents` is None while it is empty. `real` is the cell object, if it exists."""
 
     __slots__ = ("contents", "real")
     kind = "cell"
@@ -45,7 +46,7 @@ class CellVariable(VariableTracker):
         return None
 
 
-def cell_from_outside(tx: Tracing, cell: Any, source: Source) -> CellVariable:
+def external_cell(tx: Tracing, cell: Any, source: Source) -> CellVariable:
     """Return the tracker of an existing cell; the same cell met twice gives the same tracker."""
     known = tx.trace.trackers_by_object.get(id(cell))
     if isinstance(known, CellVariable):

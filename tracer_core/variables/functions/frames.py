@@ -19,8 +19,8 @@ class Frame:
     """The state of one activation. `pc` is the position of the next instruction."""
 
     __slots__ = (
-        "callers", "caught", "cells", "code", "decoded", "depth", "globals", "locals", "namespace", "parent", "pc",
-        "stack", "suspended", "uid",
+        "callers", "caught", "cells", "code", "decoded", "depth", "globals", "is_ours", "locals", "namespace",
+        "parent", "pc", "stack", "suspended", "uid",
     )  # fmt: skip
 
     def __init__(
@@ -35,6 +35,8 @@ class Frame:
         self.code = code
         self.decoded = decoded(code)
         self.globals = globals
+        # Whether the code is the engine's own, which people are not shown.
+        self.is_ours = str(globals.get("__name__")).startswith("tracer_core.")
         self.locals = locals
         self.cells = cells
         self.called_by(parent)
@@ -48,7 +50,8 @@ class Frame:
         self.suspended = False
 
     def called_by(self, parent: Frame | None) -> None:
-        """The frame runs next for `parent`: a generator's does so each time it goes on.
+        """Set the caller: `parent`, for which the frame runs next. A generator has another one each time it is
+        resumed.
 
         `callers` are the program's calls that wait for it, the innermost first. They stay where they are meanwhile.
         """
@@ -57,7 +60,7 @@ class Frame:
         self.callers: Calls = () if parent is None else parent.running(parent.pc - 1)
 
     def running(self, position: int) -> Calls:
-        """The program's calls that are running while the frame is at this instruction, the innermost first."""
+        """Return the program's calls that are running while the frame is at this instruction, the innermost first."""
         if self.is_ours:
             return self.callers
         return ((self.code, self.decoded.line_at(position)), *self.callers)
@@ -68,18 +71,19 @@ class Frame:
 
     @property
     def module(self) -> Any:
-        """The name of the module that the code belongs to, as the code sees it; None where it has none."""
+        """Return the name of the code's module, as the code sees it; None if it has none."""
         return self.globals.get("__name__")
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether the code is the engine's own, which people are not shown."""
-        return str(self.module).startswith("tracer_core.")
-
     def jump(self, instruction: Instruction) -> None:
-        """Go on at the instruction's target."""
+        """Continue at the instruction's target."""
         assert instruction.target is not None
         self.pc = self.decoded.index[instruction.target]
+
+    def leave_delegation(self, send: Instruction, result: VariableTracker) -> None:
+        """Go on behind a `yield from`, whose iterator has come to its end with `result`."""
+        self.pop()
+        self.push(result)
+        self.jump(send)
 
     def push(self, tracker: VariableTracker) -> None:
         self.stack.append(tracker)

@@ -23,14 +23,15 @@ from tracer_core.sources import (
     Source,
 )
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.containers.kept_in_c import raise_not_there
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.containers.slots import raise_not_there
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
 from tracer_core.variables.core.constant import DELETED, ConstantVariable
-from tracer_core.variables.core.plain_packages import is_unheeded
+from tracer_core.variables.core.plain_packages import ignores_graph_break
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
-from tracer_core.variables.functions.cells import CellVariable, cell_from_outside
+from tracer_core.variables.functions.cells import CellVariable, external_cell
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.functions.replayed import is_not_logged, replay_skipped
+from tracer_core.variables.functions.replayed_calls import is_not_logged, replay_skipped
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class InlineTarget:
 
 
 class BaseUserFunctionVariable(VariableTracker):
-    """Anything with Python code that can be inlined."""
+    """A value with Python code that can be inlined."""
 
     __slots__ = ()
     kind = "function"
@@ -58,7 +59,7 @@ class BaseUserFunctionVariable(VariableTracker):
         raise NotImplementedError
 
     def names(self, tx: Tracing) -> tuple[VariableTracker | None, ...]:
-        """`__name__` and `__qualname__`, which its generators take over; None where they are those of its code."""
+        """Return `__name__` and `__qualname__`, which its generators inherit; None if they are those of its code."""
         raise NotImplementedError
 
 
@@ -83,7 +84,7 @@ class UserFunctionVariable(BaseUserFunctionVariable):
         return self.function
 
     def origin(self) -> Source:
-        """The source of its defaults and cells."""
+        """Return the source of its defaults and cells."""
         return self.source if self.source is not None else ConstantSource.of_object(self.function)
 
     def target(self, tx: Tracing) -> InlineTarget:
@@ -95,7 +96,7 @@ class UserFunctionVariable(BaseUserFunctionVariable):
             index, function = wrapped
             source = CellContentsSource(ClosureSource(source, index))
         tx.trace.libraries.inlined(function)
-        # By their places from the end, as Python takes them: others may come to stand before them.
+        # By their positions from the end, as Python counts them: others may be inserted before them.
         held = function.__defaults__ or ()
         defaults = [tx.lazy(value, DefaultsSource(source, i - len(held))) for i, value in enumerate(held)]
         kwdefaults = {
@@ -103,7 +104,7 @@ class UserFunctionVariable(BaseUserFunctionVariable):
             for name, value in (function.__kwdefaults__ or {}).items()
         }
         closure = [
-            cell_from_outside(tx, cell, ClosureSource(source, i)) for i, cell in enumerate(function.__closure__ or ())
+            external_cell(tx, cell, ClosureSource(source, i)) for i, cell in enumerate(function.__closure__ or ())
         ]
         return InlineTarget(
             function.__code__,
@@ -173,8 +174,8 @@ class UserFunctionVariable(BaseUserFunctionVariable):
 
 
 class ConstantFunctionVariable(VariableTracker):
-    """A function marked with `torch.compiler.assume_constant_result`: for known arguments it is called once,
-    while tracing. `plain` is the function without the mark."""
+    """A function marked with `torch.compiler.assume_constant_result`: for known arguments it is called once, while
+    tracing. `plain` is the function without the mark."""
 
     __slots__ = ("plain",)
     kind = "function with a constant result"
@@ -208,7 +209,7 @@ class ConstantFunctionVariable(VariableTracker):
             result = function(*[arg.value() for arg in known], **{name: arg.value() for name, arg in named.items()})
         except Exception as error:  # noqa: BLE001 - raised in the traced program
             raise_real(tx, error)
-        # The result is kept as the object that it is.
+        # The result is kept as the same object.
         return tx.build(result, ConstantSource.of_object(result, f"{function.__qualname__}()"))
 
 
@@ -216,7 +217,7 @@ class SkipFunctionVariable(VariableTracker):
     """A function that is not inlined: calling it breaks the graph, with the reason."""
 
     __slots__ = ("function", "why")
-    kind = "function left to Python"
+    kind = "function run as plain Python"
 
     def __init__(self, function: Any, why: str, source: Source | None) -> None:
         super().__init__(source)
@@ -238,7 +239,7 @@ class SkipFunctionVariable(VariableTracker):
         replayed = replay_skipped(tx, self.function, args, kwargs)
         if replayed is not None:
             return replayed
-        if is_unheeded(tx, self.function):
+        if ignores_graph_break(tx, self.function):
             return ConstantVariable(None)
         raise Unsupported("skipped-function", what=name_of(self.function), why=self.why)
 

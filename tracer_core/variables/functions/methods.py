@@ -6,8 +6,9 @@ import types
 from typing import Any
 
 from tracer_core.sources import Source
-from tracer_core.variables.core.base import ByParts, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByParts, VariableTracker
 from tracer_core.variables.core.keys import identity_key, key_of
+from tracer_core.variables.core.tracing import Tracing
 
 # Attributes of the method itself; all others are its function's.
 _OF_METHODS = frozenset(dir(types.MethodType)) - {"__doc__"}

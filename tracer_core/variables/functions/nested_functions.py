@@ -7,14 +7,15 @@ from typing import Any
 
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable
-from tracer_core.variables.containers.kept_in_c import raise_not_there
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.containers.slots import raise_not_there
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.cells import CellVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable, InlineTarget
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 
-# Attributes that a function keeps beside its `__dict__`, and the types that they take.
+# Attributes that a function stores outside its `__dict__`, and the types that they accept.
 _FIXED_ATTRIBUTES = {
     "__annotations__": dict,
     "__doc__": object,

@@ -9,8 +9,9 @@ from typing import Any
 from tracer_core.sources import Source
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import ByIdentity, Tracing, VariableTracker
+from tracer_core.variables.core.base import ByIdentity, VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 
 
 class FunctoolsPartialVariable(VariableTracker):
@@ -47,10 +48,10 @@ class FunctoolsPartialVariable(VariableTracker):
         return True
 
     def has_dict(self, tx: Tracing) -> bool:
-        """Return whether something was set on it: then a partial of it does not take it apart."""
+        """Return whether it has attributes: then a partial of it does not merge with it."""
         if self.source is None or self.attributes:
             return bool(self.attributes)
-        # (Asking for its `__dict__` would make one.)
+        # (Reading its `__dict__` would create one.)
         real = tx.trace.real_value(self)
         known = (id(real.func), id(real.args), id(real.keywords), id(type(real)))
         return any(type(held) is dict and id(held) not in known for held in gc.get_referents(real))

@@ -1,5 +1,4 @@
-"""Iterators, generators that the trace started, those that were alive before it, and values whose dropping can be
-observed.
+"""Iterators, generators that the trace started, those suspended before it, and values whose dropping can be observed.
 
 In: the iterable. Out: items, one at a time.
 """

@@ -18,15 +18,15 @@ BOX = "___box"
 
 
 def box_of(tracker: VariableTracker) -> str | None:
-    """Return the box in which the frame was handed `tracker`, or what it is a part of. (A value in a generator's
-    frame is no part of the generator.)"""
+    """Return the box in which the caller passed `tracker`, or the value that it is a part of, to the frame. (A value
+    in a generator's frame is not a part of the generator.)"""
     path = [] if tracker.source is None else tracker.source.path()
     through_frame = any(isinstance(step, AttrSource) and step.attr == "gi_frame" for step in path)
     return None if through_frame else _box(path)
 
 
 def found_through_box(tracker: VariableTracker) -> bool:
-    """Return whether it can be found only as long as a box has not been emptied."""
+    """Return whether it can be found only until a box is emptied."""
     return tracker.source is not None and _box(tracker.source.path()) is not None
 
 
@@ -36,7 +36,7 @@ def _box(path: list[Source]) -> str | None:
 
 
 def refuse_to_drop(tracker: VariableTracker) -> None:
-    """See to it that it is Python that lets go of a generator in a block, held by the root frame.
+    """Break where the root frame drops a generator that is in a block, so that Python drops it.
 
     Raises:
         Unsupported: `tracker` is one.
@@ -50,7 +50,7 @@ def refuse_to_drop(tracker: VariableTracker) -> None:
 
 
 def dropping_shows(tracker: VariableTracker) -> bool:
-    """Return whether user code may run when it is dropped."""
+    """Return whether dropping it may run user code."""
     if isinstance(tracker, LocalGeneratorObjectVariable):
         return not tracker.finished and tracker.has_blocks
     return box_of(tracker) is not None

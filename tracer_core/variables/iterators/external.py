@@ -14,19 +14,20 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.polyfills import iterator_by_index
-from tracer_core.runtime.upcoming import TOLD, CannotTell, Upcoming
+from tracer_core.runtime.upcoming import READABLE, NotReadable, Upcoming
 from tracer_core.sources import Source, UpcomingSource
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.iterators.iterators import IteratorVariable
 
 
 class OpaqueIterator(IteratorVariable):
-    """An iterator whose next items cannot be read without taking them. Advancing it breaks the graph."""
+    """An external iterator whose next items cannot be read without taking them. Advancing it breaks the graph."""
 
     __slots__ = ("cls",)
-    kind = "iterator from outside"
+    kind = "external iterator"
 
     def __init__(self, cls: type, source: Source) -> None:
         super().__init__(source)
@@ -39,8 +40,8 @@ class OpaqueIterator(IteratorVariable):
         raise Unsupported("outside-iterator", type=self.cls.__name__)
 
 
-class OutsideIterator(OpaqueIterator):
-    """An external iterator whose items are known: the trace has `taken` so many, and reached the end if it is
+class ExternalIterator(OpaqueIterator):
+    """An external iterator whose items can be read: the trace has `taken` so many, and reached the end if it is
     `ended`."""
 
     __slots__ = ("at", "ended", "taken", "upcoming")
@@ -61,21 +62,21 @@ class OutsideIterator(OpaqueIterator):
         self._refuse_if_disturbed(tx)
         try:
             more = self.upcoming.has(self.taken)
-        except CannotTell:
+        except NotReadable:
             return super().next(tx)
         tx.guard(make.upcoming(self.at, self.taken, more))
         if not more:
-            tx.trace.side_effects.changes(self, "iterator", "used up")
+            tx.trace.side_effects.changes(self, "iterator", "it is exhausted")
             self.ended = True
             return None
         item = tx.lazy(self.upcoming[self.taken], UpcomingSource(self.at, self.taken))
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.taken += 1
         return item
 
     def _refuse_if_disturbed(self, tx: Tracing) -> None:
-        """Break where the trace has changed the container that the iterator iterates over, or advanced a part of
-        it."""
+        """Break if the trace has changed the container that the iterator iterates over, or advanced an iterator
+        inside it."""
         trace, mine = tx.trace, self.upcoming.copy
         changed = trace.side_effects.changed
         for known in mine.tables:
@@ -83,25 +84,25 @@ class OutsideIterator(OpaqueIterator):
             if written or known in trace.dict_owners or trace.trackers_by_object.get(known) in changed:
                 super().next(tx)
         for other in changed:
-            if isinstance(other, OutsideIterator) and other is not self and other.shares_with(self):
+            if isinstance(other, ExternalIterator) and other is not self and other.shares_with(self):
                 super().next(tx)
 
-    def shares_with(self, other: OutsideIterator) -> bool:
-        """Return whether one real iterator is in both."""
+    def shares_with(self, other: ExternalIterator) -> bool:
+        """Return whether one real iterator is inside both."""
         return not self.upcoming.copy.iterators.keys().isdisjoint(other.upcoming.copy.iterators)
 
     def looks_into(self, table: Any) -> bool:
         return id(table) in self.upcoming.copy.tables
 
 
-@builds(*TOLD)
-def _told(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+@builds(*READABLE)
+def _external(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     try:
         upcoming = Upcoming(value)
-    except (CannotTell, RuntimeError):
+    except (NotReadable, RuntimeError):
         return _opaque(build, value, source)
     build.tx.guard(make.type_is(source, type(value)))
-    return build.register(value, OutsideIterator(upcoming, type(value), source))
+    return build.register(value, ExternalIterator(upcoming, type(value), source))
 
 
 _KEEPS_MORE: tuple[Any, ...] = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 import types
 
-from tracer_core.bytecode import Instruction, is_delegating
+from tracer_core.bytecode import Instruction
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import method
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.iterators import IteratorVariable
@@ -20,11 +20,11 @@ from tracer_core.variables.objects.classes import ClassVariable
 class LocalGeneratorObjectVariable(IteratorVariable):
     """`frame` is the interpreter's frame of the generator's code; it is resumed by `send`."""
 
-    __slots__ = ("finished", "frame", "made_at", "name", "names", "root_step", "running", "started")
+    __slots__ = ("created_at", "finished", "frame", "name", "names", "root_step", "running", "started")
     kind = "generator"
 
     def __init__(
-        self, frame: Frame, name: str, made_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
+        self, frame: Frame, name: str, created_at: int, names: tuple[VariableTracker | None, ...] = (None, None)
     ) -> None:
         super().__init__()
         self.frame = frame
@@ -32,7 +32,7 @@ class LocalGeneratorObjectVariable(IteratorVariable):
         self.names = names
         # The root frame's instructions, by number, that created it for a context manager (else -1) and that started
         # it.
-        self.made_at = made_at
+        self.created_at = created_at
         self.root_step = -1
         self.name = name
         self.started = False
@@ -56,8 +56,8 @@ class LocalGeneratorObjectVariable(IteratorVariable):
         return value if yielded else None
 
     def resume(self, tx: Tracing, value: VariableTracker) -> tuple[bool, VariableTracker]:
-        """Run on with `value` as the result of the `yield` it waits at: (True, what it yields), or (False, what it
-        returned)."""
+        """Resume with `value` as the result of the `yield` it waits at; return (True, the yielded value) or (False,
+        the return value)."""
         if self.finished:
             return False, NONE
         self._about_to_move(tx)
@@ -71,12 +71,13 @@ class LocalGeneratorObjectVariable(IteratorVariable):
 
     @property
     def has_blocks(self) -> bool:
-        """Whether its code has `try` or `with` blocks."""
+        """Return whether its code has `try` or `with` blocks."""
         return any(instruction.handler is not None for instruction in self.frame.decoded.instructions)
 
     @property
     def waits_in_a_block(self) -> bool:
-        """Whether dropping it would run code: the `finally`, `with` or `except` around the `yield` it waits at."""
+        """Return whether dropping it would run code: the `finally`, `with` or `except` around the `yield` it waits
+        at."""
         if self.finished or not self.started:
             return False
         waiting = self.frame.decoded.instructions[self.frame.pc - 1]
@@ -88,15 +89,15 @@ class LocalGeneratorObjectVariable(IteratorVariable):
         if self.finished or not self.started:
             self.finished = True
             raise ObservedException(exception)
-        delegated = self._delegated()
-        if delegated is not None:
+        send = self.frame.decoded.send_at(self.frame.pc)
+        if send is not None:
             try:
-                yielded, value = _thrown_into(tx, delegated, exception)
+                yielded, value = _thrown_into(tx, self.frame.stack[-1].realize(), exception)
             except ObservedException as raised:
                 return self._raise_at_yield(tx, raised)
             if yielded:
                 return True, value
-            self._leave_delegation(value)
+            self.frame.leave_delegation(send, value)
             return self._run(tx)
         return self._raise_at_yield(tx, ObservedException(exception))
 
@@ -110,7 +111,8 @@ class LocalGeneratorObjectVariable(IteratorVariable):
         tx.trace.journal.save(self.frame)
 
     def _raise_at_yield(self, tx: Tracing, raised: ObservedException) -> tuple[bool, VariableTracker]:
-        """Its context is what the generator itself is handling, whatever is handled outside."""
+        """Raise at the `yield`. The context is the exception that the generator itself is handling, whatever is
+        handled outside."""
         handled = self.frame.caught[-1] if self.frame.caught else None
         if handled is not None and handled is not raised.tracker:
             raised.tracker.set_context(tx, handled)
@@ -121,20 +123,6 @@ class LocalGeneratorObjectVariable(IteratorVariable):
             self.finished = True
             raise
         return self._run(tx)
-
-    def _delegated(self) -> VariableTracker | None:
-        """Return the iterator that it gets its items from by `yield from` where it waits, if it does."""
-        resumed = self.frame.decoded.instructions[self.frame.pc]
-        return self.frame.stack[-1].realize() if is_delegating(resumed) else None
-
-    def _leave_delegation(self, value: VariableTracker) -> None:
-        """The iterator has come to its end with `value` as the result of the `yield from`."""
-        frame, decoded = self.frame, self.frame.decoded
-        send = decoded.instructions[frame.pc + 1].target
-        assert send is not None
-        frame.pop()
-        frame.push(value)
-        frame.jump(send)
 
     def _run(self, tx: Tracing) -> tuple[bool, VariableTracker]:
         self.running = True
@@ -161,7 +149,7 @@ class LocalGeneratorObjectVariable(IteratorVariable):
 def _thrown_into(
     tx: Tracing, iterator: VariableTracker, exception: ExceptionVariable
 ) -> tuple[bool, VariableTracker]:
-    """Hand an exception on to what a generator delegates to; one that is to end it closes that first."""
+    """Throw an exception into the iterator that a generator delegates to; a GeneratorExit closes that first."""
     if not isinstance(iterator, LocalGeneratorObjectVariable):
         if not isinstance(iterator, IteratorVariable) or iterator.source is not None:
             raise Unsupported("method", name="throw", type=iterator.python_type_name())
@@ -177,7 +165,7 @@ _LOOKS_FURTHER = frozenset({"PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "BUILD_TUPLE"
 
 
 def _passed_on(frame: Frame, instruction: Instruction) -> bool:
-    """Return whether a GeneratorExit at `instruction` leaves the frame without running anything of the user's: all
+    """Return whether a GeneratorExit at `instruction` leaves the frame without running any of the user's code: all
     blocks around it are `except` clauses for other exceptions, which are named by globals."""
     while instruction.handler is not None:
         instruction = instruction.handler.target

@@ -9,12 +9,13 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, DictViewVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, SequenceVariable, numbers_in, tuple_of
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 
 
 class IteratorVariable(VariableTracker):
-    """Has a `next`."""
+    """A value with a `next`."""
 
     __slots__ = ()
     kind = "iterator"
@@ -26,7 +27,7 @@ class IteratorVariable(VariableTracker):
 
 
 class SequenceIterator(IteratorVariable):
-    """Over a list, tuple, range or string. Looks at a list's state at each step, as Python does.
+    """An iterator over a list, tuple, range or string. Reads a list's state at each step, as Python does.
 
     `whole` is the value it was created from, `of` the same until it is used up. `over` gives the items as they are.
     """
@@ -67,7 +68,7 @@ class SequenceIterator(IteratorVariable):
             tx.trace.journal.save(self)
             self.of = None
             return None
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         return self._take(items)
 
     def _take(self, items: list[VariableTracker]) -> VariableTracker:
@@ -82,7 +83,7 @@ _SEQUENCES: tuple[Callable[[], Any], ...] = (list, tuple, collections.deque)
 
 
 class BackwardsIterator(SequenceIterator):
-    """`reversed` of a sequence: `index` is the next place to look at, -1 when done."""
+    """`reversed` of a sequence: `index` is that of the next item, -1 when done."""
 
     __slots__ = ()
     start: Callable[[Any], Any] = reversed
@@ -99,7 +100,7 @@ class BackwardsIterator(SequenceIterator):
 
 
 class RangeIterator(SequenceIterator):
-    """Over a range, however long: its numbers are created when they are needed."""
+    """An iterator over a range, however long: its numbers are created when they are needed."""
 
     __slots__ = ("numbers",)
 
@@ -115,7 +116,7 @@ class RangeIterator(SequenceIterator):
             tx.trace.journal.save(self)
             self.of = None
             return None
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.index += 1
         return ConstantVariable(self.numbers[self.index - 1])
 
@@ -124,7 +125,7 @@ class RangeIterator(SequenceIterator):
 
 
 class DequeIterator(IteratorVariable):
-    """Over a deque, from either end: items that come or go meanwhile are an error."""
+    """An iterator over a deque, from either end: adding or removing items meanwhile is an error."""
 
     __slots__ = ("backwards", "index", "moved", "of")
 
@@ -152,14 +153,14 @@ class DequeIterator(IteratorVariable):
             tx.raise_(RuntimeError, "deque mutated during iteration")
         if self.index >= len(self.of.items):
             return None
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.index += 1
         return self.of.items[-self.index if self.backwards else self.index - 1]
 
 
 class DictIterator(IteratorVariable):
-    """Over a dict's keys, values or items, or a set: a change of size meanwhile is an error. `backwards` tells that
-    `items` are in the reverse of the dict's order."""
+    """An iterator over a dict's keys, values or items, or over a set: a change of size meanwhile is an error.
+    `backwards` says that `items` are in the reverse of the dict's order."""
 
     __slots__ = ("backwards", "index", "items", "of", "reshaped", "size", "which", "written")
 
@@ -182,12 +183,12 @@ class DictIterator(IteratorVariable):
         self.written = getattr(of, "written", 0)
 
     def stale(self) -> bool:
-        """Return whether keys came or went since it was created: its next item then depends on the table's layout in
-        memory."""
+        """Return whether keys were added or removed since it was created: its next item then depends on the table's
+        layout in memory."""
         return self.index >= 0 and self.of.reshaped != self.reshaped
 
     def _refresh(self, tx: Tracing) -> None:
-        """Take in the writes to the dict or set since the iterator was created."""
+        """Include the writes to the dict or set since the iterator was created."""
         if self.stale():
             raise Unsupported("dict-reshaped", what=self.of.describe())
         if isinstance(self.of, ConstDictVariable) and self.of.written != self.written:
@@ -208,7 +209,7 @@ class DictIterator(IteratorVariable):
         tx.trace.journal.save(self)
         if self.index >= 0 and len(self.of) != self.size:
             if getattr(self.of, "cls", None) is collections.OrderedDict:
-                if self.index == self.size:  # it knows which item is next, and that there is none
+                if self.index == self.size:  # it knows the next item, and the end
                     self.index = -1
                     return None
                 tx.raise_(RuntimeError, "OrderedDict mutated during iteration")
@@ -218,7 +219,7 @@ class DictIterator(IteratorVariable):
             self.index = -1
             return None
         self._refresh(tx)
-        tx.trace.side_effects.changes(self, "iterator", "moved on")
+        tx.trace.side_effects.changes(self, "iterator", "it is advanced")
         self.index += 1
         return self.items[self.index - 1]
 

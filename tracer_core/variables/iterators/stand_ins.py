@@ -1,4 +1,4 @@
-"""Objects of our own classes that stand in for iterators and callables written in C (see `tracer_core.polyfills`)."""
+"""Objects of our own classes that replace iterators and callables written in C (see `tracer_core.polyfills`)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from tracer_core.polyfills.operator import AttrGetter, ItemGetter
 from tracer_core.sources import ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 class StandInVariable(UserDefinedObjectVariable):
-    """`cls` is our class, whose code runs; `stands_for` the type that the program sees."""
+    """An object of our class `cls`, whose code runs, in place of one of the type `stands_for`, which the program
+    sees."""
 
     __slots__ = ("stands_for",)
     kind = "library object"
@@ -43,7 +46,7 @@ class StandInVariable(UserDefinedObjectVariable):
 def call_stand_in(
     tx: Tracing, original: Any, stand_in: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """`original(*args, **kwargs)` by our code for it."""
+    """Call our code for `original(*args, **kwargs)`."""
     if not _binds(stand_in, len(args), tuple(kwargs)):
         _raise_as_original(tx, original, len(args), kwargs)
     if isinstance(stand_in, types.FunctionType):
@@ -65,7 +68,7 @@ def _binds(stand_in: Any, count: int, names: tuple[str, ...]) -> bool:
 
 
 def _raise_as_original(tx: Tracing, original: Any, count: int, kwargs: dict[str, VariableTracker]) -> None:
-    """Raise the original's error for this number of arguments (it counts them before it looks at them)."""
+    """Raise the original's error for this number of arguments (it checks the number before the arguments)."""
     try:
         original(*([None] * count), **dict.fromkeys(kwargs))
     except TypeError as error:

@@ -19,11 +19,12 @@ from tracer_core.guards import make
 from tracer_core.names.code import Label
 from tracer_core.sources import AttrSource, GetItemSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NULL
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
-from tracer_core.variables.functions.cells import cell_from_outside
+from tracer_core.variables.functions.cells import external_cell
 from tracer_core.variables.functions.frames import Frame
 from tracer_core.variables.iterators.external import OpaqueIterator
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
@@ -50,13 +51,13 @@ _waits: dict[int, tuple[weakref.ref[types.CodeType], Waits]] = {}
 
 
 def remember(code: types.CodeType, waits: Waits) -> None:
-    """A generator of `code` waits like this at first."""
+    """Remember that a new generator of `code` waits at this point."""
     key = id(code)
     _waits[key] = (weakref.ref(code, lambda _: _waits.pop(key, None)), waits)
 
 
 class WaitingGenerator(LocalGeneratorObjectVariable):
-    """Such a generator. It has not moved until the trace moves it."""
+    """A generator that waits at a known point. It has not advanced until the trace advances it."""
 
     __slots__ = ("moved",)
 
@@ -76,7 +77,7 @@ class WaitingGenerator(LocalGeneratorObjectVariable):
 
     def _moves(self, tx: Tracing) -> None:
         if not self.moved:
-            tx.trace.side_effects.changes(self, "generator", "a generator goes on")
+            tx.trace.side_effects.changes(self, "generator", "a generator is resumed")
             self.moved = True
             self.root_step = tx.root_step
             tx.trace.generators.append(self)
@@ -87,7 +88,7 @@ def _cell_label(name: str, generator: Source) -> Label:
 
 
 @builds(types.GeneratorType)
-def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+def external_generator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     tx = build.tx
     tx.guard(make.type_is(source, types.GeneratorType))
     known, frame = _waits.get(id(value.gi_code)), value.gi_frame
@@ -109,7 +110,7 @@ def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -
     labels = [replace(item, given=f"{item.given} in {source.atom}") for item in items]
     in_cells = GetItemSource(places, CELLS, Label(f"the cells of {source.atom}"))
     cells = {
-        name: cell_from_outside(tx, cell, GetItemSource(in_cells, position, _cell_label(name, source)))
+        name: external_cell(tx, cell, GetItemSource(in_cells, position, _cell_label(name, source)))
         for position, (name, cell) in enumerate(zip(waits.cells, held[CELLS], strict=True))
     }
     waiting = Frame(code, frame.f_globals, {name: local(name) for name in waits.variables}, cells, tx.frame)
@@ -121,7 +122,7 @@ def generator_from_outside(build: VariableBuilder, value: Any, source: Source) -
     ]
     made = WaitingGenerator(waiting, value.__name__, source)
     usual = {"__name__": code.co_name, "__qualname__": code.co_qualname}
-    # Names of its own are read at once: it may have been dropped when it is to be rebuilt.
+    # Its names are read at once: it may have been dropped when it is to be rebuilt.
     own = {name: getattr(value, name) for name in usual}
     made.names = tuple(
         None if own[name] == was else build(own[name], AttrSource(source, name)) for name, was in usual.items()

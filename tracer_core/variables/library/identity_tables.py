@@ -1,4 +1,4 @@
-"""Tables by identity, in which `copy.deepcopy` notes what it copied. A lookup is one step, whatever their size."""
+"""Tables by identity, in which `copy.deepcopy` records its copies. A lookup is one step, whatever their size."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tracer_core.polyfills.identity_table import IdentityTable, found_in, new_ta
 from tracer_core.sources import Source
 from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 
@@ -63,7 +64,7 @@ class IdentityTableVariable(VariableTracker):
             self.by_object[id(real)] = real, obj
 
     def _other_tracker(self, tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
-        """Return the tracker in the table that stands for the same object as `obj`."""
+        """Return the tracker in the table for the same object as `obj`."""
         if not _is_told_by_source(obj):
             return next((each for each in self.noted if _same_type(each, obj) and tx.same(each, obj)), None)
         if obj.mutable or obj.source is None:
@@ -78,7 +79,7 @@ class IdentityTableVariable(VariableTracker):
         return original
 
     def told_apart(self) -> Iterator[list[Source]]:
-        """Return the sources of objects that must be different ones again, for the lookups to end as they did."""
+        """Return the sources of objects that must be distinct in the next call, for the lookups to give the same."""
         by_type: dict[type, list[Source]] = defaultdict(list)
         for obj in self.noted:
             if obj.source is not None and _is_told_by_source(obj):
@@ -89,7 +90,7 @@ class IdentityTableVariable(VariableTracker):
 
 
 def _is_told_by_source(obj: VariableTracker) -> bool:
-    """Return whether two trackers of this kind stand for one object only where their sources lead to it."""
+    """Return whether two trackers of this kind are for one object only if their sources lead to it."""
     return isinstance(obj, _UNCHANGING) or (
         obj.mutable and not isinstance(obj, (KnownVariable, BaseUserFunctionVariable))
     )

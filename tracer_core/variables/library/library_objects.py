@@ -25,9 +25,10 @@ from tracer_core.variables.containers.sequences import (
     SliceVariable,
     tuple_of,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds, handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import TracebackVariable
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
@@ -149,7 +150,7 @@ def _reversed_by_index(tx: Tracing, obj: VariableTracker) -> VariableTracker:
 def exc_info(tx: Tracing) -> VariableTracker:
     """Return the exception being handled in the traced program.
 
-    A caller that is not traced may be handling one as well. `contextlib` looks at it only when another one is raised.
+    A caller that is not traced may be handling one as well. `contextlib` reads it only when another one is raised.
     """
     handled = tx.handled()
     if handled is None:
@@ -170,11 +171,11 @@ rules.fold(slots_of)
 def caller(
     tx: Tracing, depth: VariableTracker = ConstantVariable(1), default: VariableTracker = ConstantVariable("__main__")
 ) -> VariableTracker:
-    """Return the module of the code that makes a type variable, a new type and the like."""
+    """Return the module of the code that creates a type variable, a new type and the like."""
     frame = tx.frame
     for _ in range(depth.realize().value()):
         if frame.parent is None:
-            raise Unsupported("call", what="typing's question for the caller's module")
+            raise Unsupported("call", what="a function of typing that needs its caller's module")
         frame = frame.parent
     return ConstantVariable(frame.globals.get("__name__", default.realize().value()))
 

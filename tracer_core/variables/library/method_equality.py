@@ -1,12 +1,13 @@
-"""Methods compare equal when function and object are the same, though each lookup creates a new one."""
+"""Compare methods: they are equal if function and object are the same, though each lookup creates a new one."""
 
 from __future__ import annotations
 
 import operator
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 
 

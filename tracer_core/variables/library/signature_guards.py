@@ -8,7 +8,7 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.guards import is_constant, make
 from tracer_core.sources import AttrSource, ConstantSource, DefaultsSource, GetItemSource, InstanceDictSource, Source
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 _SAYS_ANOTHER = ("__signature__", "__wrapped__", "_partialmethod", "__partialmethod__")
 """Attributes that lead to the function that decides the signature, in the order in which they are read here."""
@@ -21,9 +21,9 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
         Unsupported: something on the way is no function.
     """
     seen = {function}
-    while (wrapped := _guard_asked(tx, function, follows)) is not None:
+    while (wrapped := _guard_wrapped(tx, function, follows)) is not None:
         if not isinstance(wrapped, types.FunctionType) or wrapped in seen:
-            what = f"{function.__qualname__} hands the question on to something that is no function"
+            what = f"{function.__qualname__} delegates its signature to an object that is not a function"
             raise Unsupported("skipped-function", what="inspect.signature", why=what)
         seen.add(wrapped)
         function = wrapped
@@ -31,7 +31,7 @@ def guard_signature(tx: Tracing, function: types.FunctionType, follows: bool) ->
         _guard_parts(tx, function)
 
 
-def _guard_asked(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
+def _guard_wrapped(tx: Tracing, function: types.FunctionType, follows: bool) -> Any:
     """Guard the attributes that override the signature; return the function that it wraps, None if that is not
     read."""
     own = InstanceDictSource(ConstantSource.of_object(function))

@@ -1,4 +1,4 @@
-"""`inspect.signature` and `getfullargspec` of functions, and the read-only mappings that such answers hold."""
+"""`inspect.signature` and `getfullargspec` of functions, and the read-only mappings in their results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import types
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
@@ -34,16 +35,16 @@ def signature_from_callable(
     sigcls: VariableTracker,
     eval_str: VariableTracker,
 ) -> VariableTracker:
-    """As `inspect.getfullargspec` calls it."""
+    """Return the signature, for the call by `inspect.getfullargspec`."""
     found = _signature(tx, function, follows=follow_wrapper_chains.value(), whole=not skip_bound_arg.value())
     if found is None:
-        why = f"the tracer does not know the parameters of {function.describe()}"
+        why = f"the parameters of {function.describe()} are not known while tracing"
         raise Unsupported("skipped-function", what="inspect.getfullargspec", why=why)
     return found
 
 
 def _signature(tx: Tracing, function: VariableTracker, *, follows: bool, whole: bool) -> VariableTracker | None:
-    """Return the signature of a function or a bound method, of that with its first parameter if `whole`."""
+    """Return the signature of a function or a bound method, including the method's first parameter if `whole`."""
     function = function.realize()
     of = function.function.realize() if isinstance(function, UserMethodVariable) else function
     found = _signature_of(tx, of, follows)
@@ -68,7 +69,7 @@ def _signature_of(tx: Tracing, function: VariableTracker, follows: bool) -> insp
 
 
 def _signature_of_nested(tx: Tracing, function: NestedUserFunctionVariable) -> inspect.Signature | None:
-    """That of a real function of the same code, if all it shows is known."""
+    """Return the signature of a real function of the same code, if all that it shows is known."""
     annotations = function.attribute(tx, "__annotations__")
     given = (function.defaults, function.kwdefaults, annotations)
     known = [part.realize() for part in given if part is not None]
@@ -82,7 +83,7 @@ def _signature_of_nested(tx: Tracing, function: NestedUserFunctionVariable) -> i
 
 
 def _without_first(whole: inspect.Signature) -> VariableTracker | None:
-    """As `inspect` gives it for a bound method."""
+    """Return the signature that `inspect` gives for a bound method."""
     parameters = list(whole.parameters.values())
     if not parameters or parameters[0].kind not in (
         inspect.Parameter.POSITIONAL_ONLY,

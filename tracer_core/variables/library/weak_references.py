@@ -14,10 +14,11 @@ from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ObjectAttrSource, ReferentSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import ByParts, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import ByParts, VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.keys import key_of
 from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
@@ -25,7 +26,7 @@ _CONTAINERS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.W
 
 
 def refuse_after_changes(tx: Tracing) -> None:
-    """To be called before a weak reference, or a container of them, is read.
+    """Break if a weak reference, or a container of them, is read after changes that may have freed an object.
 
     Torch's own code (schedulers and hooks look up the optimizer or module they belong to) holds the referent
     through the object it is called on, whatever the program changed before.
@@ -70,7 +71,7 @@ class WeakRefVariable(VariableTracker):
 
     def key(self, tx: Tracing | None) -> Any:
         if constant_or(self.to, self) is None:
-            raise Unsupported("weak-reference", what="an object that is gone")
+            raise Unsupported("weak-reference", what="an object that has been freed")
         return ByParts(self, key_of(tx, self.to))
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
@@ -96,7 +97,7 @@ def weak_reference(tx: Tracing, to: VariableTracker, callback: VariableTracker |
     if callback is None or constant_or(callback, callback) is None:
         return WeakRefVariable(to)
     if tx.frame.globals is not vars(weakref):
-        # (In the library's containers they are keys: of objects that whoever looks one up holds.)
+        # (In the library's containers they are keys of objects that the code that looks one up keeps alive.)
         raise Unsupported("weak-reference", what=to.describe())
     return WeakRefVariable(to, callback=callback)
 

@@ -15,12 +15,13 @@ from tracer_core.names.public import name_of
 from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import function_tracker, pin
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.registry import builds
+from tracer_core.variables.core.tracing import Tracing
 
 
 class WrapperUserFunctionVariable(VariableTracker):
-    """`wrapper` calls the Python function that it has as the attribute `inside`; so does the trace."""
+    """A callable `wrapper` around the Python function in its attribute `inside`, which the trace inlines."""
 
     __slots__ = ("inside", "wrapper")
     kind = "wrapped function"
@@ -58,11 +59,11 @@ class WrapperUserFunctionVariable(VariableTracker):
 
 class CachedFunctionVariable(WrapperUserFunctionVariable):
     """An `lru_cache`. The function is inlined: one that mutates anything but objects of its own would do so once, and
-    not at each call of the compiled code, and breaks the graph.
+    not at each call of the compiled code, so it breaks the graph.
 
-    Where arguments and result are Python values, the cache itself is then called, and its result is the result, as
-    long as nobody clears it: an earlier result stands whatever the function reads by now. A result computed by the
-    graph is computed at each call; within the trace the same arguments give the same object.
+    If arguments and result are Python values, the cache itself is then called, and its result is used until the cache
+    is cleared: an earlier result remains valid whatever the function reads by now. A result computed by the graph is
+    computed in each call; within the trace the same arguments give the same object.
     """
 
     __slots__ = ("results",)
@@ -99,7 +100,7 @@ class CachedFunctionVariable(WrapperUserFunctionVariable):
 
 
 def _reads_what_changed(tx: Tracing, function: Any) -> bool:
-    """Return whether the trace wrote one of the function's cells or globals, or changed what one of them holds."""
+    """Return whether the trace wrote one of the function's cells or globals, or changed the value of one."""
     code, effects = getattr(function, "__code__", None), tx.trace.side_effects
     if code is None:
         return False
@@ -112,7 +113,7 @@ def _reads_what_changed(tx: Tracing, function: Any) -> bool:
 
 
 def _has_nodes(tracker: VariableTracker) -> bool:
-    """Return whether the graph computes it, or part of it."""
+    """Return whether the graph computes the value, or a part of it."""
     seen, waiting = set(), [tracker.realize()]
     while waiting:
         at = waiting.pop()
@@ -125,7 +126,7 @@ def _has_nodes(tracker: VariableTracker) -> bool:
 
 
 def _key(argument: VariableTracker) -> Any:
-    """Return the part of an argument that a cache compares: a plain value, or which object it is."""
+    """Return the part of an argument that a cache compares: a plain value, or the object's identity."""
     argument = argument.realize()
     value = constant_or(argument, None)
     return ("value", value) if isinstance(value, (bool, int, float, str, bytes)) else ("object", argument.uid)
@@ -142,7 +143,7 @@ def _cached_function(build: VariableBuilder, value: Any, source: Source) -> Vari
 
 @builds(torch.jit.ScriptFunction)
 def _scripted_function(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """The function it was scripted from is kept by torch for this."""
+    """Inline the function that was scripted, which torch keeps for this."""
     if not hasattr(value, "_torchdynamo_inline"):
         raise Unsupported("unknown-object", type="ScriptFunction", source=source.name)
     pin(build, value, source)

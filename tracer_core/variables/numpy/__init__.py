@@ -1,5 +1,4 @@
-"""NumPy arrays: tensors of the graph, each beside a shadow on which NumPy itself answers for types, layout and
-memory.
+"""NumPy arrays: tensors of the graph, each beside a shadow on which NumPy itself computes types, layout and memory.
 
 `rules` lists the calls whose values torch computes the same.
 """

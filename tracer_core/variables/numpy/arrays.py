@@ -29,10 +29,11 @@ from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_tensor
 from tracer_core.variables.builders.values import graph_name
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import builds
 from tracer_core.variables.core.tensors import TensorVariable, describe_fake
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.layout import hints, reversed_dims, shadow_like
 from tracer_core.variables.operations.in_graph import call_in_graph
 
@@ -66,9 +67,9 @@ class NumpyVariable(VariableTracker):
 class NumpyNdarrayVariable(NumpyVariable):
     """An array. Where it has negative strides, `tensor` is its memory, forwards.
 
-    `owner` is the array that it is a view of, which NumPy calls its base: None where it has none, or where that is no
-    array of the trace. `seen_by_tensors` tells of one that is nobody's view that a tensor created in the trace shares
-    its memory. `known` is what NumPy gave where it was created of constants; it may have been changed since."""
+    `owner` is the array that it is a view of, which NumPy calls its base: None if it has none, or one that the trace
+    does not know. `seen_by_tensors` says of an array without a base that a tensor created in the trace shares its
+    memory. `known` is NumPy's result if it was created from constants; it may have been changed since."""
 
     __slots__ = ("known", "owner", "seen_by_tensors")
     kind = "array"
@@ -87,7 +88,7 @@ class NumpyNdarrayVariable(NumpyVariable):
         self.known: Any = None
 
     def items_or_none(self, tx: Tracing) -> list[VariableTracker] | None:
-        """Its rows, which are views. (Single items are copies created when they are read: not known now.)"""
+        """Return its rows, which are views. (Single items are copies created when they are read: not known now.)"""
         if self.shadow.ndim < 2 or len(self.shadow) > _MAX_ROWS:
             return super().items_or_none(tx)
         places = range(int(self.tensor.fake.shape[0]))
@@ -96,7 +97,7 @@ class NumpyNdarrayVariable(NumpyVariable):
         return [in_graph(tx, "getitem", operator.getitem, [self.tensor, i], {}, row, [self]) for i, row in rows]
 
     def is_as_created(self) -> bool:
-        """Return whether it still has the values it was created with, and only arrays have seen its memory."""
+        """Return whether it still has its initial values, and only arrays use its memory."""
         return self.known is not None and not self.seen_by_tensors and version_of(self.tensor.fake) == 0
 
 
@@ -137,7 +138,7 @@ def _array(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
 
 
 def guard_order(tx: Tracing, fake: torch.Tensor) -> None:
-    """Guard that the dimensions lie in memory in the order of the shadow's, which decides the layout of new
+    """Guard that the dimensions have the same memory order as the shadow's, which determines the layout of new
     arrays."""
     steps = sorted(zip(hints(fake.stride()), fake.stride(), strict=True), key=itemgetter(0))
     for (_, inner), (_, outer) in pairwise(steps):
@@ -153,11 +154,11 @@ def _why_no_tensor(value: Any) -> str:
         return f"its dtype is {value.dtype}"
     steps = [step for n, step in zip(value.shape, value.strides, strict=True) if n > 1]
     if any(step % value.itemsize for step in steps):
-        return "its strides are no whole number of items"
+        return "its strides are not a multiple of the item size"
     if not value.size and reversed_dims(value):
-        return "it has no items, and negative strides"
+        return "it has no items but negative strides"
     if 0 in steps and value.flags.writeable:
-        return "several of its items are one in memory, and it may be written to"
+        return "several of its items share memory, and it is writable"
     return "" if value.flags.aligned else "its memory is not aligned"
 
 
@@ -171,7 +172,7 @@ def _dtype(build: VariableBuilder, value: Any, source: Source) -> VariableTracke
 
 @builds(np.generic, subclasses=True)
 def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """A scalar enters the graph in a tensor, so that one graph serves all values of its type."""
+    """Build a scalar, which enters the graph in a tensor, so that one graph serves all values of its type."""
     if value.dtype not in DTYPES or type(value) is not value.dtype.type:
         raise Unsupported("numpy-array", source=source.name, why=f"it is a {type(value).__qualname__}")
     output = build.tx.output
@@ -184,7 +185,7 @@ def _scalar(build: VariableBuilder, value: Any, source: Source) -> VariableTrack
 
 
 def values_of(tx: Tracing, tracker: NumpyVariable) -> TensorVariable:
-    """Return a tensor with the values, in their order, that the array has now: its own, or a copy."""
+    """Return a tensor with the present values of the array, in their order: its own, or a copy."""
     backwards = reversed_dims(tracker.shadow)
     if not backwards:
         return tracker.tensor
@@ -199,7 +200,7 @@ def values_of(tx: Tracing, tracker: NumpyVariable) -> TensorVariable:
 def on_shadows(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], real: bool = False
 ) -> Any:
-    """NumPy's result for these shadows, or for these values where they are `real`.
+    """Return NumPy's result for these shadows, or for these values if they are `real`.
 
     Raises:
         Unsupported: it raises or warns; plain Python then runs the operation as it stands.
@@ -208,7 +209,7 @@ def on_shadows(
         with warnings.catch_warnings(), np.errstate(all="raise" if real else "ignore"):
             warnings.simplefilter("error")
             if not real:
-                # Warnings about numbers are about those of the shadows; others depend on types and shapes.
+                # Warnings about values would be about those of the shadows; others depend on types and shapes.
                 warnings.simplefilter("ignore", RuntimeWarning)
             return function(*args, **kwargs)
     except Exception as error:  # noqa: BLE001
@@ -269,14 +270,14 @@ def _shares(fake: torch.Tensor, given: Sequence[NumpyVariable]) -> bool:
 
 
 def owner_of(array: Any) -> int:
-    """Whose memory an array looks at."""
+    """Return the array whose memory an array uses."""
     while isinstance(getattr(array, "base", None), np.ndarray):
         array = array.base
     return id(array)
 
 
 def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> NumpyNdarrayVariable | None:
-    """Return the array that one laid out as `shadow` is a view of."""
+    """Return the array that one with the layout of `shadow` is a view of."""
     arrays = (
         each for each in given if isinstance(each, NumpyNdarrayVariable) and owner_of(each.shadow) == owner_of(shadow)
     )
@@ -284,8 +285,7 @@ def _owner_among(given: Sequence[NumpyVariable], shadow: Any) -> NumpyNdarrayVar
 
 
 def order_of(shadow: Any, given: Sequence[NumpyVariable]) -> tuple[int, ...] | None:
-    """Return the dimensions of a new array as they lie in memory, where not all arrays lie from the first to the
-    last."""
+    """Return the dimensions of a new array in memory order; None if there is no need to know it."""
     if not isinstance(shadow, np.ndarray) or shadow.ndim < 2 or not shadow.size:
         return None
     if all(each.shadow.flags.c_contiguous for each in given) and shadow.flags.c_contiguous:

@@ -13,9 +13,10 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_calls import DTYPES, PARTS, numpy_call, numpy_name
 from tracer_core.graph.numpy_warnings import gathering
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, SliceVariable, TupleVariable
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
-from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyVariable,
@@ -38,7 +39,7 @@ _MAX_VALUES = 4096
 def numpy_operation(
     tx: Tracing, kind: str, name: str, function: Callable[..., Any], args: Args, kwargs: Kwargs
 ) -> VariableTracker:
-    """`function(*args, **kwargs)` as a node (see `numpy_call` for kind and name), or now where all is known."""
+    """Return `function(*args, **kwargs)` as a node (see `numpy_call` for kind and name), or now if all is known."""
     try:
         return _operation(tx, kind, name, function, args, kwargs)
     except Unsupported as error:
@@ -46,7 +47,7 @@ def numpy_operation(
 
 
 def _named(error: Unsupported, kind: str, name: str) -> Unsupported:
-    """The error with the operation's name as people know it."""
+    """Return the error with the operation's name as people know it."""
     known = numpy_name(kind, name)
     details = {key: known if each == name else each for key, each in error.details.items()}
     return error if details == error.details else Unsupported(error.reason_id, **details)
@@ -140,7 +141,7 @@ _TRUE_DIVISIONS = ("truediv", "divide", "true_divide")
 
 
 def _as_divided(tx: Tracing, name: str, args: Args, shadows: list[Any]) -> list[VariableTracker]:
-    """Return the arguments; for a division of whole numbers, which is done in double precision, in that."""
+    """Return the arguments; for a division of whole numbers, converted to double precision, in which it is done."""
     if name not in _TRUE_DIVISIONS or any(_is_float(value) for value in shadows):
         return list(args)
     return [as_double(tx, arg) for arg in args]
@@ -155,8 +156,8 @@ _STAND_INS: dict[type, Any] = {int: 3, float: 1.5}
 
 
 def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: Args) -> VariableTracker | None:
-    """The operator on an array, or scalar of floats, and a number that varies or is drawn: on any of its type NumPy
-    gives the same type. None where that depends on the number."""
+    """Compute the operator on an array, or scalar of floats, and a number that varies or is drawn: on any number of
+    its type NumPy's result has the same type. None if that depends on the number."""
     given = [arg for arg in args if isinstance(arg, NumpyVariable)]
     numbers = [arg for arg in args if isinstance(arg, SymNodeVariable) and arg.python_type() in _STAND_INS]
     if len(given) != 1 or len(numbers) != 1:
@@ -178,7 +179,7 @@ def _with_a_number(tx: Tracing, name: str, function: Callable[..., Any], args: A
 
 
 def as_double(tx: Tracing, tracker: VariableTracker) -> Any:
-    """Return an array or scalar in double precision (a new one); numbers as they are."""
+    """Return an array or scalar in double precision (a new one); numbers unchanged."""
     if not isinstance(tracker, NumpyVariable):
         return tracker
     tensor = call_in_graph(tx, "call_method", "to", [values_of(tx, tracker), ConstantVariable(torch.float64)], {})
@@ -187,7 +188,7 @@ def as_double(tx: Tracing, tracker: VariableTracker) -> Any:
 
 
 def known_result(tx: Tracing, name: str, result: Any) -> VariableTracker:
-    """NumPy's result for constants: a constant, or a new array created in the graph from its values."""
+    """Return NumPy's result for constants: a constant, or a new array created in the graph from its values."""
     if not isinstance(result, np.ndarray):
         return tx.constant(result)
     if result.dtype not in DTYPES or result.size > _MAX_VALUES or not np.isfinite(result).all():
@@ -212,7 +213,7 @@ def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
     """Return an argument with its lazy parts built, and numbers that vary specialized.
 
     Raises:
-        Unsupported: NumPy would look at data, or at an object of which nothing is known.
+        Unsupported: NumPy would read data, or an unknown object.
     """
     tracker = tracker.realize()
     if isinstance(tracker, SliceVariable):
@@ -221,7 +222,7 @@ def _ready(tx: Tracing, name: str, tracker: VariableTracker) -> VariableTracker:
         cls = ListVariable if tracker.python_type() is list else TupleVariable
         return cls([_ready(tx, name, item) for item in tracker.items])
     if isinstance(tracker, SymNodeVariable):
-        return settled(tx, tracker)
+        return specialized(tx, tracker)
     if isinstance(tracker, (NumpyVariable, ConstantVariable)):
         return tracker
     if isinstance(tracker, ClassVariable) and isinstance(tracker.known, type) and _is_dtype(tracker.known):
@@ -273,7 +274,7 @@ def changed(
     rest: Args,
     kind: str = "operator",
 ) -> NumpyNdarrayVariable:
-    """A node that changes `array` in place (see `numpy_call` for kind and name)."""
+    """Add a node that changes `array` in place (see `numpy_call` for kind and name)."""
     try:
         return _changed(tx, name, function, array, rest, kind)
     except Unsupported as error:
@@ -301,11 +302,11 @@ def _changed(
 
 
 _NARROW = (np.float16, np.complex64, np.complex128)
-"""Into these, torch rounds twice what is of another type, or adds it otherwise."""
+"""Dtypes into which torch rounds values of another dtype twice, or adds them otherwise."""
 
 
 def _check_cast(name: str, array: NumpyNdarrayVariable, shadows: list[Any]) -> None:
-    """Floats written into integers are rounded or overflow by rules of their own."""
+    """Break for floats written into integers: NumPy rounds them, or lets them overflow, by rules of its own."""
     for value in shadows[1:]:
         kind, other = array.shadow.dtype.kind, value
         narrow = array.shadow.dtype in _NARROW and hasattr(other, "dtype") and other.dtype != array.shadow.dtype
@@ -323,15 +324,14 @@ def _is_there_already(array: Any, index: Any, value: Any) -> bool:
 
 
 def _apart(tx: Tracing, name: str, array: NumpyNdarrayVariable, args: Args) -> list[VariableTracker]:
-    """Return the arguments as the graph takes them, copied where they may share memory with the array that they are
-    written
-    into: NumPy gives what separate arrays give."""
+    """Return the arguments as the graph takes them, copied if they may share memory with the array that they are
+    written into: NumPy gives the result for separate arrays."""
     parts = []
     for arg in args:
         part, shadow = _graph_form(tx, arg), _shadow(arg)
         if isinstance(shadow, np.ndarray) and np.may_share_memory(shadow, array.shadow):
             if name not in ("setitem", "copyto", *(each.__name__ for each in OPERATORS_IN_PLACE)):
-                raise Unsupported("numpy-differs", name=name, what="what overlapping arrays give")
+                raise Unsupported("numpy-differs", name=name, what="another result for overlapping arrays")
             if not reversed_dims(shadow):
                 part = call_in_graph(tx, "call_method", "clone", [part], {})
         parts.append(part)
@@ -356,7 +356,7 @@ def _into(
     if given is not out.shadow or not apart or np.asarray(result).dtype != out.shadow.dtype:
         raise Unsupported("numpy-differs", name=name, what="another array")
     args = _as_divided(tx, name, args, shadows)
-    # (Memory that was read may have been written over when the result is read.)
+    # (Memory that was read may have been overwritten when the result is read.)
     check = gathering if check_for(name, shadows, named, result) is not None else None
     kind = _by_parts(kind, name, result, kwargs)
     backwards = reversed_dims(out.shadow)

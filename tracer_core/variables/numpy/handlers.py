@@ -1,5 +1,5 @@
-"""NumPy in the tables of handlers: its functions, the methods and attributes of arrays, Python's operators, and the
-ways between arrays and tensors."""
+"""Register NumPy in the tables of handlers: its functions, the methods and attributes of arrays, Python's operators,
+and the conversions between arrays and tensors."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import pin
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, getter, handles, method
-from tracer_core.variables.core.tensors import TensorVariable, settled, wrap_number
+from tracer_core.variables.core.tensors import TensorVariable, specialized, wrap_number
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyScalarVariable,
@@ -113,7 +114,7 @@ def flip(tx: Tracing, m: NumpyNdarrayVariable, axis: VariableTracker = NONE) -> 
 
 
 def _flipped(tx: Tracing, name: str, array: NumpyNdarrayVariable, dims: tuple[int, ...]) -> VariableTracker:
-    """Return a view of `array` that runs backwards in these dimensions, as NumPy's functions in Python take it."""
+    """Return a view of `array` that runs backwards in these dimensions, as NumPy's functions in Python do."""
     ndim = array.shadow.ndim
     if not all(type(dim) is int and -ndim <= dim < ndim for dim in dims):
         raise Unsupported("numpy-function", name=numpy_name("function", name))
@@ -201,14 +202,14 @@ for _applied in OPERATORS_IN_PLACE:
 
 @handles(operator.getitem, NumpyVariable)
 def get_item(tx: Tracing, self: NumpyVariable, key: VariableTracker) -> VariableTracker:
-    key = settled(tx, key)
+    key = specialized(tx, key)
     if type(constant_or(key, None)) is int and self.shadow.ndim:
         _raise_where_not_there(tx, self, key.value())
     return numpy_operation(tx, "operator", "getitem", operator.getitem, [self, key], {})
 
 
 def _raise_where_not_there(tx: Tracing, array: NumpyVariable, index: int) -> None:
-    """Raise in the traced program, where an array has no such row, what NumPy raises."""
+    """Raise NumPy's error in the traced program if an array has no such row."""
     rows = array.tensor.fake.shape[0]
     if not -rows <= index < rows:
         message = f"index {index} is out of bounds for axis 0 with size {int(rows)}"
@@ -246,7 +247,7 @@ def put_along_axis(
     tx: Tracing, arr: NumpyNdarrayVariable, indices: VariableTracker, values: VariableTracker, axis: VariableTracker
 ) -> VariableTracker:
     if not isinstance(values.realize(), ConstantVariable) or constant_or(axis, None) is None:
-        # (Which of several values counts depends on order.)
+        # (Which of several values wins depends on the order.)
         raise Unsupported("numpy-function", name="numpy.put_along_axis")
     changed(tx, "put_along_axis", _put_along, arr, [indices, axis, values], "along")
     return NONE
@@ -365,8 +366,9 @@ def copied(
 
 
 def _with_scalar_of_the_graph(function: Any) -> Callable[..., VariableTracker | None]:
-    """A tensor takes a NumPy scalar on its right as the Python number of its value: for one with dimensions, a tensor
-    without any is the same, if it does not make integers floats."""
+    """Compute an operator of a tensor with a NumPy scalar on its right, which torch treats as the Python number of
+    its value: for a tensor with dimensions, a tensor without any is the same, if it does not turn integers into
+    floats."""
 
     def handler(tx: Tracing, tensor: TensorVariable, scalar: NumpyScalarVariable) -> VariableTracker | None:
         dtypes = [fake.dtype for fake in (tensor.fake, scalar.tensor.fake)]
@@ -380,7 +382,8 @@ def _with_scalar_of_the_graph(function: Any) -> Callable[..., VariableTracker | 
 
 
 def _with_scalar(function: Any) -> Callable[..., VariableTracker | None]:
-    """A tensor takes a NumPy scalar on its right as the Python number of its value."""
+    """Compute an operator of a tensor with a NumPy scalar on its right, which torch treats as the Python number of
+    its value."""
 
     def handler(tx: Tracing, tensor: TensorVariable, scalar: ConstantVariable) -> VariableTracker | None:
         if not isinstance(scalar.value(), np.generic):

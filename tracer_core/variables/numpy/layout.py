@@ -28,7 +28,7 @@ def broadcast_ones(array: Any) -> tuple[int, ...]:
 
 
 def shadow_like(value: Any) -> Any:
-    """Return an array of zeros laid out as `value` is."""
+    """Return an array of zeros with the layout of `value`."""
     backwards = reversed_dims(value)
     if backwards:
         shadow = turned(shadow_like(turned(value, backwards)), backwards)
@@ -44,14 +44,14 @@ def shadow_like(value: Any) -> Any:
 
 
 def shadow_of_fake(fake: torch.Tensor) -> Any:
-    """Return an array of zeros laid out as the tensor is (sizes that are symbols as in this call)."""
+    """Return an array of zeros with the layout of the tensor (sizes that are symbols as in this call)."""
     return (
         torch.empty_strided(hints(fake.shape), hints(fake.stride()), dtype=fake.dtype, device="cpu").zero_().numpy()
     )
 
 
 def hints(sizes: Any) -> list[int]:
-    """Numbers that may be symbols, as they are in this call."""
+    """Return numbers that may be symbols, with their values in this call."""
     return [n if isinstance(n, int) else int(n.node.hint) for n in sizes]
 
 
@@ -65,8 +65,8 @@ def has_negative_step(index: Any) -> bool:
 
 
 def forwards(index: Any, shape: Sequence[Any], backwards: Sequence[int]) -> Index:
-    """Return the basic subscript that reaches, in the memory of an array, the elements that `index` reaches in the
-    array: in the order in which they lie there. Sizes of `shape` that are symbols become numbers where they matter.
+    """Return the basic subscript that selects, in the memory of an array, the elements that `index` selects in the
+    array, in memory order. Sizes in `shape` that are symbols become numbers where they matter.
 
     Args:
         backwards: the dimensions in which the array runs backwards.

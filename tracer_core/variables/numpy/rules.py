@@ -1,4 +1,4 @@
-"""The operations of NumPy that torch computes with the same values, and the arguments that they must not have.
+"""The operations of NumPy that torch computes with the same values, and the arguments for which it does not.
 
 Types, shapes, memory and errors are NumPy's own answer on shadows; these tables are about values alone. They were
 found by comparing the two on many arrays with special values among them.
@@ -30,8 +30,8 @@ ROUNDED = (
     "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
     "arctanh rad2deg degrees arctan2 hypot cumsum cumprod"
 ).split()
-"""Functions that the two round differently in the last place. They become nodes of integers, and, by the option
-`numpy_rounding`, of floats."""
+"""Functions that round differently in the last place in torch. They become nodes for integers, and, by the option
+`numpy_rounding`, for floats."""
 
 KNOWN_ONLY = "zeros ones full eye identity arange linspace logspace geomspace dtype result_type promote_types".split()
 """Functions that are called while tracing, on constants."""
@@ -50,7 +50,7 @@ OPERATORS = [
 OPERATORS_IN_PLACE = [IN_PLACE[symbol].function for symbol in ("+=", "-=", "*=", "/=")]
 
 ATTRIBUTES = ("T", "mT", "real", "imag")
-"""Of arrays: views, or what a node computes."""
+"""Methods of arrays: views, or results that a node computes."""
 
 WRITES = ("setitem", "fill", "put", "copyto", "fill_diagonal", "put_along_axis")
 """Functions that write values, their last argument, into an array."""
@@ -72,7 +72,7 @@ _OF_HALVES = frozenset(
     )
 )
 _OF_COMPLEX = frozenset((*_MOVING, *"add sub subtract iadd isub conj conjugate".split()))
-"""On these dtypes, functions that do nothing or round once. (NumPy sums halves otherwise, and multiplies complex
+"""Dtypes on which functions that do nothing or round once agree. (NumPy sums halves otherwise, and multiplies complex
 numbers with one rounding less.)"""
 
 _POWERS = ("power", "pow")
@@ -85,7 +85,7 @@ _COMPARISONS = (
 
 
 def check(name: str, shadows: list[Any], named: dict[str, Any], rounding: bool) -> None:
-    """Refuse arguments for which the values differ, or may; `rounding` lets them differ in the last place.
+    """Break for arguments for which the values differ, or may; with `rounding` they may differ in the last place.
 
     Raises:
         Unsupported: they are among these.
@@ -111,14 +111,14 @@ def check(name: str, shadows: list[Any], named: dict[str, Any], rounding: bool) 
 
 
 def _fits(shadows: list[Any]) -> bool:
-    """Return whether the Python ints among these are numbers of the integer types among them."""
+    """Return whether the Python ints among these fit into the integer dtypes among these."""
     dtypes = {value.dtype for value in shadows if _kind(value) in "iu" and hasattr(value, "dtype")}
     bounds = [np.iinfo(dtype) for dtype in dtypes]
     return all(bound.min <= value <= bound.max for bound in bounds for value in shadows if type(value) is int)
 
 
 def _exact_for(name: str, shadows: list[Any]) -> bool:
-    """Return whether the two compute the same on the dtypes among these where not much is the same."""
+    """Return whether NumPy and torch compute the same on the dtypes among these, where they often differ."""
     dtypes = {part.dtype for value in shadows for part in _parts(value) if hasattr(part, "dtype")}
     if np.dtype(np.float16) in dtypes:
         numbers = [part for value in shadows for part in _parts(value) if type(part) in (int, float)]
@@ -132,7 +132,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _is_half(number: float) -> bool:
-    """Return whether half precision has this number, so that it does not matter when it is converted."""
+    """Return whether the number is exact in half precision, so that it does not matter when it is converted."""
     with np.errstate(all="ignore"):
         return abs(number) <= 65504 and float(np.float16(number)) == number
 
@@ -144,7 +144,7 @@ def _kind(value: Any) -> str:
 
 
 def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
-    """Return whether floats become integers so small that what does not fit is not the same everywhere."""
+    """Return whether floats are converted to integers so small that values out of range differ between platforms."""
     try:
         to = np.dtype(shadows[1] if len(shadows) > 1 else named.get("dtype"))
     except TypeError:
@@ -155,13 +155,13 @@ def _narrows(array: Any, shadows: list[Any], named: dict[str, Any]) -> bool:
 
 
 def _gives_known_size(index: Any) -> bool:
-    """Return whether the shape of the result does not depend on data: masks alone select by their data."""
+    """Return whether the shape of the result does not depend on data: only masks select by their data."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(_is_plain_index(part) or _is_list_of_places(part) for part in parts)
 
 
 def _names_each_place_once(indices: Any, values: Any) -> bool:
-    """Return whether one value is put at each of these places, or the same one at all, so that the order does not
+    """Return whether each of these positions gets one value, or all of them the same, so that the order does not
     matter."""
     places = indices if isinstance(indices, list) else [indices]
     known = all(type(place) is int and place >= 0 for place in places) and len(set(places)) == len(places)

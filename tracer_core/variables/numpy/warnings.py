@@ -11,7 +11,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.numpy_warnings import Check, cast, elementwise, gathering, of_integers
 from tracer_core.guards import make
 from tracer_core.sources import ById, ConstantSource, ConvertedSource
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.rules import ROUNDED, WRITES
 
 _ELEMENTWISE = frozenset(
@@ -36,7 +36,7 @@ REFUSED, WATCHED, IGNORED = "refused", "watched", "ignored"
 
 def error_handling(numpy: Any) -> str:
     """Return how NumPy is configured to handle divisions by zero, overflows and invalid operations: nothing,
-    something that plain Python has to do, or something about underflows, which graphs do not look for."""
+    something that plain Python has to do, or something about underflows, which graphs do not detect."""
     set_to = numpy.geterr()
     if set_to.pop("under") != "ignore":
         return REFUSED
@@ -44,21 +44,21 @@ def error_handling(numpy: Any) -> str:
 
 
 def guard_error_handling(tx: Tracing) -> bool:
-    """Whether NumPy does anything about what goes wrong with floats. Code made here is right while that is so.
+    """Guard whether NumPy handles floating-point errors at all; the code generated here is right while that stays so.
 
     Raises:
         Unsupported: the program configures it to report underflows.
     """
     now = error_handling(np)
     if now == REFUSED:
-        raise Unsupported("numpy-function", name="operations that tell of underflows (numpy.errstate)")
+        raise Unsupported("numpy-function", name="operations that report underflows (numpy.errstate)")
     source = ConvertedSource(ConstantSource.of_object(np, "numpy"), ById(error_handling), "error_handling")
     tx.guard(make.constant(source, now))
     return now == WATCHED
 
 
 def check_for(name: str, shadows: list[Any], named: dict[str, Any], result: Any) -> Check | None:
-    """Return the check by which a node of this call finds that NumPy warns; None where it never does.
+    """Return the check by which a node of this call detects that NumPy warns; None if it never does.
 
     Raises:
         Unsupported: no check can find it.

@@ -14,11 +14,13 @@ from typing import Any
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import DequeVariable, ListVariable, NamedTupleVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 class ListPart(ListVariable):
@@ -73,7 +75,8 @@ def with_part(cls: type, part: VariableTracker) -> UserDefinedObjectVariable:
 def new_with_part(
     tx: Tracing, cls: type, base: type, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """`base.__new__(cls, *args, **kwargs)`: containers that change start empty, others have their value at once."""
+    """Create the object for `base.__new__(cls, *args, **kwargs)`: mutable containers start empty, others have their
+    value at once."""
     empty = _EMPTY.get(base)
     if empty is not None:
         return with_part(cls, empty())
@@ -88,7 +91,7 @@ def new_with_part(
 def init_part(
     tx: Tracing, part: VariableTracker, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> VariableTracker:
-    """`list.__init__(self, ...)` and the like, on the part."""
+    """Call `list.__init__(self, ...)` and the like on the part."""
     if isinstance(part, ConstDictVariable):
         _init_dict(tx, part, args, kwargs)
     elif part.python_type() in _EMPTY:
@@ -118,7 +121,7 @@ def init_part(
 def init_again(
     tx: Tracing, self: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
 ) -> VariableTracker:
-    """`items.__init__(...)` called by name on what is there already."""
+    """Call `items.__init__(...)` on an object that is initialized already."""
     if isinstance(self, ConstDictVariable) and self.cls is collections.defaultdict:
         raise Unsupported("method", name="__init__", type="defaultdict")
     return init_part(tx, self, list(args), kwargs)
@@ -155,7 +158,7 @@ def deque_copy(tx: Tracing, self: DequePart) -> VariableTracker:
 
 
 def _then(tx: Tracing, made: VariableTracker, name: str, *args: VariableTracker) -> VariableTracker:
-    """Call `made.name(*args)`, past the overrides of its class; return `made`."""
+    """Call `made.name(*args)`, bypassing overrides of its class; return `made`."""
     tx.call_method(part_of(made), name, list(args), {})
     return made
 
@@ -186,7 +189,7 @@ def merge(tx: Tracing, a: DictPart, b: ConstDictVariable) -> VariableTracker | N
 
 
 def part_of(tracker: VariableTracker) -> VariableTracker:
-    """Return the part where there is one, else the tracker itself."""
+    """Return the part if there is one, else the tracker itself."""
     return tracker.part if isinstance(tracker, UserDefinedObjectVariable) and tracker.part is not None else tracker
 
 

@@ -7,19 +7,17 @@ from typing import Any
 
 from tracer_core.errors import Unsupported
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable, UserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import KnownVariable
 from tracer_core.variables.objects.descriptors import DescriptorVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
@@ -47,7 +45,7 @@ class ClassWrites(VariableTracker):
 
 
 def write(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
-    """`cls.name = value`, or its deletion, by the hook of the metaclass if a program has written one."""
+    """Do `cls.name = value`, or its deletion, by the hook of the metaclass if a program has written one."""
     hook_name = "__delattr__" if value is DELETED else "__setattr__"
     hook, owner = static_lookup(type(cls), hook_name)
     if isinstance(hook, types.FunctionType) and owner is not None:
@@ -86,7 +84,7 @@ def write_plainly(tx: Tracing, cls: type, name: str, value: VariableTracker) -> 
 
 
 def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
-    """The class outlives the trace: the write is replayed after it."""
+    """Note a write to a class that outlives the trace, to be replayed after it."""
     writes = tx.trace.class_writes.get(cls)
     if writes is None:
         writes = tx.trace.class_writes[cls] = ClassWrites(cls)
@@ -95,8 +93,7 @@ def _note(tx: Tracing, cls: type, name: str, value: VariableTracker) -> None:
 
 
 def _is_special(name: str, value: VariableTracker) -> bool:
-    """Return whether the class itself makes something of the attribute; special methods are looked up when they are
-    used."""
+    """Return whether the class itself acts on the attribute; special methods are looked up when they are used."""
     value = value.realize()
     return name in _FIXED or (
         name in _SPECIAL and not isinstance(value, BaseUserFunctionVariable) and not _is_init(value)
@@ -104,13 +101,13 @@ def _is_special(name: str, value: VariableTracker) -> bool:
 
 
 def _is_init(value: VariableTracker) -> bool:
-    """Return whether it is `object.__init__` or its like, which `typing` puts into protocols' subclasses."""
+    """Return whether it is `object.__init__` or the like, which `typing` puts into protocols' subclasses."""
     known = value.known if isinstance(value, KnownVariable) else None
     return isinstance(known, types.WrapperDescriptorType) and known.__name__ == "__init__"
 
 
 def _special_names() -> frozenset[str]:
-    """Return the methods that Python's own types have in slots, and what `type` keeps of a class."""
+    """Return the methods that Python's own types have in slots, and the attributes of a class that `type` stores."""
     kinds: tuple[type, ...] = (
         object,
         type,
@@ -130,13 +127,13 @@ def _special_names() -> frozenset[str]:
 
 
 _SPECIAL = _special_names()
-#: Attributes that `typing` reads from the real class, where a placeholder would tell it nothing.
+#: Attributes that `typing` reads from the real class, where a placeholder would not do.
 LOOKED_AT = frozenset({"__parameters__", "_is_protocol", "_is_runtime_protocol"})
 _FIXED = frozenset({"__init_subclass__", "__class_getitem__", "__new__", "__del__", "__getattribute__", "__eq__"})
 
 
 def placeholder(tx: Tracing, value: VariableTracker) -> Any:
-    """Return an object that lookups take for `value`, and builders for its tracker.
+    """Return an object that lookups treat like `value`, and builders turn into its tracker.
 
     Raises:
         Unsupported: it is not known how the value binds to an instance.

@@ -14,16 +14,14 @@ from tracer_core.names.public import name_of
 from tracer_core.sources import AttrSource, ConstantSource, Source
 from tracer_core.variables.containers.dicts import ConstDictVariable, MappingProxyVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
 from tracer_core.variables.objects import overlay
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 class KnownVariable(VariableTracker):
@@ -48,7 +46,7 @@ class KnownVariable(VariableTracker):
         return self.source if self.source is not None else ConstantSource.of_object(self.known)
 
     def held(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """Return the attribute as the object itself gives it; None if it has none."""
+        """Return the attribute as reading it from the object returns it; None if it has none."""
         try:
             value = getattr(self.known, name)
         except AttributeError:
@@ -131,7 +129,7 @@ _KEPT_BY_MODULES = ("__annotations__", "__class__", "__dict__")
 
 
 class ClassVariable(KnownVariable):
-    """A class: builtin ones are called by handlers, those written in Python are instantiated here."""
+    """A class: handlers call builtin ones, those written in Python are instantiated here."""
 
     __slots__ = ()
     kind = "class"
@@ -144,7 +142,7 @@ class ClassVariable(KnownVariable):
         if name == "__dict__" and self.known in overlay.made:
             return ClassDictVariable(tx, self.known)
         if name == "__dict__" and self.known in tx.trace.class_writes:
-            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} and looks at its __dict__")
+            raise Unsupported("set-class-attribute", what=f"{self.known.__qualname__} whose __dict__ it then reads")
         found, owner = static_lookup(self.known, name)
         meta, meta_owner = static_lookup(type(self.known), name)
         if meta_owner is not None and (owner is None or _sets_and_gets(meta)):
@@ -234,7 +232,7 @@ class ClassDictVariable(MappingProxyVariable):
 
 
 def _sets_and_gets(found: Any) -> bool:
-    """Return whether an attribute that a metaclass holds is found before those of the class itself."""
+    """Return whether an attribute of a metaclass takes precedence over those of the class itself."""
     names = {name for name in ("__get__", "__set__", "__delete__") if static_lookup(type(found), name)[1] is not None}
     return "__get__" in names and len(names) > 1
 
@@ -270,7 +268,7 @@ class SuperVariable(VariableTracker):
         super().__init__()
         self.after = after
         self.of = of
-        # The class whose MRO is searched: the object's, the object itself, or the one that it claims.
+        # The class whose MRO is searched: the object's, the object itself, or the one that the object claims.
         self.searched = searched
 
     def python_type(self) -> type:
@@ -310,7 +308,7 @@ class SuperVariable(VariableTracker):
 
 
 class SuperMethodVariable(VariableTracker):
-    """A builtin base class's method bound past what the class overrides, as `super()` does: `object.__init__`,
+    """A builtin base class's method, bound without regard to overrides, as `super()` does: `object.__init__`,
     `dict.__setitem__`, ..."""
 
     __slots__ = ("name", "owner", "self_")
@@ -324,7 +322,7 @@ class SuperMethodVariable(VariableTracker):
 
     @property
     def found(self) -> Any:
-        """The attribute of the base class."""
+        """Return the attribute of the base class."""
         return self.owner.__dict__[self.name]
 
     def python_type(self) -> type:
@@ -333,6 +331,15 @@ class SuperMethodVariable(VariableTracker):
 
     def describe(self) -> str:
         return f"method {self.owner.__name__}.{self.name}"
+
+    def value(self) -> Any:
+        """Return the method itself where its object is known: `torch.Tensor.shape.__get__`."""
+        if not isinstance(self.self_, KnownVariable) or not isinstance(self.found, types.WrapperDescriptorType):
+            raise NotConstant(self.describe())
+        return self.found.__get__(self.self_.known)
+
+    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
+        return tx.constant(self.name) if name == "__name__" else None
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         return [("object", self.self_)]

@@ -6,19 +6,21 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
-from tracer_core.variables.objects.user_objects import refuse_property
+from tracer_core.variables.objects.class_lookup import refuse_property
 
 _PROPERTY_PARTS = ("fget", "fset", "fdel", "__doc__")
-#: Attributes that the other two copy from their function.
+#: Attributes that classmethod and staticmethod copy from their function.
 _TAKEN_OVER = frozenset(functools.WRAPPER_ASSIGNMENTS)
 
 
 class DescriptorVariable(VariableTracker):
-    """One of the three, with its parts: accessors and text of a property, else the function."""
+    """A property, classmethod or staticmethod, with its parts: accessors and docstring of a property, else the
+    function."""
 
     __slots__ = ("cls", "made_of")
     kind = "descriptor"
@@ -57,7 +59,7 @@ class DescriptorVariable(VariableTracker):
         return tx.call(self.made_of[0], args, kwargs) if self.cls is staticmethod else None
 
     def of(self, stand_in: Callable[[VariableTracker], Any]) -> Any:
-        """Return a real one of the same kind, built from the results of `stand_in` for the parts."""
+        """Return a real descriptor of the same kind, built from the results of `stand_in` for the parts."""
         parts = [part.realize() for part in self.made_of]
         return self.cls(*(None if constant_or(part, 0) is None else stand_in(part) for part in parts))
 

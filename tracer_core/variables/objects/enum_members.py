@@ -11,14 +11,15 @@ from tracer_core.class_origins import may_change
 from tracer_core.guards import is_constant, make
 from tracer_core.guards.kinds.libraries import note_special_methods
 from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, ObjectAttrSource, Source
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
+from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 
 
 class EnumMemberVariable(ConstantVariable):
-    """Code may write to a member at any time, so what is read of it is guarded where it stands."""
+    """A member of an enum. Code may write to it at any time, so its attributes are guarded where they are read."""
 
     __slots__ = ()
     kind = "enum member"
@@ -28,8 +29,8 @@ class EnumMemberVariable(ConstantVariable):
         note_special_methods(type(value))
 
     def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        """Return the attribute that the member itself holds, or an `enum.property`; None for one of its class, or
-        none at all."""
+        """Return the attribute that the member itself holds, or an `enum.property`; None for an attribute of its
+        class, or for none at all."""
         member = self.value()
         found, owner = static_lookup(type(member), name)
         if isinstance(found, types.DynamicClassAttribute) and isinstance(found.fget, types.FunctionType):
@@ -43,13 +44,13 @@ class EnumMemberVariable(ConstantVariable):
         return None
 
     def truth(self, tx: Tracing) -> bool | None:
-        """None where the program's class overrides it."""
+        """Return the truth of the member; None if the program's class overrides it."""
         own = program_method(self.python_type(), "__bool__") or program_method(self.python_type(), "__len__")
         return None if own is not None else bool(self.value())
 
 
 def program_method(cls: type, name: str) -> types.FunctionType | None:
-    """Return the function that a class of the program defines under this name, and not the library's."""
+    """Return the function that a class of the program defines under this name, but not the library's."""
     found, owner = static_lookup(cls, name)
     if owner is None or not may_change(owner) or not isinstance(found, types.FunctionType):
         return None
@@ -58,7 +59,7 @@ def program_method(cls: type, name: str) -> types.FunctionType | None:
 
 @handles(operator.invert, EnumMemberVariable)
 def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
-    """`~flag`, which the library caches in the member when it is first computed: nobody else sees that."""
+    """Return `~flag`, which the library caches in the member when it is first computed; this cannot be observed."""
     flag = member.value()
     if not isinstance(flag, enum.Flag) or program_method(type(flag), "__invert__") is not None:
         return None
@@ -67,7 +68,7 @@ def invert(tx: Tracing, member: EnumMemberVariable) -> VariableTracker | None:
 
 
 def note_read(tx: Tracing, members: Iterable[VariableTracker]) -> None:
-    """A Python function reads the values these members were created from: they must stay so."""
+    """Guard the values that these members were created from, which a Python function reads."""
     for tracker in members:
         if isinstance(tracker, EnumMemberVariable):
             member = tracker.value()

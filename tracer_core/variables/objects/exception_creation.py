@@ -7,17 +7,18 @@ import types
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import class_attribute_source, static_lookup
 
 
 def make_exception(tx: Tracing, cls_tracker: ClassVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`cls(*args, **kwargs)` for a class of exceptions."""
+    """Return `cls(*args, **kwargs)` for a class of exceptions."""
     cls = cls_tracker.known
     init, owner = static_lookup(cls, "__init__")
     if isinstance(static_lookup(cls, "__new__")[0], (types.FunctionType, staticmethod)) or issubclass(
@@ -60,7 +61,8 @@ def _check_keywords(tx: Tracing, cls: type[BaseException], kwargs: Kwargs) -> No
 
 
 def _init_os_error(made: ExceptionVariable) -> None:
-    """An OSError is of the class for its number, and keeps the names of files apart."""
+    """Set the state of an OSError, whose class depends on its number, and which stores the names of files
+    separately."""
     if not 2 <= len(made.args) <= 5:
         return
     number = constant_or(made.args[0].realize(), None)
@@ -81,7 +83,7 @@ def _init(
 
 
 def _init_functions() -> list[Any]:
-    """`__init__` of each of Python's own classes of exceptions."""
+    """Return the `__init__` of each of Python's own exception classes."""
     found = (cls for cls in vars(builtins).values() if isinstance(cls, type) and issubclass(cls, BaseException))
     return list(dict.fromkeys(vars(cls)["__init__"] for cls in found if "__init__" in vars(cls)))
 

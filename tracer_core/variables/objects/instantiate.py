@@ -13,20 +13,18 @@ from tracer_core.errors import Unsupported
 from tracer_core.names.code import class_name
 from tracer_core.names.public import name_of
 from tracer_core.variables.containers.sequences import NamedTupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.builtin_parts import BASES, base_of, init_part, new_with_part
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.exception_creation import make_exception
 from tracer_core.variables.objects.nn_module import NNModuleVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def instantiate(
@@ -38,7 +36,7 @@ def instantiate(
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(cls, enum.Enum):
         return tx.call(tx.build(found, class_attribute_source(owner, "__call__")), [cls_tracker, *args], kwargs)
     if isinstance(found, type):
-        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind to what it is found in
+        return tx.call(tx.constant(found), args, kwargs)  # a class does not bind when it is read as an attribute
     return make_instance(tx, cls_tracker, args, kwargs)
 
 
@@ -88,7 +86,7 @@ def _fold_class(
     except Exception as error:  # noqa: BLE001
         raise_real(tx, error)
     if isinstance(value, type):
-        overlay.note_made(tx, value)  # Enum("Name", "A B")
+        overlay.note_created(tx, value)  # Enum("Name", "A B")
     return tx.constant(value)
 
 

@@ -1,4 +1,4 @@
-"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes kept in three dicts."""
+"""`torch.nn.Module` objects: their parameters, buffers and submodules are attributes stored in three dicts."""
 
 from __future__ import annotations
 
@@ -10,22 +10,34 @@ from tracer_core.guards import make
 from tracer_core.sources import InstanceDictSource, MemberSource, ObjectAttrSource, Source
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.module_calls import calls_between, forward_alone
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
 
 class NNModuleVariable(UserDefinedObjectVariable):
-    """A module. Its Python code is traced like any other; only `__getattr__` and `__setattr__` of `nn.Module`
-    itself, which every access of a parameter would run, are done here at once."""
+    """A module. Its Python code is traced like any other, except `__getattr__` and `__setattr__` of `nn.Module`
+    itself, which every access of a parameter would run, and the call of a module without hooks; these are done here
+    in one step."""
 
     __slots__ = ()
     kind = "module"
 
+    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+        forward = forward_alone(tx, self)
+        if forward is None:
+            return None
+        args = [arg.realize() for arg in args]
+        kwargs = {name: value.realize() for name, value in kwargs.items()}
+        return tx.call_through(calls_between(), forward, args, kwargs)
+
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        return False  # its members are looked up in the one it was created with
+        return False  # its members are looked up in the dict it was created with
 
     def describe(self) -> str:
         return f"{self.cls.__qualname__} module"
@@ -78,7 +90,8 @@ class NNModuleVariable(UserDefinedObjectVariable):
         return self.plain_set_attribute(tx, name, value)
 
     def _registers(self, tx: Tracing, name: str, value: VariableTracker) -> bool:
-        """Return whether setting it adds or replaces a member, or may do so: its dicts were changed."""
+        """Return whether setting the attribute adds or replaces a member, or may do so because its dicts were
+        changed."""
         cls = value.realize().python_type()
         members = instance_dict(self.real) or {}
         return (
@@ -92,15 +105,14 @@ class NNModuleVariable(UserDefinedObjectVariable):
         if name in held or name in self.attributes or name in self.deleted or self.source is None:
             return super().stored(tx, name)
         if any(name in held.get(table, ()) for table in TABLES):
-            # It is found through `__getattr__`; a shadowing entry would have to be put there past `__setattr__`.
+            # It is found through `__getattr__`; a shadowing entry can only be set by bypassing `__setattr__`.
             return None
         tx.guard(make.lacks(InstanceDictSource(self.source), name))
         return None
 
 
 def member_source(table: Source, key: Any) -> Source | None:
-    """Return the source of a module's member when `table` is one of its three dicts, so that it is named as people
-    do."""
+    """Return the source of a module's member when `table` is one of its three dicts, named as people write it."""
     if isinstance(table, ObjectAttrSource) and table.attr in TABLES and isinstance(key, str):
         return MemberSource(table.of, table.attr, key)
     return None

@@ -18,8 +18,9 @@ from typing import Any
 
 from tracer_core.class_origins import class_in_c
 from tracer_core.errors import Unsupported
-from tracer_core.host.as_found import put_back_attributes
-from tracer_core.variables.core.base import Tracing, next_uid
+from tracer_core.host.process_state import restore_attributes_after_tracing
+from tracer_core.variables.core.base import next_uid
+from tracer_core.variables.core.tracing import Tracing
 
 Overlay = dict[type, dict[str, Any]]
 
@@ -28,8 +29,8 @@ ABSENT = object()
 
 
 @dataclass(slots=True)
-class MadeClass:
-    """A class that the trace made, and the number of the root frame's instruction at which it did. Its `uid` says
+class CreatedClass:
+    """A class created in the trace, and the number of the root frame's instruction that created it. Its `uid` says
     which trackers were created before it."""
 
     cls: type
@@ -37,28 +38,28 @@ class MadeClass:
     uid: int
 
 
-#: The overlay of the current attempt, the tracker of each placeholder by its id, and the classes that it has created;
-#: all empty outside of one.
+#: The overlay of the current attempt, the tracker of each placeholder by its id, and the classes that the attempt has
+#: created; all empty outside an attempt.
 current: Overlay = {}
 placeholders: dict[int, tuple[Any, Any]] = {}
-made: dict[type, MadeClass] = {}
-#: Whether classes that attempts have created still stand among the subclasses of the program's.
+made: dict[type, CreatedClass] = {}
+#: Whether classes that attempts have created are still among the subclasses of the program's.
 lingering = False
 
-put_back_attributes(sys.modules[__name__], "current", "placeholders", "made")
+restore_attributes_after_tracing(sys.modules[__name__], "current", "placeholders", "made")
 
 
-def note_made(tx: Tracing, cls: type) -> None:
-    """The instruction at hand has made the class, which exists for the trace alone."""
+def note_created(tx: Tracing, cls: type) -> None:
+    """Note that the current instruction has created the class, which exists for the trace alone."""
     if cls not in made:
         tx.trace.journal.on_roll_back(lambda: tx.trace.libraries.made.discard(cls))
         tx.trace.journal.on_roll_back(lambda: _forget(cls))
-    made[cls] = MadeClass(cls, tx.root_step, next_uid())
+    made[cls] = CreatedClass(cls, tx.root_step, next_uid())
     tx.trace.libraries.made.add(cls)
 
 
 def refuse_if_kept(tx: Tracing, cls: type, what: str) -> None:
-    """To be called before a class that the trace made is changed itself.
+    """Check that a class created in the trace may be changed itself.
 
     Raises:
         Unsupported: it may have to be put back as it was.
@@ -68,18 +69,18 @@ def refuse_if_kept(tx: Tracing, cls: type, what: str) -> None:
 
 
 def _forget(cls: type) -> None:
-    """The class does not exist any more."""
+    """Forget the class, which does not exist any more."""
     global lingering
     made.pop(cls, None)
     lingering |= not _leave_bases(cls)
 
 
-def made_for(value: Any) -> MadeClass | None:
+def find_created(value: Any) -> CreatedClass | None:
     """Return the class created in the trace that `value` is, or is an instance of, or contains."""
     if isinstance(value, ALIASES):
-        return made_for((value.__origin__, *value.__args__))
+        return find_created((value.__origin__, *value.__args__))
     if isinstance(value, (tuple, frozenset)):
-        within = next(filter(None, map(made_for, value)), None)
+        within = next(filter(None, map(find_created, value)), None)
         return within or made.get(type(value))
     return made.get(value) if isinstance(value, type) else made.get(type(value))
 
@@ -96,7 +97,7 @@ class Written:
 
 @contextlib.contextmanager
 def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[None]:
-    """Inside the block, lookups see `overlay`, whose placeholders are `stand_ins`."""
+    """Make lookups in the block see `overlay`, whose placeholders are `stand_ins`."""
     global current, placeholders, made
     before = current, placeholders, made
     current, placeholders, made = overlay, stand_ins, {}
@@ -109,7 +110,7 @@ def active(overlay: Overlay, stand_ins: dict[int, tuple[Any, Any]]) -> Iterator[
 
 
 def collect() -> None:
-    """Have Python's collector take the classes that could not leave their bases, once nothing holds them."""
+    """Have Python's collector free the classes that could not leave their bases, once they are unreachable."""
     global lingering
     if lingering:
         lingering = False
@@ -117,19 +118,19 @@ def collect() -> None:
 
 
 def _leave_bases(cls: type) -> bool:
-    """Take a class created in the trace out of `__subclasses__()` of its bases now, and not when Python's collector
-    comes by. False where Python refuses."""
+    """Remove a class created in the trace from `__subclasses__()` of its bases now, before Python's collector runs.
+    False if Python refuses."""
     in_c = class_in_c(cls)
     for namespace in ({"__slots__": ()}, {}):
-        with contextlib.suppress(TypeError):  # (Another layout.)
+        with contextlib.suppress(TypeError):  # (Its bases cannot be changed: the layout differs.)
             type.__dict__["__bases__"].__set__(cls, (type("Gone", (in_c,), {"__module__": "builtins", **namespace}),))
             return True
     return False
 
 
 def lookup(searched: Iterable[type], name: str) -> tuple[Any, type | None]:
-    """Return the attribute `name` as it stands in the first of the classes that has it, after what was written, and
-    that class."""
+    """Return the attribute `name` as it is stored in the first of the classes that has it, after writes of the trace,
+    and that class."""
     for owner in searched:
         found = own(owner, name)
         if found is not ABSENT:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable
 from typing import Any
 
 from tracer_core.class_origins import HEAP_TYPE
@@ -15,54 +14,22 @@ from tracer_core.sources import AttrSource, ConstantSource, InstanceDictSource, 
 from tracer_core.sources.parts import instance_dict
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.instance_dicts import InstanceDictVariable, with_changes
-from tracer_core.variables.containers.kept_in_c import is_kept_in_c, is_slot, raise_not_there
-from tracer_core.variables.core.base import ByIdentity, NotConstant, Tracing, VariableTracker
+from tracer_core.variables.containers.slots import is_kept_in_c, is_slot, raise_not_there
+from tracer_core.variables.core.base import ByIdentity, NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
-from tracer_core.variables.core.keys import AskedKey, key_of
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.keys import KeyWithCode, key_of
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
-from tracer_core.variables.objects import overlay
-
-
-def static_lookup(cls: type, name: str, after: type | None = None) -> tuple[Any, type | None]:
-    """Return the attribute `name` as it stands in a class of the MRO (`after` one of them), and that class; (_, None)
-    if there is none."""
-    mro: tuple[type, ...] | None = cls.__mro__
-    if mro is None:
-        raise Unsupported("class-created", what=f"{cls.__qualname__}, which is being made")
-    note_lookup(cls, name, after)
-    searched = mro if after is None else mro[mro.index(after) + 1 :]
-    if overlay.current:
-        return overlay.lookup(searched, name)
-    for owner in searched:
-        if name in owner.__dict__:
-            return owner.__dict__[name], owner
-    return overlay.ABSENT, None
-
-
-_BUILTIN_METHODS = (types.WrapperDescriptorType, types.MethodDescriptorType)
-
-
-def own_method(cls: type, name: str) -> Any:
-    """Return the special method that code in Python gave the class: a function, or a builtin's method under this or
-    another name (`__setattr__ = dict.__setitem__`). None where it has none, or a builtin's as inherited."""
-    found, owner = static_lookup(cls, name)
-    if isinstance(found, types.FunctionType):
-        return found
-    return found if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner else None
-
-
-def class_attribute_source(owner: type, name: str) -> Source:
-    """Return the source of `name` in a class: found through the class itself, which a type guard on the object
-    pins."""
-    return AttrSource(ConstantSource.of_object(owner), name)
-
-
-def _stands_before_another(cls: type) -> bool:
-    """Return whether its objects claim in code to be of another class, and have the attributes of that: `__dict__`,
-    too."""
-    lookup, said = static_lookup(cls, "__getattribute__")[0], static_lookup(cls, "__class__")[1]
-    return isinstance(lookup, types.FunctionType) and said is not object
+from tracer_core.variables.objects.class_lookup import (
+    BUILTIN_METHODS,
+    claims_another_class,
+    class_attribute_source,
+    is_data_descriptor,
+    is_half_descriptor,
+    own_method,
+    refuse_property,
+    static_lookup,
+)
 
 
 class UserDefinedObjectVariable(VariableTracker):
@@ -73,12 +40,12 @@ class UserDefinedObjectVariable(VariableTracker):
     """
 
     __slots__ = (
-        "asked_key",
         "attributes",
         "cls",
         "deleted",
         "dict_shown",
         "given_dict",
+        "last_key",
         "left_behind",
         "part",
         "real",
@@ -93,8 +60,8 @@ class UserDefinedObjectVariable(VariableTracker):
         self.attributes: dict[str, VariableTracker] = {}
         self.deleted: dict[str, None] = {}
         # The key it was last looked up by in a dict, for classes with a hash of their own.
-        self.asked_key: AskedKey | None = None
-        # For classes that inherit from a builtin type: that part of it (see `parts`).
+        self.last_key: KeyWithCode | None = None
+        # For classes that inherit from a builtin type: the builtin part (see `parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
         self.given_dict: ConstDictVariable | None = None
@@ -126,18 +93,19 @@ class UserDefinedObjectVariable(VariableTracker):
         ):
             return key_of(tx, part)
         if cls.__hash__ is not object.__hash__ or cls.__eq__ is not object.__eq__:
-            return self._asked_key(tx)
+            return self._key_with_code(tx)
         return ByIdentity(self)
 
-    def _asked_key(self, tx: Tracing | None) -> AskedKey:
-        """Its key; without `tx`, with the hash it had when it was last a key, as copies of dicts use it."""
+    def _key_with_code(self, tx: Tracing | None) -> KeyWithCode:
+        """Return its key; without `tx`, with the hash that it had when it was last a key, as copies of dicts use
+        it."""
         if tx is not None:
-            key = AskedKey(tx, self)
+            key = KeyWithCode(tx, self)
             tx.trace.journal.save(self)
-            self.asked_key = key
-        if self.asked_key is None:
+            self.last_key = key
+        if self.last_key is None:
             raise Unsupported("hash-user-object", cls=self.python_type_name())
-        return self.asked_key
+        return self.last_key
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -163,7 +131,7 @@ class UserDefinedObjectVariable(VariableTracker):
     def plain_attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
         """Return the result of `object.__getattribute__`; None if it raises AttributeError."""
         found, owner = static_lookup(self.cls, name)
-        if owner is not None and _is_data_descriptor(found) and static_lookup(type(found), "__get__")[1] is not None:
+        if owner is not None and is_data_descriptor(found) and static_lookup(type(found), "__get__")[1] is not None:
             return self.bind_descriptor(tx, name, found, owner)
         stored = self.stored(tx, name)
         if stored is not None:
@@ -189,7 +157,7 @@ class UserDefinedObjectVariable(VariableTracker):
         held = instance_dict(self.real)
         if held is None:
             return None
-        if _stands_before_another(self.cls):
+        if claims_another_class(self.cls):
             raise Unsupported("own-lookup", cls=self.cls.__qualname__)
         if name in held:
             if self.source is None:
@@ -224,7 +192,7 @@ class UserDefinedObjectVariable(VariableTracker):
         if isinstance(
             found, (types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType)
         ):
-            if isinstance(found, _BUILTIN_METHODS) and found.__objclass__ is not owner:
+            if isinstance(found, BUILTIN_METHODS) and found.__objclass__ is not owner:
                 return UserMethodVariable(self._class_function(tx, name, found, owner), self)
             return BoundBuiltinMethodVariable(self, name)
         if type(found).__name__ == "_tuplegetter" and self.part is not None:
@@ -232,7 +200,7 @@ class UserDefinedObjectVariable(VariableTracker):
         getter, getter_owner = static_lookup(type(found), "__get__")
         if isinstance(getter, types.FunctionType):
             assert getter_owner is not None
-            # The descriptor itself sits in the class's __dict__, where reading it runs nothing.
+            # The descriptor itself is in the class's __dict__, where reading it runs nothing.
             descriptor = tx.build(found, ConstantSource.of_object(found, f"{owner.__qualname__}.{name}"))
             function = tx.build(getter, class_attribute_source(getter_owner, "__get__"))
             return tx.call(function, [descriptor, self, tx.build(self.cls, ConstantSource.of_object(self.cls))])
@@ -268,7 +236,7 @@ class UserDefinedObjectVariable(VariableTracker):
             return tx.build(self.python_type(), ConstantSource.of_object(self.python_type()))
         if self.part is not None:
             return tx.find_attr(self.part, name)
-        forward = vars(self.cls).get("_forward_cls")  # set where torch makes a class for the context of a Function
+        forward = vars(self.cls).get("_forward_cls")  # set where torch creates a class for the context of a Function
         if isinstance(forward, type):
             raise Unsupported("autograd-context", name=name, cls=forward.__qualname__)
         raise Unsupported("descriptor", what=f"{self.cls.__qualname__}.{name}")
@@ -304,7 +272,7 @@ class UserDefinedObjectVariable(VariableTracker):
             function = tx.build(setter, class_attribute_source(setter_owner, setter_name))
             tx.call(function, [descriptor, self] if value is DELETED else [descriptor, self, value])
             return True
-        if owner is not None and _is_half_descriptor(found):
+        if owner is not None and is_half_descriptor(found):
             tx.raise_(AttributeError, setter_name)
         if name == "__dict__" and isinstance(found, types.GetSetDescriptorType) and self._take_dict(tx, value):
             return True
@@ -322,8 +290,8 @@ class UserDefinedObjectVariable(VariableTracker):
         return True
 
     def _take_dict(self, tx: Tracing, value: VariableTracker) -> bool:
-        """`obj.__dict__ = value`: the object and whoever holds `value` share it from now on. Not done (False) where
-        the dict that it had may be held by somebody who would miss what was written to it."""
+        """Do `obj.__dict__ = value`: the object and every holder of `value` share it from now on. Return False, and
+        do nothing, if a holder of the old dict would miss the writes to it."""
         value = value.realize()
         if value is DELETED:
             return False
@@ -345,7 +313,7 @@ class UserDefinedObjectVariable(VariableTracker):
         return owner is not None and is_slot(found, owner)
 
     def _is_beside_dict(self, name: str) -> bool:
-        """Return whether the attribute is none of those in the object's `__dict__`."""
+        """Return whether the attribute is not in the object's `__dict__`."""
         return isinstance(static_lookup(self.cls, name)[0], (types.MemberDescriptorType, types.GetSetDescriptorType))
 
     def _current(self, tx: Tracing, name: str) -> VariableTracker | None:
@@ -388,38 +356,3 @@ class UserDefinedObjectVariable(VariableTracker):
                 entries[name] = tx.lazy(value, ObjectAttrSource(self.source, name))
         own = {name: value for name, value in self.attributes.items() if not self._is_beside_dict(name)}
         return with_changes(entries, own, self.deleted)
-
-
-_REFUSED: dict[str, Callable[[property], Any]] = {
-    "getter": lambda found: found.__get__(object()),
-    "setter": lambda found: found.__set__(object(), None),
-    "deleter": lambda found: found.__delete__(object()),
-}
-
-
-def refuse_property(tx: Tracing, found: property, cls: type, verb: str) -> None:
-    """Raise the error of a property without a getter, setter or deleter. It may know its name."""
-    try:
-        _REFUSED[verb](found)
-    except AttributeError as error:
-        tx.raise_(AttributeError, str(error).replace("'object'", repr(cls.__qualname__)))
-
-
-def _is_half_descriptor(found: Any) -> bool:
-    """Return whether its class, written in Python, defines how to set or how to delete, and not both."""
-    which = (static_lookup(type(found), name)[0] for name in ("__set__", "__delete__"))
-    return any(isinstance(each, types.FunctionType) for each in which)
-
-
-def hides_stored(found: Any) -> bool:
-    """Return whether an attribute of the class comes before the instance's dict, and keeps its value elsewhere."""
-    return _is_data_descriptor(found) and not isinstance(
-        found, (types.MemberDescriptorType, types.GetSetDescriptorType)
-    )
-
-
-def _is_data_descriptor(found: Any) -> bool:
-    return (
-        static_lookup(type(found), "__set__")[1] is not None
-        or static_lookup(type(found), "__delete__")[1] is not None
-    )

@@ -1,13 +1,14 @@
-"""All items of an iterable as `list` and the like take them, which first call `__length_hint__`."""
+"""Take all items of an iterable as `list` and the like do, which first call `__length_hint__`."""
 
 from __future__ import annotations
 
 import types
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
-from tracer_core.variables.core.tracing import ObservedException
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import ObservedException, Tracing
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
@@ -22,7 +23,7 @@ def listed(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
 
 
 def _has_length(tx: Tracing, iterable: UserDefinedObjectVariable) -> bool:
-    """Return whether `__len__` gives a length; what it raises is raised, but for a TypeError."""
+    """Return whether `__len__` returns a length; its exceptions are raised, except a TypeError."""
     found, owner = static_lookup(iterable.cls, "__len__")
     if owner is None or found is None:
         return False
@@ -38,6 +39,6 @@ def _has_length(tx: Tracing, iterable: UserDefinedObjectVariable) -> bool:
 
 
 def fast_sequence(tx: Tracing, iterable: VariableTracker) -> list[VariableTracker]:
-    """Return the items as taken where any sequence will do: its iterator's `__length_hint__` is called."""
+    """Return the items for callers that accept any sequence: its iterator's `__length_hint__` is called."""
     iterable = iterable.realize()
     return listed(tx, tx.iterate(iterable) if isinstance(iterable, UserDefinedObjectVariable) else iterable)

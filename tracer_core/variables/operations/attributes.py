@@ -10,20 +10,17 @@ from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import AttrSource, ConstantSource, Source
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import DELETED
 from tracer_core.variables.core.registry import getter_for, setter_for
 from tracer_core.variables.core.tensors import TensorVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, UserMethodVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.class_writes import write
 from tracer_core.variables.objects.classes import ClassVariable, PythonModuleVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def get_attr(tx: Tracing, obj: VariableTracker, name: str) -> VariableTracker:
@@ -120,7 +117,7 @@ def _attribute_of_type(tx: Tracing, obj: VariableTracker, name: str) -> Variable
 
 
 def _is_of_torch(function: types.FunctionType) -> bool:
-    """Return whether a method of tensors is torch's own, and not one that a program put there."""
+    """Return whether a method of tensors is torch's own, and not one that a program has set."""
     return (function.__module__ or "").partition(".")[0] == "torch"
 
 

@@ -20,26 +20,32 @@ from tracer_core.operator_table import BINARY, COMPARISONS
 from tracer_core.polyfills import stand_in_for
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, TupleVariable
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handlers_for, looks_at_arguments, matches, method_for
-from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, settled
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
+from tracer_core.variables.functions.builtin_signatures import fits, raise_signature, refuses
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
-from tracer_core.variables.functions.signatures_in_c import fits, raise_signature, refuses
 from tracer_core.variables.iterators.stand_ins import call_stand_in
 from tracer_core.variables.objects import overlay
 from tracer_core.variables.objects.builtin_parts import asks_the_class, init_part
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.objects.exception_creation import init_in_c
 from tracer_core.variables.objects.instantiate import instantiate
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.dunder_methods import NOT_IMPLEMENTED, call_dunder, same_family
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.operator_functions import call_operator
+from tracer_core.variables.operations.overrides import (
+    call_by_override,
+    is_subclass_of_tensor,
+    method_by_override,
+)
 from tracer_core.variables.operations.special_methods import call_special
 from tracer_core.variables.operations.torch_calls import call_torch_function
 
@@ -80,7 +86,7 @@ def callable_type(tracker: VariableTracker) -> bool:
 
 
 def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Call a builtin, a class or a torch function, by the first of the ways that knows it."""
+    """Call a builtin, a class or a torch function, by the first of the ways that apply."""
     for way in _WAYS_OF_KNOWN:
         result = way(tx, function, args, kwargs)
         if result is not None:
@@ -89,7 +95,7 @@ def call_known(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs)
     entry = higher_order(known)
     if entry is not None:
         raise Unsupported(entry.reason_id, name=written(known))
-    why = rules.decide(known).why or "it is not known what it does to these values"
+    why = rules.decide(known).why or "what it does with these values is not known while tracing"
     raise Unsupported("skipped-function", what=name_of(known), why=why)
 
 
@@ -151,25 +157,27 @@ def _by_folding(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs
         return None
     if any(isinstance(arg, SymNodeVariable) for arg in args):
         return _fold_symbolic(tx, function, args, kwargs)
-    if _looks_at_what_changed(tx, known):
-        raise Unsupported("skipped-function", what=name_of(known), why="it looks at what was changed just before")
+    if _reads_what_changed(tx, known):
+        raise Unsupported(
+            "skipped-function", what=name_of(known), why="it reads something that the code has just changed"
+        )
     if any(isinstance(arg, BaseUserFunctionVariable) for arg in (*args, *kwargs.values())):
         return None
     return fold(tx, known, [_with_numbers(tx, arg) for arg in args], kwargs)
 
 
 def _with_numbers(tx: Tracing, arg: VariableTracker) -> VariableTracker:
-    """Return a list or tuple with symbols in it as one of numbers, which are fixed by that."""
+    """Return a list or tuple of symbols as one of numbers, which specializes them."""
     if not isinstance(arg, SequenceVariable) or type(arg) not in (ListVariable, TupleVariable):
         return arg
     items = [item.realize() for item in arg.items]
     if not any(isinstance(item, SymNodeVariable) for item in items):
         return arg
-    return type(arg)([settled(tx, item) for item in items])
+    return type(arg)([specialized(tx, item) for item in items])
 
 
 def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    """Create an object of the class, and tell it its arguments, if it takes them."""
+    """Create an object of the class of a generic alias, and set its `__orig_class__`, if it accepts that."""
     if not isinstance(alias.known, overlay.ALIASES):
         return None
     origin = alias.known.__origin__
@@ -186,12 +194,12 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
 
 
 _WAYS_OF_KNOWN = (
-    _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method, _as_node,
-    _as_unbound_method, _by_folding,
+    call_by_override, _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method,
+    _as_node, _as_unbound_method, _by_folding,
 )  # fmt: skip
 
 
-def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
+def _reads_what_changed(tx: Tracing, known: Any) -> bool:
     """Return whether the trace changed an object in the closure of a function that would be called now."""
     cells = getattr(known, "__closure__", None) or ()
     trackers = (tx.trace.trackers_by_object.get(id(cell.cell_contents)) for cell in cells)
@@ -199,7 +207,7 @@ def _looks_at_what_changed(tx: Tracing, known: Any) -> bool:
 
 
 def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Call a function of numbers, some of them symbols: by a node where torch has one, else the symbols are
+    """Call a function of numbers, some of them symbols: by a node if torch has one, else the symbols are
     specialized."""
     known = function.known
     if known in (math.ceil, math.floor, math.trunc):
@@ -207,7 +215,7 @@ def _fold_symbolic(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwa
     symbolic = getattr(torch, f"_sym_{known.__name__}", None)
     if getattr(known, "__module__", None) == "math" and symbolic is not None and len(args) == 1:
         return call_in_graph(tx, "call_function", symbolic, args, kwargs)
-    return call_known(tx, function, [settled(tx, arg) for arg in args], kwargs)
+    return call_known(tx, function, [specialized(tx, arg) for arg in args], kwargs)
 
 
 def _in_answers(known: Any) -> bool:
@@ -234,7 +242,7 @@ def _unbound_method(known: Any, args: Args) -> str | None:
 
 
 def _passes_by(obj: VariableTracker, known: Any) -> bool:
-    """Return whether `known`, as `dict.pop`, passes by what the object's own class in C has instead, as
+    """Return whether `known`, as `dict.pop`, bypasses the method that the object's own class in C has instead, as
     `OrderedDict.pop`.
 
     Raises:
@@ -251,7 +259,7 @@ def _passes_by(obj: VariableTracker, known: Any) -> bool:
 
 
 def call_method(tx: Tracing, obj: VariableTracker, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`obj.name(*args, **kwargs)` for a method of a builtin type, by the first of the ways that knows it."""
+    """Do `obj.name(*args, **kwargs)` for a method of a builtin type, by the first of the ways that apply."""
     for way in _WAYS_OF_METHODS:
         result = way(tx, obj, name, args, kwargs)
         if result is not None:
@@ -314,7 +322,7 @@ def _method_of_symbol(
         if not same_family(obj, args[0]):
             return NOT_IMPLEMENTED
         return call_in_graph(tx, "call_function", function, [obj, *args], kwargs)
-    return call_method(tx, settled(tx, obj), name, args, kwargs)
+    return call_method(tx, specialized(tx, obj), name, args, kwargs)
 
 
 def _method_by_folding(
@@ -323,7 +331,7 @@ def _method_by_folding(
     if obj.mutable or not obj.is_constant() or not all_constant([*args, *kwargs.values()]):
         return None
     if any(isinstance(arg, BaseUserFunctionVariable) for arg in (*args, *kwargs.values())):
-        return None  # It would run here, and again when Python calls the method.
+        return None  # It would run here, and again when plain Python calls the method.
     method = getattr(obj.value(), name)
     if isinstance(obj, KnownVariable) and rules.decide(method).action != "fold":
         raise Unsupported("method", name=name, type=name_of(obj.known))
@@ -331,8 +339,8 @@ def _method_by_folding(
 
 
 _WAYS_OF_METHODS = (
-    _method_by_handler, _method_of_tensor, _method_of_known, _method_of_object, _method_as_operator,
-    _method_of_symbol, _method_by_folding,
+    method_by_override, _method_by_handler, _method_of_tensor, _method_of_known, _method_of_object,
+    _method_as_operator, _method_of_symbol, _method_by_folding,
 )  # fmt: skip
 
 
@@ -353,6 +361,8 @@ def _call_found(
     tx: Tracing, obj: VariableTracker, owner: type, name: str, found: Any, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
     """Call the method `found` of the C class `owner` on `obj`."""
+    if is_subclass_of_tensor(obj) and owner is not object:
+        return call_method(tx, obj, name, args, kwargs)
     if handlers_for(found) or stand_in_for(found) is not None:
         return call_known(tx, BuiltinVariable(found), [obj, *args], kwargs)
     part = obj.part if isinstance(obj, UserDefinedObjectVariable) else obj

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.special_methods import call_special
 
-#: The type that each is to give, and how it is called in the error for what is of another.
+#: The type that each must return, and its name in the error for a result of another type.
 CONVERSIONS: dict[str, tuple[type, str]] = {
     "__bytes__": (bytes, "__bytes__"),
     "__complex__": (complex, "__complex__"),
@@ -17,7 +18,7 @@ CONVERSIONS: dict[str, tuple[type, str]] = {
 
 
 def convert_by(tx: Tracing, obj: VariableTracker, special: str) -> VariableTracker:
-    """`obj` converted by its own method; what is of another type than it should be is refused as Python does.
+    """Return `obj` converted by its own method; a result of the wrong type is refused as Python does.
 
     Raises:
         Unsupported: it gives an instance of a subclass, of which Python warns.

@@ -8,8 +8,9 @@ from typing import Any
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
 from tracer_core.variables.containers.dicts import ConstDictVariable, SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.builtin_parts import part_of
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.iteration import iterate
@@ -21,7 +22,7 @@ NOT_IMPLEMENTED = ConstantVariable(NotImplemented)
 
 
 def call_dunder(tx: Tracing, obj: VariableTracker, name: str, args: list[VariableTracker]) -> VariableTracker | None:
-    """`obj.name(*args)` for a tracker of a builtin type; None if it is not a special method known here."""
+    """Return `obj.name(*args)` for a tracker of a builtin type; None if it is not a special method known here."""
     action = _ACTIONS.get(name)
     if action is None or len(args) != action[0]:
         return None
@@ -40,7 +41,7 @@ def _binary(operation: Operator, swapped: bool) -> Any:
 
 
 def same_family(a: VariableTracker, b: VariableTracker) -> bool:
-    """Return whether numbers meet numbers, texts texts (what C checks before it answers NotImplemented)."""
+    """Return whether both are numbers, or both strings (which C code checks before it returns NotImplemented)."""
     x, y = a.python_type(), b.python_type()
     rank = {bool: 0, int: 0, float: 1, complex: 2}
     if x in rank:

@@ -7,13 +7,14 @@ import operator
 from typing import Any
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker, all_constant
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 from tracer_core.variables.objects.enum_members import note_read
 
 
 def fold(tx: Tracing, function: Any, args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    """`function` called now, if all arguments are constants; what it raises is raised in the traced program."""
+    """Call `function` now, if all arguments are constants; its exceptions are raised in the traced program."""
     if not all_constant(args) or not all_constant(list(kwargs.values())):
         return None
     values = [arg.value() for arg in args]
@@ -32,7 +33,7 @@ _MAX_FOLDED = 1 << 20
 
 
 def _refuse_huge(function: Any, values: list[Any]) -> None:
-    """Constants that would not fit are left for Python to compute."""
+    """Break for results that are too large to compute while tracing."""
     if function in (operator.mul, operator.imul) and len(values) == 2:
         lengths = [len(v) for v in values if isinstance(v, (str, bytes, list, tuple))]
         counts = [v for v in values if isinstance(v, int)]

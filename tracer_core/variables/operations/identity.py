@@ -1,4 +1,4 @@
-"""Whether two trackers stand for one object: `a is b`."""
+"""Decide whether two trackers are for one object: `a is b`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from tracer_core.guards import make
 from tracer_core.sources import DrawnSource, Source
 from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.objects.classes import KnownVariable
 
@@ -27,7 +28,7 @@ def same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     _guard_distinct(tx, a, b)
     if _both_given(a, b):
         assert a.source is not None and b.source is not None
-        return _given_as_one(tx, a.source, b.source)
+        return _is_one_argument(tx, a.source, b.source)
     if isinstance(a, InGraphVariable) or isinstance(b, InGraphVariable):
         return _same_in_graph(tx, a, b)
     if isinstance(a, BaseUserFunctionVariable) and isinstance(b, BaseUserFunctionVariable):
@@ -50,14 +51,14 @@ def _guard_distinct(tx: Tracing, a: VariableTracker, b: VariableTracker) -> None
 
 
 def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Two results of operations are two objects; small ints are one object each."""
+    """Compare results of the graph: two results of operations are two objects; small ints are one object each."""
     numbers = (SymNodeVariable, ConstantVariable)
     if not (isinstance(a, numbers) and isinstance(b, numbers) and a.python_type() is b.python_type()):
         return False
     if any(isinstance(each.source, DrawnSource) for each in (a, b)):
         raise Unsupported("identity", a=a.describe(), b=b.describe())
     if a.source is not None and b.source is not None:
-        return _given_as_one(tx, a.source, b.source)
+        return _is_one_argument(tx, a.source, b.source)
     if a.python_type() is int:
         x, y = (each.specialize(tx, int) if isinstance(each, SymNodeVariable) else each.value() for each in (a, b))
         if x != y or _is_one_for_all(x):
@@ -67,7 +68,7 @@ def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     return False
 
 
-# Operations that return a number of their own, and never one of their arguments.
+# Operations that always return a number of their own, and never one of their arguments.
 _ARITHMETIC = frozenset(
     (operator.add, operator.sub, operator.mul, operator.floordiv, operator.truediv, operator.mod, operator.neg)
 )
@@ -77,8 +78,8 @@ def _makes_a_number(tracker: VariableTracker) -> bool:
     return tracker.node is not None and tracker.node.target in _ARITHMETIC
 
 
-def _given_as_one(tx: Tracing, a: Source, b: Source) -> bool:
-    """Return whether the same object is found at two sources: guarded to be so again."""
+def _is_one_argument(tx: Tracing, a: Source, b: Source) -> bool:
+    """Return whether the same object is found at two sources, which is guarded."""
     one = tx.output.value_at(a) is tx.output.value_at(b)
     tx.guard(make.duplicate(b, a) if one else make.not_duplicate([a, b]))
     return one
@@ -93,19 +94,19 @@ def _same_function(tx: Tracing, a: BaseUserFunctionVariable, b: BaseUserFunction
     return a.value() is b.value()
 
 
-# Sequences and frozensets are not looked for among the objects already met, as what can be changed is.
+# Sequences and frozensets are not looked up among the objects already met, as mutable objects are.
 _UNCHANGING = (SequenceVariable, SetVariable)
 
 
 def _same_container(a: VariableTracker, b: VariableTracker) -> bool:
-    """An object created in the trace is distinct, but for the empty tuple."""
+    """Compare containers: an object created in the trace is distinct, except the empty tuple."""
     if a.mutable or b.mutable or a.python_type() is not b.python_type():
         return False
     return a.python_type() is tuple and not a.parts() and not b.parts()
 
 
-def _came_in_as_one(a: VariableTracker, b: VariableTracker) -> bool:
-    """False for an object created in the trace; of two external places, only plain Python can tell."""
+def _is_one_input(a: VariableTracker, b: VariableTracker) -> bool:
+    """Return False for an object created in the trace; of two external places, only plain Python knows."""
     if a.source is not None and b.source is not None:
         raise Unsupported("identity", a=a.describe(), b=b.describe())
     return False
@@ -116,18 +117,18 @@ _PLAIN = (int, float, complex, str, bytes)
 
 
 def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Return whether equal numbers or texts are one object. External ones are guarded to be so again."""
+    """Return whether equal numbers or strings are one object, which is guarded for external ones."""
     x, y = a.value(), b.value()
     if type(x) is torch.device:
-        # Each question for a device makes another.
-        return _came_in_as_one(a, b)
+        # Each read of a device creates another object.
+        return _is_one_input(a, b)
     equal = type(x) is type(y) and (x == y or (x != x and y != y))
     if type(x) not in _PLAIN or not equal or (a.source is None and b.source is None):
         return x is y
     if x is y and _is_one_for_all(x):
         return True
     if a.source is not None and b.source is not None:
-        return _given_as_one(tx, a.source, b.source)
+        return _is_one_argument(tx, a.source, b.source)
     if x is not y:
         # The other may be a constant of the code, which is one object, or be created anew at each call.
         raise Unsupported("identity", a=a.describe(), b=b.describe())
@@ -138,7 +139,7 @@ def _same_value(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
 
 
 def _is_one_for_all(value: Any) -> bool:
-    """Return whether CPython keeps one object for all values like this."""
+    """Return whether CPython has one object for all equal values of this kind."""
     return -5 <= value <= 256 if type(value) is int else type(value) in (str, bytes) and len(value) == 0
 
 

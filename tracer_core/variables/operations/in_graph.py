@@ -1,4 +1,4 @@
-"""Calls that become nodes: the arguments as nodes and as fakes, the fake result, the new tracker."""
+"""Add calls as nodes: the arguments as nodes and as fakes, the fake result, the new tracker."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.compliance import untagged
 from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.number_errors import may_be_huge
@@ -20,16 +21,17 @@ from tracer_core.operator_table import WRITTEN
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.plain_packages import runs_as_plain
-from tracer_core.variables.core.tensors import InGraphVariable, settled, unbacked
+from tracer_core.variables.core.tensors import InGraphVariable, specialized, unbacked
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_place import refuse_writes
 
 
 def as_argument(tracker: VariableTracker) -> tuple[Any, Any]:
-    """`tracker` as a node's argument, and as the fake value to run the operation on.
+    """Return `tracker` as a node's argument, and as the fake value to run the operation on.
 
     Raises:
         NotConstant: the value cannot be part of a graph.
@@ -67,7 +69,7 @@ _AS_DTYPE: dict[Any, torch.dtype] = {
 
 
 def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
-    """As `as_argument`; torch's own functions take Python's number types for dtypes."""
+    """Return the same as `as_argument`; torch's own functions accept Python's number types as dtypes."""
     tracker = tracker.realize()
     if tracker.python_type() is type and _is_of_torch(target):
         dtype = _AS_DTYPE.get(tracker.value())
@@ -77,11 +79,11 @@ def _argument_of(target: Any, tracker: VariableTracker) -> tuple[Any, Any]:
 
 
 _AS_WRITTEN = {"_unique2": "unique"}
-"""What people write for functions that torch calls for them."""
+"""The names that people use for functions that torch calls for them."""
 
 
 def _name_of(target: Any) -> str:
-    """The operation as people write it."""
+    """Return the operation as people write it."""
     if isinstance(target, str):
         return target
     name = str(NAMES_OF_NUMPY.get(target) or WRITTEN.get(target) or getattr(target, "__name__", target))
@@ -114,10 +116,10 @@ def call_in_graph(
         raise Unsupported("graph-argument", what=name, argument=str(error)) from None
     if not tx.output.runs_as_it_is:
         if named.get("requires_grad", (False,))[0] is True:
-            raise Unsupported("lost-by-back-ends", what=f"a leaf made by {name} with requires_grad=True")
+            raise Unsupported("lost-by-back-ends", what=f"a leaf tensor created by {name} with requires_grad=True")
     if any(type(pair[1]) is torch.memory_format for pair in (*pairs, *named.values())):
-        # Whether a tensor has a format already, and is given back as it is, all strides decide.
-        tx.output.ask_strides()
+        # Whether a tensor already has a memory format, and is returned as it is, depends on all strides.
+        tx.output.note_strides_read()
     settings = tx.output.settings
     device = device_to_name(settings, target, {k: p[1] for k, p in named.items()})
     if device is not None:
@@ -128,25 +130,36 @@ def call_in_graph(
     fake = _run(tx, target, function, *fakes)
     if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
         # Functionalization refuses lists that are written to and empty.
-        raise Unsupported("lost-by-back-ends", what=f"what {name} writes into several lists, one of them empty")
+        raise Unsupported("lost-by-back-ends", what=f"the writes of {name} into several lists, one of them empty")
+    _note_untagged(tx, target, *fakes)
     if _has_unbacked_size(tx, fake):
-        raise Unsupported("data-dependent-op", what=name, error="the size of its result is in the data")
+        raise Unsupported("data-dependent-op", what=name, error="the size of its result depends on the data")
     dtype = dtype_to_name(settings, target, [p[1] for p in pairs], {k: p[1] for k, p in named.items()}, fake)
     if dtype is not None:
         named["dtype"] = (dtype, dtype)
     node = tx.output.add_node(op, target, tuple(p[0] for p in pairs), {k: p[0] for k, p in named.items()}, fake)
-    # (An optimizer takes all that it computes, so a back end leaves nothing of it out.)
+    # (An optimizer uses all results, so a back end omits none of them.)
     left_out = node.meta.get("may_raise") and not tx.output.runs_as_it_is and not runs_as_plain(tx)
     done = _done_now(tx, node, args) if left_out else None
     return wrap_fx_proxy(tx, node, fake) if done is None else done
 
 
+def _note_untagged(tx: Tracing, target: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    operator = untagged(target, args, kwargs)
+    if operator is None:
+        return
+    name = operator._schema.name
+    if tx.output.frame.config.is_on("only_allow_pt2_compliant_ops"):
+        raise Unsupported("operator-not-tagged", operator=name)
+    tx.output.untagged.setdefault(name, tx.output.where())
+
+
 def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> VariableTracker | None:
-    """Arithmetic that may raise, which a back end leaves out where nobody takes the result: done on the numbers there
-    are, which are guarded. None where tensors decide."""
+    """Compute arithmetic that may raise, and that a back end would omit if its result is unused, on the present
+    numbers, which are guarded. None if tensors decide."""
     if any(may_be_huge(each.meta["example_value"]) for each in node.all_input_nodes):
         raise Unsupported("huge-constant", what="an integer that may be too large for a float")
-    fixed = [settled(tx, arg) for arg in args]
+    fixed = [specialized(tx, arg) for arg in args]
     result = fold(tx, node.target, fixed, {})
     if result is not None:
         node.graph.erase_node(node)
@@ -162,7 +175,8 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
     symbols -= tx.output.fakes.given
     if not isinstance(fake, torch.Tensor):
         symbols -= tx.output.fakes.unknowns
-    return bool(symbols) and not symbols.isdisjoint(unbacked(tx))
+    of_inputs = tx.output.fakes.symbols
+    return any(str(symbol) not in of_inputs for symbol in symbols & unbacked(tx))
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:
@@ -170,7 +184,7 @@ def _runner(op: str, target: Any) -> Callable[..., Any]:
 
 
 class _Method:
-    """Calls a method by name on its first argument."""
+    """Call a method by name on its first argument."""
 
     __slots__ = ("name",)
 
@@ -198,13 +212,13 @@ def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any]
 
 
 def _refusal(target: Any, error: Exception) -> Unsupported:
-    """Why an operation could not be run on fakes, which may be no fault of its arguments'."""
+    """Return why an operation could not run on fakes, which may not be the fault of its arguments."""
     name = _name_of(target)
     for kinds, why in _DEPENDS_ON_DATA:
         if isinstance(error, kinds):
             return Unsupported("data-dependent-op", what=name, error=why)
     if target in NAMES_OF_NUMPY:
-        # NumPy itself has taken the arguments.
+        # NumPy itself has accepted the arguments.
         return Unsupported("numpy-function", name=name)
     text = _first_line(error)
     of_devices = isinstance(error, fake_tensor.FakeTensorDeviceMismatchError)
@@ -215,9 +229,9 @@ def _refusal(target: Any, error: Exception) -> Unsupported:
 
 
 _DEPENDS_ON_DATA: tuple[tuple[Any, str], ...] = (
-    (fake_tensor.DataDependentOutputException, "it takes a number out of a tensor"),
-    (fake_tensor.DynamicOutputShapeException, "the size of its result is in the data"),
-    (GuardOnDataDependentSymNode, "it needs a size or number that only the data can tell"),
+    (fake_tensor.DataDependentOutputException, "it reads a number from a tensor"),
+    (fake_tensor.DynamicOutputShapeException, "the size of its result depends on the data"),
+    (GuardOnDataDependentSymNode, "it needs a size or number that depends on the data"),
 )
 _OF_FAKES_ALONE = (
     fake_tensor.UnsupportedFakeTensorException,
@@ -228,22 +242,23 @@ _SAID_OF_FAKES = re.compile(
     r"data is not allocate[d]|INTERNAL ASSER[T]|report a bu[g]|\bSym(?:Int|Float|Bool|Node)\b|\b[Ff]ake(?:Tensor|\b)"
     r"|\b[Mm]eta\b|\.(?:cpp|h|cu)\b"
 )
-"""What errors speak of that only fakes raise: memory without data, symbols, the device of fakes, places in C++. (It
-does not match itself: the program may look into the cache of `re`.)"""
+"""Errors that only fakes raise mention: memory without data, symbols, the device of fakes, places in C++. (It does
+not match itself: the program may look into the cache of `re`.)"""
 
 
 def _public_class(error: Exception) -> str:
-    """The class of an error as people know it: fakes raise classes of their own where real tensors raise Python's."""
+    """Return the class of an error as people know it: fakes raise classes of their own where real tensors raise
+    Python's."""
     return next(cls.__name__ for cls in type(error).__mro__ if not cls.__module__.startswith("torch._"))
 
 
 def _refuse_to_reshape_inputs(tx: Tracing, name: str, tensors: list[torch.Tensor]) -> None:
-    """Check that inputs keep their sizes, and their histories: back ends that rewrite graphs change no more than
-    what is in them."""
+    """Check that inputs keep their sizes, and their histories: back ends that rewrite graphs support no other changes
+    of inputs."""
     for tensor in tensors:
         tracked = tx.output.fakes.inputs.get(id(tensor))
         if tracked is not None and tracked.reshaped:
-            raise Unsupported("lost-by-back-ends", what=f"what {name} makes of {tracked.source.name}")
+            raise Unsupported("lost-by-back-ends", what=f"the change that {name} makes to {tracked.source.name}")
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
@@ -259,7 +274,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def is_in_graph(tracker: VariableTracker) -> bool:
-    """Return whether a tensor or symbolic number stands anywhere in `tracker`."""
+    """Return whether `tracker` contains a tensor or symbolic number."""
     tracker = tracker.realize()
     if isinstance(tracker, InGraphVariable):
         return True

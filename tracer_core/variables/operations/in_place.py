@@ -1,4 +1,5 @@
-"""The arguments that operations in place write to, and where they may fail: a table, and the check that reads it."""
+"""Find the arguments that in-place operations write to, and where they may fail: a table, and the check that reads
+it."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.memory import overlap_refused
-from tracer_core.variables.core.base import Tracing
+from tracer_core.variables.core.tracing import Tracing
 
 Part = Callable[[torch.Tensor, list[Any]], torch.Tensor]
 
-# Keys built from these alone give a view; other keys may need the data.
+# Keys that consist of these select a view; other keys may need the data.
 _VIEWING_KEYS = (int, torch.SymInt, slice, type(None), type(...))
 
 
@@ -24,7 +25,7 @@ def _whole(tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
 
 
 def _item(tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
-    """Return the view that the key gives, if it gives one."""
+    """Return the view that the key selects, if it selects one."""
     key = operands[1]
     parts = key if isinstance(key, tuple) else (key,)
     return tensor[key] if all(type(part) in _VIEWING_KEYS for part in parts) else tensor
@@ -32,10 +33,10 @@ def _item(tensor: torch.Tensor, operands: list[Any]) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Writes:
-    """The part of a tensor that an operation in place writes to.
+    """The part of a tensor that an in-place operation writes to.
 
     `part`: how much of the tensor. `first_only`: only the first operand is written to; others that are views of it
-    have the same count of changes. `casts`: the result is cast to the tensor's type, which fakes do not look at.
+    have the same count of changes. `casts`: the result is cast to the tensor's type, which fakes do not check.
     `reads`: it reads others while it writes, which must not overlap.
     """
 
@@ -59,7 +60,7 @@ _WRITES: dict[str, Writes] = {
 def refuse_writes(
     tx: Tracing, target: Any, name: str, operands: list[Any], tensors: list[torch.Tensor], versions: list[int | None]
 ) -> None:
-    """End the graph where the operation just run on fakes may refuse to write into real tensors.
+    """Break if the operation just run on fakes may refuse to write into real tensors.
 
     `name` is what people call it. `versions` are the counts of changes that `tensors` had before.
     """

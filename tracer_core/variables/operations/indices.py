@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.sequences import SliceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import method
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.conversions import convert_by
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.special_methods import class_has, has_special
 
 
 def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
-    """`operator.index(key)`; raises TypeError with `message` for what is no index."""
+    """Return `operator.index(key)`; raise TypeError with `message` for a value that is not an index."""
     key = key.realize()
     if isinstance(key, SymNodeVariable) and key.python_type() is not float:
         return int(key.specialize(tx, int))
@@ -25,7 +26,7 @@ def index_value(tx: Tracing, key: VariableTracker, message: str) -> int:
     value = constant_or(key, None)
     if isinstance(value, int):
         return int(value)
-    if class_has(key, "__index__"):  # a method in C, and an object that tracing does not have: a NumPy value
+    if class_has(key, "__index__"):  # a method in C, and an object that does not exist while tracing: a NumPy value
         raise Unsupported("tensor-index", what=key.describe())
     return tx.raise_(TypeError, message)
 

@@ -17,10 +17,10 @@ from tracer_core.variables.containers.sequences import (
     SequenceVariable,
     SliceVariable,
 )
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.tensors import TensorVariable
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.iterators.iterators import (
     DequeIterator,
     DictIterator,
@@ -30,8 +30,9 @@ from tracer_core.variables.iterators.iterators import (
     over_sequence,
 )
 from tracer_core.variables.iterators.stand_ins import call_stand_in
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special, has_special, written_in_python
 
@@ -66,14 +67,14 @@ def iterate(tx: Tracing, tracker: VariableTracker) -> VariableTracker:
         items = tracker.items_or_none(tx)
         if items is not None:
             return over_sequence(SequenceVariable(items))
-    # A class by its metaclass, a member of an enum by its class.
+    # For a class its metaclass, for a member of an enum its class.
     if written_in_python(tracker, "__iter__"):
         return call_special(tx, tracker, "__iter__", [], "")
     return _iterate_by_index(tx, tracker)
 
 
 def iterable_type(tracker: VariableTracker) -> bool:
-    """Return whether values of its type can be iterated over, as far as the type tells."""
+    """Return whether values of its type can be iterated over, as far as the type is known."""
     tracker = tracker.realize()
     return static_lookup(tracker.python_type(), "__iter__")[1] is not None or has_special(tracker, "__getitem__")
 
@@ -123,7 +124,7 @@ def next_item(tx: Tracing, iterator: VariableTracker) -> VariableTracker | None:
 
 
 def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
-    """All items of an iterable."""
+    """Return all items of an iterable."""
     tracker = tracker.realize()
     if not isinstance(tracker, (IteratorVariable, UserDefinedObjectVariable, TensorVariable)):
         items = tracker.items_or_none(tx)
@@ -133,7 +134,7 @@ def unpack(tx: Tracing, tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def remaining_items(tx: Tracing, iterator: VariableTracker) -> list[VariableTracker]:
-    """Return all that an iterator has yet to give."""
+    """Return all items that an iterator has yet to return."""
     items = []
     while (item := next_item(tx, iterator)) is not None:
         items.append(item)

@@ -1,4 +1,4 @@
-"""`in`, and equality as containers use it."""
+"""Decide `in`, and equality as containers use it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 from tracer_core.variables.containers.dicts import SetVariable
 from tracer_core.variables.containers.sequences import RangeVariable, SequenceVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.iteration import iterable_type
@@ -43,7 +44,7 @@ def contains(tx: Tracing, container: VariableTracker, item: VariableTracker) -> 
 
 
 def membership(tx: Tracing, container: VariableTracker, item: VariableTracker) -> VariableTracker:
-    """`item in container` as a value: a symbolic one where only symbolic numbers decide."""
+    """Return `item in container` as a value: a symbolic one if only symbolic numbers decide."""
     container, item = container.realize(), item.realize()
     listed = isinstance(container, (SequenceVariable, ConstantVariable)) and not isinstance(container, RangeVariable)
     items = container.items_or_none(tx) if listed else None
@@ -53,7 +54,7 @@ def membership(tx: Tracing, container: VariableTracker, item: VariableTracker) -
 
 
 def all_equal(tx: Tracing, ours: list[VariableTracker], theirs: list[VariableTracker]) -> VariableTracker | None:
-    """Return whether items are equal, pair by pair, where only symbolic numbers decide; else None."""
+    """Return whether items are equal, pair by pair, if only symbolic numbers decide; else None."""
     if not _decided_by_symbols([*ours, *theirs]):
         return None
     return _joined(tx, operator.and_, list(zip(ours, theirs, strict=True)))
@@ -63,7 +64,7 @@ _MAX_SYMBOLIC = 32
 
 
 def _decided_by_symbols(items: list[VariableTracker]) -> bool:
-    """Return whether all are numbers, some of them symbolic; not too many for as many nodes."""
+    """Return whether all are numbers, some of them symbolic, and few enough for as many nodes."""
     if not 1 < len(items) <= 2 * _MAX_SYMBOLIC:
         return False
     numbers = [each.realize() for each in items]
@@ -94,17 +95,16 @@ def _joined(
 
 
 def equal_items(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Equality as containers use it: the same object, or equal."""
+    """Return equality as containers use it: the same object, or equal."""
     return _surely_same(tx, a.realize(), b.realize()) or tx.truth(tx.compare("==", a, b))
 
 
 def _surely_same(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
-    """Return whether they are one object, where that matters: what cannot be told of equal values makes no
-    difference."""
+    """Return whether they are one object, where that matters: for equal values it makes no difference."""
     if isinstance(a, SymNodeVariable) or isinstance(b, SymNodeVariable):
         return False
     if isinstance(a, _BY_VALUE) or isinstance(b, _BY_VALUE):
-        # A NaN is the only one of them that may be the same and not equal.
+        # Of these, only a NaN may be the same object and not equal.
         return a is b or (_is_nan(a) and _is_nan(b) and tx.same(a, b))
     return tx.same(a, b)
 

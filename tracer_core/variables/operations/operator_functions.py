@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
-from tracer_core.variables.objects.user_objects import static_lookup
+from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.operations.identity import same
 from tracer_core.variables.operations.membership import contains
 from tracer_core.variables.operations.operators import binary, compare, unary
@@ -19,7 +20,8 @@ from tracer_core.variables.operations.truth_and_length import truth
 
 
 def call_operator(tx: Tracing, function: Any, args: list[VariableTracker]) -> VariableTracker | None:
-    """`operator.xxx(*args)` where `function` is one of the operator module's, and takes so many; else None."""
+    """Return `operator.xxx(*args)` if `function` is in the operator module and takes this number of arguments; else
+    None."""
     if function not in _ACTIONS or len(args) != _ARITY[function]:
         return None
     action: Callable[..., VariableTracker] = _ACTIONS[function]

@@ -1,4 +1,4 @@
-"""Binary, in-place, unary and comparison operators, and `not`, in Python's order of `__op__`/`__rop__`."""
+"""Apply binary, in-place, unary and comparison operators, and `not`, in Python's order of `__op__`/`__rop__`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE, UNARY, Operator
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
-from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, settled
-from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable, static_lookup
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.objects.class_lookup import static_lookup
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
+from tracer_core.variables.operations.overrides import any_overrides, call_overridden
 from tracer_core.variables.operations.special_methods import call_special, class_has, has_special
 
 
@@ -36,7 +39,7 @@ def binary(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> 
 
 
 def _repeated(tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-    """Return a sequence times an operand with `__index__`; None where there is no such."""
+    """Return a sequence times an operand with `__index__`; None if there is no such operand."""
     if symbol not in ("*", "*="):
         return None
     for sequence, count in ((a, b), (b, a)):
@@ -53,8 +56,8 @@ _OF_TRUTHS = frozenset({"&", "|", "&=", "|="})
 def _as_numbers(
     tx: Tracing, symbol: str, a: VariableTracker, b: VariableTracker
 ) -> tuple[VariableTracker, VariableTracker]:
-    """Return the operands of an operator, one of them a symbol. The solver tells numbers from truth values, which
-    Python reckons with as it does with numbers: symbolic ones are fixed, and known ones become 0 or 1."""
+    """Return the operands of an operator, one of them a symbol, as numbers. The solver distinguishes numbers from
+    truth values, which Python treats as numbers: symbolic ones are specialized, and known ones become 0 or 1."""
     if not isinstance(a, SymNodeVariable) and not isinstance(b, SymNodeVariable):
         return a, b
     truths = [each.python_type() is bool for each in (a, b)]
@@ -102,8 +105,8 @@ def by_table(
     b: VariableTracker,
     called: Callable[..., Any] | None = None,
 ) -> VariableTracker | None:
-    """Apply the operator by the rules for builtin types; `called` computes it on constants, where that is not
-    its function itself (an in-place operator has messages of its own)."""
+    """Apply the operator by the rules for builtin types; `called` computes it on constants, if its function does not
+    do that itself (an in-place operator has messages of its own)."""
     function, reflected = operation.function, operation.reflected
     done = answered(tx, function, a, b)
     if done is not None:
@@ -116,7 +119,7 @@ def by_table(
         return None
     if not a.mutable and not b.mutable:
         if isinstance(a, ConstantVariable) or isinstance(b, ConstantVariable):
-            a, b = settled(tx, a), settled(tx, b)
+            a, b = specialized(tx, a), specialized(tx, b)
         return fold(tx, called or function, [a, b], {})
     return None
 
@@ -129,7 +132,7 @@ def numeric(tracker: VariableTracker) -> bool:
 
 
 def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: VariableTracker) -> VariableTracker | None:
-    """Apply the operator by methods of the operands' classes, tried in Python's order; None if neither has one."""
+    """Apply the operator by methods of the operands' classes, in Python's order; None if neither has one."""
     a_type, b_type = a.python_type(), b.python_type()
     reflected = operation.reflected
     tries = [(a, operation.method, b), (b, reflected, a)]
@@ -142,12 +145,16 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
             result = call_special(tx, receiver, method, [other], "")
             if not _is_not_implemented(result):
                 return result
+        elif isinstance(receiver, TensorVariable) and any_overrides([other]):
+            done = call_overridden(tx, getattr(torch.Tensor, method), [receiver, other], {})
+            if done is not None:
+                return done
         elif isinstance(other, UserDefinedObjectVariable) and other.part is not None and receiver is a:
             done = by_table(tx, operation, a, other.part)
             if done is not None:
                 return done
         elif isinstance(other, UserDefinedObjectVariable) and other.part is not None:
-            # The class's own method did not know; its builtin base may.
+            # The class's own method returned NotImplemented; its builtin base's may not.
             done = by_table(tx, operation, other.part, receiver)
             if done is not None:
                 return done
@@ -157,7 +164,7 @@ def by_methods(tx: Tracing, operation: Operator, a: VariableTracker, b: Variable
 
 
 def _derives(cls: type, base: type) -> bool:
-    """Return whether a class inherits from another (not whether it was registered with it)."""
+    """Return whether a class inherits from another (registered subclasses do not count)."""
     return base in cls.__mro__
 
 
@@ -168,7 +175,7 @@ def _is_not_implemented(tracker: VariableTracker) -> bool:
 def unsupported_operands(
     tx: Tracing, function: Callable[..., Any], a: VariableTracker, b: VariableTracker
 ) -> VariableTracker:
-    """Raise what Python raises where neither operand implements the operator. Python itself is called: sequences have
+    """Raise Python's error if neither operand implements the operator. Python itself is called: sequences have
     messages of their own."""
     try:
         function(_example(a), _example(b))
@@ -184,8 +191,8 @@ _EXAMPLES: dict[type, Any] = {
 
 
 def _example(tracker: VariableTracker) -> Any:
-    """Return a value that operators refuse in the words that they have for the real one: of a type with the same
-    name, and of the same builtin base."""
+    """Return a value that operators refuse with the same message as the real one: of a type with the same name, and
+    of the same builtin base."""
     cls = tracker.python_type()
     if isinstance(tracker, ConstantVariable):
         return tracker.value()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.indices import index_value
 
 
@@ -21,8 +22,8 @@ class _Ordered:
 
 
 def sort_in_place(tx: Tracing, items: list[VariableTracker], key: VariableTracker, reverse: VariableTracker) -> None:
-    """Put `items` in order by the comparisons that Python would make. Should the key or a comparison raise, they are
-    left as far as Python had come."""
+    """Sort `items` by the comparisons that Python would make. If the key or a comparison raises, they stay as Python
+    would leave them."""
     key = key.realize()
     by_itself = constant_or(key, 0) is None
     backwards = index_value(

@@ -1,4 +1,4 @@
-"""Special methods written in Python, looked up in the class as Python does."""
+"""Find and call special methods written in Python, looked up in the class as Python does."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from typing import Any
 
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import SequenceVariable
-from tracer_core.variables.core.base import Args, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, VariableTracker
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import ExceptionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
+from tracer_core.variables.objects.class_lookup import class_attribute_source, own_method, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.enum_members import EnumMemberVariable, program_method
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    own_method,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
 def call_special(tx: Tracing, obj: VariableTracker, name: str, args: Args, missing: str) -> VariableTracker:
@@ -36,12 +33,12 @@ def _bind_special(tx: Tracing, obj: VariableTracker, name: str, found: Any, owne
 
 
 def class_has(tracker: VariableTracker, name: str) -> bool:
-    """Return whether the class of a value has `name`, in C or in Python. If not, it may come to: that is guarded."""
+    """Return whether the class of a value has `name`, in C or in Python. If it does not, that is guarded."""
     return static_lookup(tracker.python_type(), name)[1] is not None
 
 
 def has_special(tracker: VariableTracker, name: str) -> bool:
-    """Return whether operators on it go by a method of its class, rather than by a handler for builtin types."""
+    """Return whether operators on it call a method of its class, rather than a handler for builtin types."""
     if isinstance(tracker, UserDefinedObjectVariable):
         return static_lookup(tracker.cls, name)[1] is not None
     if isinstance(tracker, (EnumMemberVariable, ClassVariable)):
@@ -50,9 +47,9 @@ def has_special(tracker: VariableTracker, name: str) -> bool:
 
 
 def written_in_python(tracker: VariableTracker, name: str) -> bool:
-    """Return whether code in Python gave the method to its class."""
+    """Return whether the class got the method from Python code."""
     return own_method(tracker.python_type(), name) is not None
 
 
-# Trackers of builtin kinds whose class may be one written in Python all the same.
+# Trackers of builtin kinds whose class may still be written in Python.
 _HAVE_METHODS = (ConstDictVariable, SequenceVariable, ExceptionVariable)

@@ -1,4 +1,4 @@
-"""`container[key]`: read, set and deleted."""
+"""Read, set and delete `container[key]`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import torch
 
 from tracer_core.class_origins import may_change
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import answered
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.objects.class_lookup import class_attribute_source, static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import (
-    UserDefinedObjectVariable,
-    class_attribute_source,
-    static_lookup,
-)
+from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 from tracer_core.variables.operations.folding import fold
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.special_methods import call_special
@@ -33,7 +31,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
         return done
     if isinstance(container, TensorVariable):
         if isinstance(key, SymNodeVariable) and isinstance(key.fake, torch.SymInt):
-            # Indexing would fix the number; this does the same and leaves it open.
+            # Indexing would specialize the number; this does the same with a symbol.
             return call_in_graph(tx, "call_function", torch.select, [container, ConstantVariable(0), key], {})
         return call_in_graph(tx, "call_function", operator.getitem, [container, key], {})
     if isinstance(container, UserDefinedObjectVariable):
@@ -51,7 +49,7 @@ def get_item(tx: Tracing, container: VariableTracker, key: VariableTracker) -> V
 
 
 def _class_item(tx: Tracing, cls: ClassVariable, key: VariableTracker) -> VariableTracker:
-    """`cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
+    """Return `cls[key]`: by the metaclass, or by the class's own `__class_getitem__`."""
     known = cls.known
     found, owner = static_lookup(type(known), "__getitem__")
     if isinstance(found, types.FunctionType) and owner is not None and not issubclass(known, enum.Enum):

@@ -1,4 +1,4 @@
-"""Calls of torch's functions: add a node, or inline torch's own Python."""
+"""Call torch's functions: add a node, or inline torch's own Python."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from tracer_core import rules
 from tracer_core.errors import Unsupported
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Args, Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Args, Kwargs, VariableTracker
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.operations.in_graph import call_in_graph
 
@@ -17,8 +18,8 @@ _WALKED_INSTEAD = frozenset({"graph-argument", "data-dependent-op"})
 
 
 def call_torch_function(tx: Tracing, known: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Add a node for the call; where one cannot take these arguments, or looks at their data, torch's own Python is
-    inlined."""
+    """Add a node for the call; if a node cannot take these arguments, or the function reads their data, inline
+    torch's own Python."""
     fakes = [arg.fake for arg in (*args, *kwargs.values()) if isinstance(arg, TensorVariable)]
     operations = tx.output.fakes.operations
     before = operations.clock

@@ -18,10 +18,11 @@ from tracer_core.runtime.arrays import known_array, scalar_tensor, tensor_of
 from tracer_core.sources import ById, ConvertedSource, DrawnSource, GetItemSource, Source
 from tracer_core.variables.builders.results import wrap_tensor
 from tracer_core.variables.containers.sequences import ListVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
-from tracer_core.variables.core.tensors import SymNodeVariable, settled
+from tracer_core.variables.core.tensors import SymNodeVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import (
     NumpyNdarrayVariable,
     NumpyScalarVariable,
@@ -35,8 +36,8 @@ _MAX_NUMBERS = 64
 
 
 def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | None:
-    """Return the number, scalar or array that is at `source` once the generated code has drawn it, of the type and
-    layout of `example`. None where no tensor stands for it."""
+    """Return the number, scalar or array that is at `source` once the generated code has drawn it, with the type and
+    layout of `example`. None if it cannot become a tensor."""
     if type(example) in (int, float):
         return drawn_number(tx, source, type(example))
     if not isinstance(example, (np.ndarray, np.generic)) or example.dtype not in DTYPES:
@@ -57,9 +58,9 @@ def drawn_value(tx: Tracing, source: Source, example: Any) -> VariableTracker | 
 
 
 def before_the_graph(tx: Tracing, tracker: VariableTracker) -> tuple[VariableTracker, Any] | None:
-    """`tracker` as something that the generated code has before it calls the graph, and an example of it: a constant,
-    or an array of which nothing has been changed. None where it is neither."""
-    tracker = settled(tx, tracker)
+    """Return `tracker` as a value that the generated code has before it calls the graph, and an example of it: a
+    constant, or an unchanged array. None if it is neither."""
+    tracker = specialized(tx, tracker)
     if tracker.is_constant():
         return tracker, tracker.value()
     if not isinstance(tracker, NumpyNdarrayVariable) or tx.output.fakes.written_since(tracker.tensor.fake, 0):
@@ -90,10 +91,10 @@ def _drawn_source(array: NumpyNdarrayVariable) -> Source | None:
 def _read(
     tx: Tracing, array: NumpyNdarrayVariable, name: str, function: Callable[..., Any], args: list[VariableTracker]
 ) -> tuple[Source, Any] | None:
-    """`function(array, *args)`, called where the array is drawn: its source and an example. None where the array is
-    not drawn, or has been changed."""
+    """Call `function(array, *args)` where the array is drawn: return its source and an example. None if the array is
+    not drawn, or was changed."""
     source = _drawn_source(array)
-    args = [settled(tx, arg) if not _is_drawn(arg.realize()) else arg.realize() for arg in args]
+    args = [specialized(tx, arg) if not _is_drawn(arg.realize()) else arg.realize() for arg in args]
     if source is None or not all_constant(args) or tx.output.fakes.written_since(array.tensor.fake, 0):
         return None
     example = on_shadows(name, function, [array.shadow, *(arg.value() for arg in args)], {})

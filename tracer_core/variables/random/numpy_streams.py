@@ -19,9 +19,10 @@ from tracer_core.runtime.streams import seed_legacy, shuffled_array
 from tracer_core.sources import ConstantSource, Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import pin
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.numpy.arrays import NumpyNdarrayVariable
 from tracer_core.variables.numpy.calls import changed
 from tracer_core.variables.objects.classes import BuiltinVariable

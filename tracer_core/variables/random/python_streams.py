@@ -18,18 +18,19 @@ from tracer_core.sources import ConstantSource, DrawnSource, GetItemSource, Sour
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import ListVariable, RangeVariable, SequenceVariable, SliceVariable
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import Kwargs, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.draws import Draw
 from tracer_core.variables.core.registry import builds, handles, method
 from tracer_core.variables.core.tensors import SymNodeVariable
+from tracer_core.variables.core.tracing import Tracing
 
 # Drawn ints enter the graph as 64-bit numbers.
 MAX_BITS = 62
 
 
 class RandomStreamVariable(VariableTracker):
-    """A random generator. `known` is a real one in the present state, where it was created in the trace."""
+    """A random generator. `known` is a real one in the present state, if it was created in the trace."""
 
     __slots__ = ("cls", "known")
     kind = "random generator"
@@ -56,7 +57,7 @@ class RandomStreamVariable(VariableTracker):
 
 
 class DrawnObjectVariable(VariableTracker):
-    """The result of a draw that is no number (the state of a generator): it can only be passed on."""
+    """The result of a draw that is not a number (the state of a generator): it can only be passed on."""
 
     __slots__ = ("cls",)
     kind = "drawn object"
@@ -115,14 +116,14 @@ def drawn(
     kwargs: Kwargs,
     function: Any = None,
 ) -> DrawnSource:
-    """Put the call off to the start of the generated code."""
+    """Defer the call to the start of the generated code."""
     if tx.trace.side_effects.calls:
         raise Unsupported("random-state", name=name)  # a replayed call, which may draw too, comes after the graph
     return tx.trace.draw(Draw(stream, name, list(args), kwargs, function))
 
 
 def made(tx: Tracing, function: Any, args: list[VariableTracker]) -> DrawnSource:
-    """Have the generated code create a generator, or its parts, where draws happen.
+    """Make the generated code create a generator, or its parts, where draws happen.
 
     Raises:
         Unsupported: an argument is not there before the graph, or is refused: plain Python shall raise.
@@ -157,7 +158,7 @@ _FLOATS = (
     "betavariate paretovariate weibullvariate"
 ).split()
 _INTS = "randint randrange getrandbits".split()
-# Of any two numbers, and always giving a float.
+# The result is a float for any two numbers.
 _OF_ANY_NUMBERS = ("uniform", "gauss", "normalvariate")
 
 
@@ -182,7 +183,7 @@ def _is_number(tracker: VariableTracker) -> bool:
 
 
 def _type_of_result(tx: Tracing, name: str, args: Any, kwargs: Any) -> type:
-    """Return the type that the method gives for these constants, tried on a generator of our own."""
+    """Return the type of the method's result for these constants, tried on a generator of our own."""
     values, named = [arg.value() for arg in args], {key: arg.value() for key, arg in kwargs.items()}
     try:
         cls = type(getattr(random.Random(0), name)(*values, **named))
@@ -202,7 +203,7 @@ def _from_known(
     args: list[VariableTracker],
     kwargs: dict[str, VariableTracker],
 ) -> VariableTracker:
-    """Call the real generator now; what it raises leaves it to Python, which is given the state as it was."""
+    """Call the real generator now; if it raises, break, with the state as it was, so that plain Python raises."""
     if not all_constant([*args, *kwargs.values()]):
         raise Unsupported("random-state", name=f"random.{name}")
     values, named = [arg.value() for arg in args], {key: arg.value() for key, arg in kwargs.items()}
@@ -275,7 +276,7 @@ def _population(tracker: VariableTracker) -> list[VariableTracker]:
 
 
 def _common_type(items: Sequence[VariableTracker]) -> type:
-    """Return the type of numbers that all items have: only then is the type of one drawn from them known."""
+    """Return the type of numbers that all items have: only then is the type of a drawn one known."""
     realized = [item.realize() for item in items]
     types = {item.python_type() for item in realized}
     known = all(_is_number(item) or _from_source(item) for item in realized)

@@ -8,8 +8,9 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.hooks import RemovableHandle
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.nn_module import NNModuleVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
@@ -23,13 +24,13 @@ def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: Var
 @handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)
 @handles(torch.nn.Module._get_backward_pre_hooks, NNModuleVariable)
 def backward_hooks(tx: Tracing, module: NNModuleVariable) -> VariableTracker:
-    """A module's call runs them where there are some."""
+    """Break at the call of a module that has backward hooks, which the call runs."""
     raise Unsupported("backward-hooks", cls=module.cls.__qualname__)
 
 
 @handles(RemovableHandle)
 def registered(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    """Functions that register hooks return such a handle."""
+    """Break where the handle of a new hook is created, which functions that register hooks return."""
     raise Unsupported("hook-registered", name=tx.frame.code.co_qualname)
 
 

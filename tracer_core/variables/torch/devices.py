@@ -11,9 +11,10 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles, method
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 
 _SETTINGS = ("default_device", "torch_function_modes")
@@ -25,7 +26,7 @@ def set_default_device(tx: Tracing, device: VariableTracker) -> VariableTracker 
         return None
     state = tx.output.settings
     if state.entered:
-        raise Unsupported("skipped-function", what="torch.set_default_device", why="a block of torch's is open")
+        raise Unsupported("skipped-function", what="torch.set_default_device", why="a block of torch is active")
     state.touch("device_context", *_SETTINGS)
     tx.guard(make.global_state_is("device_context", state.start["device_context"]))
     try:

@@ -6,15 +6,16 @@ import torch
 from torch.distributions import utils
 
 from tracer_core.sources import ConstantSource
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 
 @handles(torch._is_all_true, TensorVariable)
 def is_all_true(tx: Tracing, tensor: TensorVariable) -> VariableTracker | None:
-    """As `all()`, which, other than this, fakes of unknown sizes know."""
+    """Compute `all()` in a way that fakes of unknown sizes support."""
     return call_in_graph(tx, "call_method", "all", [tensor], {}) if tensor.fake.dtype is torch.bool else None
 
 

@@ -7,9 +7,10 @@ from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 _DUAL_LEVEL = "torch.autograd.forward_ad.dual_level"
@@ -39,7 +40,7 @@ def exit_dual_level(tx: Tracing, *, level: VariableTracker) -> VariableTracker:
 
 @handles(forward_ad._maybe_load_decompositions)
 def maybe_load_decompositions(tx: Tracing) -> VariableTracker:
-    """Load torch's decompositions: they are needed when the graph runs, and here as well."""
+    """Load torch's decompositions, which are needed when the graph runs, and here as well."""
     forward_ad._maybe_load_decompositions()  # type: ignore[no-untyped-call]
     tx.output.add_node("call_function", forward_ad._maybe_load_decompositions, (), {}, None)
     return NONE
@@ -52,7 +53,7 @@ def make_dual(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker)
 
 @handles(predispatch._unpack_dual)
 def unpack_dual(tx: Tracing, tensor: VariableTracker, *, level: VariableTracker) -> VariableTracker:
-    """Only a level entered in the trace is known whole: fakes of tensors from before have no tangents."""
+    """Unpack a dual tensor, at a level entered in the trace: fakes of earlier tensors have no tangents."""
     if not any(entered.manager is level.realize() for entered in tx.output.settings.entered):
         raise Unsupported("autograd-call", name=f"{_DUAL_LEVEL.rpartition('.')[0]}.unpack_dual")
     return call_in_graph(tx, "call_function", predispatch._unpack_dual, [tensor], {"level": level})

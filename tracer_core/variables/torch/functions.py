@@ -7,10 +7,17 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tensors import (
+    InGraphVariable,
+    SymNodeVariable,
+    TensorVariable,
+    statically_known,
+    unbacked,
+)
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import is_in_graph
 
 
@@ -22,7 +29,7 @@ def log_api_usage_once(tx: Tracing, *args: VariableTracker) -> VariableTracker:
 
 @handles(torch.is_tensor, VariableTracker)
 def is_tensor(tx: Tracing, obj: VariableTracker) -> VariableTracker:
-    return ConstantVariable(isinstance(obj.realize(), TensorVariable))
+    return ConstantVariable(issubclass(obj.realize().python_type(), torch.Tensor))
 
 
 @handles(torch.is_storage, VariableTracker)
@@ -42,7 +49,8 @@ _NUMBERS = (int, float, complex)
 
 @handles(torch.result_type, VariableTracker, VariableTracker)
 def result_type(tx: Tracing, tensor1: VariableTracker, tensor2: VariableTracker) -> VariableTracker | None:
-    """Answer from the dtypes and numbers of dimensions of fakes; of a number, only its type counts."""
+    """Compute the result type from the dtypes and numbers of dimensions of fakes; of a number, only its type
+    counts."""
     operands = [tensor1.realize(), tensor2.realize()]
     if not any(isinstance(each, InGraphVariable) for each in operands):
         return None
@@ -69,9 +77,25 @@ for _predicate in (
 
 @handles(torch._check, VariableTracker)
 def check(tx: Tracing, condition: VariableTracker, message: VariableTracker = NONE) -> VariableTracker | None:
+    condition = condition.realize()
+    if isinstance(condition, SymNodeVariable) and isinstance(condition.fake, torch.SymBool):
+        if condition.fake.node.expr.free_symbols & unbacked(tx) and statically_known(condition.fake) is None:
+            return _assert_in_graph(tx, condition)
     if isinstance(condition, (ConstantVariable, SymNodeVariable)) and tx.truth(condition):
         return NONE
     raise Unsupported("torch-check")
+
+
+def _assert_in_graph(tx: Tracing, condition: SymNodeVariable) -> VariableTracker:
+    """Have the graph check what no guard can: what follows is traced as if it held. Where it does not, the graph
+    raises, and plain Python raises what the program would."""
+    torch._check(condition.fake)  # type: ignore[no-untyped-call]
+    message = f"Runtime assertion failed for expression {condition.fake.node.expr}"
+    node = tx.output.add_node(
+        "call_function", torch.ops.aten._assert_scalar.default, (condition.node, message), {}, None
+    )
+    node.meta["may_raise_on_data"] = True
+    return NONE
 
 
 def _needs_data(name: str) -> Any:
@@ -90,7 +114,7 @@ def takes_the_data_of(tx: Tracing, tensor: TensorVariable, other: TensorVariable
 
 @handles(torch._C._nn._parse_to)
 def parse_to(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
-    """Parse the arguments of `module.to`. Of a tensor, only which one it is matters."""
+    """Parse the arguments of `module.to`. Of a tensor argument, only its dtype and device matter."""
     known = [arg.realize() for arg in args]
     values = [arg.fake if isinstance(arg, TensorVariable) else constant_or(arg, arg) for arg in known]
     named = {name: constant_or(value.realize(), value) for name, value in kwargs.items()}

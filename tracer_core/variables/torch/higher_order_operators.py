@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch._higher_order_ops.invoke_subgraph import invoke_subgraph_placeholder
 from torch._ops import HigherOrderOperator
 
 from tracer_core.sources import Source
 from tracer_core.variables.builders.builder import VariableBuilder
 from tracer_core.variables.builders.callables import pin
-from tracer_core.variables.core.base import Tracing, VariableTracker
-from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.registry import builds
 from tracer_core.variables.objects.classes import BuiltinVariable
-
-
-@handles(invoke_subgraph_placeholder)
-def nested_compile_region(
-    tx: Tracing, func: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
-) -> VariableTracker:
-    """Without torch's compiler, it calls the function."""
-    return tx.call(func, list(args), kwargs)
 
 
 @builds(HigherOrderOperator, subclasses=True)

@@ -1,4 +1,4 @@
-"""Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does without.
+"""Torch's context managers that a graph enters and leaves by a pair of nodes, or that it does not need.
 
 One entry in `GRAPH_MANAGERS` per class describes how. A manager is entered for real while the program is traced, and
 left again when the attempt is over (`tracer_core.graph.settings`). Managers that only change settings need no entry:
@@ -20,9 +20,10 @@ from tracer_core.graph.settings import Entered
 from tracer_core.guards import make
 from tracer_core.sources import Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 
@@ -87,7 +88,7 @@ GRAPH_MANAGERS: dict[Any, GraphManager] = {
     ),
     # Profilers see the operations of the graph, not the labels.
     record_function: GraphManager(gives_itself=True),
-    # Overrides are applied while the program is traced: the graph has what came out.
+    # Overrides are applied while the program is traced: the graph has their results.
     **{
         cls: GraphManager(
             enter=partial(_entered, cls), leave=_leave_plainly, settings=("torch_function",), in_graph=False
@@ -153,8 +154,8 @@ for _cls, _known in GRAPH_MANAGERS.items():
 
 
 @builds(*_MADE_IN_C)
-def from_outside(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
-    """There is nothing to it but its class, until it is entered."""
+def external_manager(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
+    """Build the tracker of a manager that has not been entered: only its class matters."""
     build.tx.guard(make.type_is(source, type(value)))
     return build.register(value, UserDefinedObjectVariable(type(value), value, source))
 

@@ -12,11 +12,12 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.dicts import ConstDictVariable
 from tracer_core.variables.containers.sequences import ListVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.plain_packages import runs_as_plain
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 
 
 @method(TensorVariable, "item")
@@ -31,7 +32,7 @@ def item(tx: Tracing, self: TensorVariable) -> VariableTracker:
 def group_tensors(
     tx: Tracing, lists: VariableTracker, with_indices: VariableTracker = ConstantVariable(False)
 ) -> VariableTracker | None:
-    """Call the function itself, with the fakes: it alone knows in which order it gives the groups."""
+    """Call the function itself, with the fakes: only it knows the order of the groups."""
     rows = [row.realize().items_or_none(tx) for row in lists.realize().items_or_none(tx) or ()]
     known = [[item.realize() for item in row] for row in rows if row is not None]
     fakes = [[item.fake for item in row] for row in known]

@@ -14,12 +14,13 @@ from torch.nn import attention
 from torch.nn.attention import SDPBackend
 
 from tracer_core.guards import make
-from tracer_core.host.global_state import COMMANDS, PROPERTIES, QUESTIONS
+from tracer_core.host.global_state import GETTERS, PROPERTIES, SETTERS
 from tracer_core.sources import Source
 from tracer_core.variables.builders.builder import VariableBuilder
-from tracer_core.variables.core.base import Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import VariableTracker, all_constant
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import builds, handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 
 
@@ -52,7 +53,7 @@ def change_setting(tx: Tracing, function: Any, setting: str, *args: Any, **kwarg
 
 
 def _command(function: Any, setting: str, called: Any = None) -> None:
-    """A call of `called` (if it is another one) calls `function`, which changes `setting`."""
+    """Register that a call of `called` (if it is another function) calls `function`, which changes `setting`."""
 
     @handles(called or function)
     def change(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
@@ -69,11 +70,11 @@ def _command(function: Any, setting: str, called: Any = None) -> None:
     change.__qualname__ = f"torch_settings.command.{setting}"
 
 
-for _function, _setting in QUESTIONS.items():
+for _function, _setting in GETTERS.items():
     _question(_function, _setting)
-for _function, _setting in COMMANDS.items():
+for _function, _setting in SETTERS.items():
     _command(_function, _setting)
-# It tells torch's own compiler as well, as does what puts back the setting.
+# It informs torch's own compiler as well, as does the function that restores the setting.
 _command(torch._C._set_deterministic_algorithms, "deterministic", torch.use_deterministic_algorithms)
 
 
@@ -87,7 +88,7 @@ def _sdp_backend(build: VariableBuilder, value: Any, source: Source) -> Variable
 def sdpa_kernel(
     tx: Tracing, backends: VariableTracker, set_priority: VariableTracker = ConstantVariable(False)
 ) -> VariableTracker | None:
-    """The back ends go by name, as code cannot write them."""
+    """Enter the back ends by name, since generated code cannot write them."""
     items = backends.items_or_none(tx)
     if items is None or not all_constant([*items, set_priority]):
         return None
@@ -107,7 +108,7 @@ for _function in (
     torch._C._get_privateuse1_backend_name,
     torch._C._accelerator_getAccelerator,
 ):
-    # They stay what they are while the process lives.
+    # They stay the same while the process lives.
     @handles(_function)
     def machine(tx: Tracing, *args: VariableTracker, function: Any = _function) -> VariableTracker | None:
         return tx.constant(function(*(arg.value() for arg in args))) if all_constant(list(args)) else None

@@ -13,10 +13,11 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable, SizeVariable
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, all_constant, constant_or
+from tracer_core.variables.core.base import Kwargs, VariableTracker, all_constant, constant_or
 from tracer_core.variables.core.constant import ConstantVariable
 from tracer_core.variables.core.registry import handles, method
 from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 
 _EXACT_IN_DOUBLE = 2**53
@@ -46,7 +47,7 @@ for _function in (torch.tensor, torch.as_tensor):
 def new_tensor(
     tx: Tracing, self: TensorVariable, data: VariableTracker, /, **kwargs: VariableTracker
 ) -> VariableTracker | None:
-    """Create a tensor of this one's dtype and on its device, unless arguments say otherwise."""
+    """Create a tensor with this one's dtype and on its device, unless arguments say otherwise."""
     own = {"device": ConstantVariable(self.fake.device), "dtype": ConstantVariable(self.fake.dtype)}
     named = {**own, **{key: value for key, value in kwargs.items() if constant_or(value.realize()) is not None}}
     data = data.realize()
@@ -105,7 +106,7 @@ for _cls in _LEGACY:
 def _of_numbers(
     tx: Tracing, data: VariableTracker, ask: Callable[[Any], torch.Tensor], named: Kwargs
 ) -> VariableTracker | None:
-    """Return a new tensor of nested lists of numbers, some of them in the graph; None where it is of anything else.
+    """Return a new tensor of nested lists of numbers, some of them in the graph; None for other arguments.
 
     Args:
         ask: the function to call, on constants.
@@ -114,7 +115,7 @@ def _of_numbers(
     numbers = _numbers(data)
     if numbers is None or not any(isinstance(number, InGraphVariable) for number in numbers):
         return None
-    expected = _asked(ask, _filled(data, _stand_in))
+    expected = _expected(ask, _filled(data, _stand_in))
     if expected.device.type != "cpu":
         return None
     if any(isinstance(number, TensorVariable) for number in numbers) or ask in _LEGACY:
@@ -123,7 +124,7 @@ def _of_numbers(
     made = call_in_graph(tx, "call_function", torch._refs.tensor, [_as_tracker(parts)], named)
     assert isinstance(made, TensorVariable)
     if made.fake.dtype is not expected.dtype or tuple(made.fake.shape) != tuple(expected.shape):
-        raise Unsupported("data-dependent-op", what="tensor", error="it gives another type than its parts have")
+        raise Unsupported("data-dependent-op", what="tensor", error="its dtype depends on all of its items")
     return made
 
 
@@ -155,13 +156,13 @@ def _stand_in(number: VariableTracker) -> Any:
     if isinstance(number, TensorVariable):
         fake = number.fake
         if fake.requires_grad or any(n != 1 for n in fake.shape) or fake.layout is not torch.strided:
-            raise Unsupported("data-dependent-op", what="tensor", error="it takes the number out of a tensor")
+            raise Unsupported("data-dependent-op", what="tensor", error="it reads a number from a tensor")
         return torch.ones(fake.shape, dtype=fake.dtype)
     return number.value() if isinstance(number, ConstantVariable) else _STAND_INS.get(number.python_type(), True)
 
 
-def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
-    """Torch's result for constants; where it raises, plain Python shall raise the same."""
+def _expected(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
+    """Return torch's result for constants; if it raises, break, so that plain Python raises the same."""
     try:
         return ask(data)
     except Exception as error:  # noqa: BLE001
@@ -171,7 +172,7 @@ def _asked(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
 
 def _converted(tx: Tracing, number: VariableTracker, to: torch.dtype) -> VariableTracker:
     """Return a part of the new tensor, such that the graph converts it as torch does: integers become floats by way
-    of double precision, and what does not fit is refused."""
+    of double precision, and values out of range are refused."""
     fractional = to.is_floating_point or to.is_complex
     if isinstance(number, TensorVariable):
         given = number.fake.dtype

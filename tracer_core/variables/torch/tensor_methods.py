@@ -13,12 +13,13 @@ from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.tensor_data import count_one_change_less
 from tracer_core.sources import AttrSource, GradSource
-from tracer_core.sources.parts import keeps_grad
+from tracer_core.sources.tensors import keeps_grad
 from tracer_core.variables.containers.sequences import SizeVariable, TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import getter, method, setter
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, wrap_number
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.indices import index_value
 
@@ -39,7 +40,7 @@ for _name in (
 
 
 def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
-    """Return an attribute that the guard on a tensor does not check: the real one's as the frame starts, under a
+    """Return an attribute that the guard on a tensor does not check: the real one's when the frame starts, under a
     guard of its own."""
     if self.source is None:
         return getattr(self.fake, name)
@@ -94,19 +95,19 @@ def _dimension(tx: Tracing, self: TensorVariable, values: Any, at: int) -> Any:
 def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> VariableTracker:
     strides, sizes = self.fake.stride(), self.fake.shape
     at = None if constant_or(dim.realize(), 0) is None else index_value(tx, dim, "dim must be an int")
-    asked = sizes if at is None else [_dimension(tx, self, sizes, at)]
-    if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, asked):
-        # Each operation has its own way with them, which fakes do not follow.
+    read = sizes if at is None else [_dimension(tx, self, sizes, at)]
+    if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, read):
+        # Each operation chooses them in its own way, which fakes do not follow.
         raise Unsupported("free-strides", what=self.describe())
-    tx.output.ask_strides()
+    tx.output.note_strides_read()
     if at is None:
         return TupleVariable([wrap_number(tx, n) for n in strides])
     return wrap_number(tx, strides[at])
 
 
 def _leads_nowhere(tx: Tracing, fake: torch.Tensor, asked: Sequence[Any]) -> bool:
-    """Return whether strides are read that no element is found by: of a tensor without any, or of dimensions of size
-    1 (where it is no view of an input, whose strides views follow)."""
+    """Return whether strides are read that are never used to find an element: of a tensor without elements, or in
+    dimensions of size 1 (unless it is a view of an input, whose strides it follows)."""
     if any(type(n) is int and n == 0 for n in fake.shape):
         return True
     given = any(storage_of(fake) == storage_of(each.fake) for each in tx.output.fakes.inputs.values())
@@ -145,7 +146,7 @@ def is_contiguous(
 ) -> VariableTracker:
     wanted = memory_format.realize().value()
     if self.source is None or wanted is not torch.contiguous_format:
-        tx.output.ask_strides()
+        tx.output.note_strides_read()
     return ConstantVariable(bool(self.fake.is_contiguous(memory_format=wanted)))
 
 
@@ -192,7 +193,7 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
     if not isinstance(value, TensorVariable) or not _may_be_data(self.fake, value.fake):
         raise Unsupported("set-attribute", name="data", type=self.python_type_name())
     if not tx.output.runs_as_it_is:
-        raise Unsupported("lost-by-back-ends", what=f"a write of {self.describe()}.data")
+        raise Unsupported("lost-by-back-ends", what=f"an assignment to .data of {self.describe()}")
     switch, enabled = torch._C._set_grad_enabled, torch.is_grad_enabled()
     tx.output.add_node("call_function", switch, (False,), {}, None)
     with torch.no_grad():
@@ -202,7 +203,7 @@ def set_data(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
 
 
 def _may_be_data(fake: torch.Tensor, value: torch.Tensor) -> bool:
-    """Return whether it is enough that the one looks at the memory of the other."""
+    """Return whether it is enough that one tensor uses the memory of the other."""
     described = [(each.dtype, each.device, each.layout, each.is_conj(), each.is_neg()) for each in (fake, value)]
     unwatched = fake._base is None or fake.is_leaf
     plain = unwatched and not fake.is_inference() and not value.is_inference()
@@ -226,7 +227,7 @@ def grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
 
 @setter(TensorVariable, "grad")
 def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
-    """Done on the real tensor when the graph has run, where it is one that outlives the trace."""
+    """Set the gradient; on the real tensor, when the graph has run, if it outlives the trace."""
     if self.source is None or not _may_be_grad(self, value):
         raise Unsupported("set-attribute", name="grad", type="Tensor")
     tx.trace.side_effects.changes(self, "attributes", "its gradient is set")
@@ -234,7 +235,7 @@ def set_grad(tx: Tracing, self: TensorVariable, value: VariableTracker) -> None:
 
 
 def _may_be_grad(self: TensorVariable, value: VariableTracker) -> bool:
-    """Return whether torch will take `value` without a word."""
+    """Return whether torch will accept `value` without an error or a warning."""
     if not isinstance(value, TensorVariable):
         return isinstance(value, ConstantVariable) and value.value() is None
     if value is self or not self.fake.is_leaf:
@@ -295,7 +296,7 @@ def _changes_metadata(name: str) -> Any:
 
 
 def _makes_another_view(name: str) -> bool:
-    """Return whether torch declares that the method changes how a tensor lies in memory."""
+    """Return whether torch declares that the method changes the memory layout of a tensor."""
     packet = getattr(torch.ops.aten, name, None)
     overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else ()  # type: ignore[no-untyped-call]
     return any(torch.Tag.inplace_view in getattr(packet, overload).tags for overload in overloads)

@@ -10,8 +10,9 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.higher_order_table import higher_order, written
 from tracer_core.names.public import name_of
-from tracer_core.variables.core.base import Args, ByIdentity, Kwargs, Tracing, VariableTracker, all_constant
+from tracer_core.variables.core.base import Args, ByIdentity, Kwargs, VariableTracker, all_constant
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import UserMethodVariable
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable
@@ -67,7 +68,7 @@ _TRANSFORMED = (
 
 
 def _short(function: VariableTracker) -> str:
-    """Return the function's name in the name of what it was transformed into."""
+    """Return the function's name, as part of the name of its transform's result."""
     function = function.realize()
     if isinstance(function, TransformedFunctionVariable):
         return function.describe()
@@ -96,7 +97,7 @@ def _register(transform: Any) -> None:
 
 
 def _placeholder() -> None:
-    """The function that a transform is tried on."""
+    """A placeholder for the function, on which a transform is tried."""
 
 
 for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize"):

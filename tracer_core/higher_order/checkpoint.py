@@ -1,0 +1,64 @@
+"""`torch.utils.checkpoint.checkpoint`: a body whose intermediate results are computed again in the backward pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._higher_order_ops.wrap import tag_activation_checkpoint
+from torch.fx import GraphModule
+from torch.utils.checkpoint import checkpoint as checkpoint_function
+from torch.utils.checkpoint import noop_context_fn
+
+from tracer_core.errors import Unsupported
+from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.higher_order.real_functions import real_value
+from tracer_core.higher_order.wrapped import call_wrapped
+from tracer_core.runtime.graphs import checkpoint_keeping_random_state
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
+
+NAME = "torch.utils.checkpoint.checkpoint"
+_ONLY_NOT_REENTRANT = ("context_fn", "debug")
+_OPTIONS = ("use_reentrant", "preserve_rng_state", "determinism_check", "early_stop", "debug", "context_fn")
+
+
+@handles(checkpoint_function)
+def checkpoint(
+    tx: Tracing, function: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    options = {name: real_value(tx, kwargs.pop(name), NAME) for name in _OPTIONS if name in kwargs}
+    _refuse(options, list(kwargs), any(_requires_grad(arg) for arg in args))
+    context_fn = options.pop("context_fn", noop_context_fn)
+
+    def finish(tracer: SubgraphTracer, module: GraphModule) -> Any:
+        if context_fn is not noop_context_fn:
+            module.meta["_checkpoint_context_fn"] = context_fn
+        # Run as it is, torch's operator would draw other random numbers when it computes again.
+        draws = any(node.meta.get("draws") for node in tracer.graph.nodes)
+        keeps = options.get("preserve_rng_state", True)
+        return checkpoint_keeping_random_state if draws and keeps and tx.output.runs_as_it_is else None
+
+    return call_wrapped(tx, NAME, tag_activation_checkpoint, function, args, kwargs, options=options, finish=finish)
+
+
+def _refuse(options: dict[str, Any], others: list[str], has_gradient: bool) -> None:
+    """Check that the options are for a checkpoint that the operator can stand for."""
+    reentrant = options.get("use_reentrant")
+    if reentrant is None:
+        raise Unsupported(
+            "gives-warning", warning="UserWarning: pass use_reentrant to torch.utils.checkpoint explicitly"
+        )
+    refused = [*others, *(name for name in _ONLY_NOT_REENTRANT if name in options)]
+    if reentrant and refused:
+        error = f"with use_reentrant=True it takes no {' or '.join(refused)}"
+        raise Unsupported("operation-fails", what=NAME, error=error)
+    if reentrant and torch.is_grad_enabled() and not has_gradient:
+        raise Unsupported("checkpoint-without-gradient")
+
+
+def _requires_grad(arg: VariableTracker) -> bool:
+    arg = arg.realize()
+    return isinstance(arg, TensorVariable) and bool(arg.fake.requires_grad)

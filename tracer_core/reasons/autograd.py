@@ -1,0 +1,67 @@
+"""Reasons about autograd: its functions, hooks, and the attributes that belong to its graph."""
+
+from __future__ import annotations
+
+from tracer_core.reasons.reason import reason
+
+reason(
+    "autograd-function",
+    "The code calls {name} of a torch.autograd.Function, which is not traced yet.",
+    "Autograd calls the forward and backward of the function. The call runs as plain Python, between two graphs.",
+    "Write the operation with torch's own functions, if their derivatives are the ones you need.",
+    "Call it outside the compiled function.",
+)
+reason(
+    "autograd-attribute",
+    "The code reads the attribute {name} of a tensor.",
+    "The attribute belongs to the autograd graph of real tensors, which does not exist while tracing.",
+    "Read it outside the compiled function.",
+)
+reason(
+    "autograd-context",
+    "The code reads ctx.{name} in {cls}, a torch.autograd.Function.",
+    "Autograd stores it in C++, where it cannot be read while tracing. It is read as plain Python, between two "
+    "graphs.",
+    "Nothing to do: the code after it becomes another graph.",
+)
+reason(
+    "autograd-flag",
+    "The code calls {name} of a tensor.",
+    "The call changes how autograd treats the real tensor, which does not exist while tracing.",
+    "Call it before the compiled function runs, or on the tensor that the function returns.",
+)
+reason(
+    "autograd-call",
+    "The code calls {name}.",
+    "The call works on the autograd graph of real tensors, which does not exist while tracing.",
+    "Call it after the compiled function has returned.",
+)
+reason(
+    "backward-hooks",
+    "The code calls a {cls} module that has backward hooks, which are not traced.",
+    "The hooks are part of the autograd graph of real tensors, which does not exist while tracing.",
+    "Compile the module's forward instead of the code that calls the module: the hooks then run around the compiled "
+    "code.",
+    "Remove the hooks if you no longer need them: registering a hook returns a handle with remove().",
+)
+reason(
+    "saved-tensors-hooks",
+    "The code {does} a with block of {name}, which is not traced.",
+    "In the block, autograd calls the hooks on each tensor that it saves for the backward pass.",
+    "Enter the block outside the compiled function, around its call.",
+)
+reason(
+    "hook-registered",
+    "The code registers a hook ({name}).",
+    "Registering returns a handle that can remove the hook at any time, also after the compiled function has "
+    "returned.",
+    "Register hooks before the compiled function runs.",
+)
+reason(
+    "checkpoint-without-gradient",
+    "The code calls torch.utils.checkpoint.checkpoint with use_reentrant=True, and passes no tensor that requires a "
+    "gradient.",
+    "This kind of checkpoint then returns results that require none, even where the function uses parameters. The "
+    "call runs as plain Python, between two graphs.",
+    "Pass use_reentrant=False.",
+)

@@ -1,0 +1,103 @@
+"""The messages to the explorer, as data: a recording's records (`Meta`), and its steps and values in parts.
+
+The front end's TypeScript types are generated from this module (`Meta`, `Window`, `TrackerChunk`).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tracer_core.recording.schema import (
+    Attempt,
+    Break,
+    Call,
+    Code,
+    Compilation,
+    Fault,
+    Frame,
+    Generated,
+    Graph,
+    Guard,
+    Lost,
+    Node,
+    Notice,
+    Raised,
+    SideEffect,
+    Snapshot,
+    Stage,
+    Symbol,
+)
+
+
+class Meta(msgspec.Struct, gc=False):
+    """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
+    `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
+    kernel."""
+
+    version: int
+    label: str
+    summary: str
+    steps: int
+    window: int  # steps in a Window
+    chunk: int  # trackers in a TrackerChunk
+    trackers: int
+    frame: str
+    instruction: str
+    codes: list[Code]
+    frames: list[Frame]
+    attempts: list[Attempt]
+    compilations: list[Compilation]
+    graphs: list[Graph]
+    nodes: list[Node]
+    guards: list[Guard]
+    breaks: list[Break]
+    calls: list[Call]
+    symbols: list[Symbol]
+    side_effects: list[SideEffect]
+    generated: list[Generated]
+    faults: list[Fault]
+    raised: list[Raised]
+    timings: list[Stage]
+    notices: list[Notice]
+    lost: list[Lost]
+
+
+class State(msgspec.Struct, array_like=True, gc=False):
+    """A frame's state. Trackers by id; locals and cells by position in `Code.locals` and `Code.cells`, null where
+    unbound."""
+
+    stack: list[int]
+    locals: list[int | None]
+    cells: list[int | None]
+
+
+class StepView(msgspec.Struct, gc=False):
+    """One step: state before and after (`after` is null where the step did not end), and its sentence."""
+
+    before: State  # its trackers as of `step - 1`
+    after: State | None  # its trackers as of `until`
+    until: int  # its last step: itself, or the last step of the frames it inlined
+    sentence: str
+    handlers: list[str]
+
+
+class Window(msgspec.Struct, gc=False):
+    """Steps `first`, `first + 1`, ... Their trackers are found in `TrackerChunk` number `tracker // Meta.chunk`."""
+
+    first: int
+    steps: list[StepView]
+
+
+class TrackerView(msgspec.Struct, gc=False):
+    """A tracker's snapshots, oldest first, and the steps that touched it."""
+
+    snapshots: list[Snapshot]
+    made_by: int | None  # the step that created it; None if it existed before its attempt's first step
+    touched: list[int]
+
+
+class TrackerChunk(msgspec.Struct, gc=False):
+    """Trackers `first`, `first + 1`, ..."""
+
+    first: int
+    trackers: list[TrackerView]
