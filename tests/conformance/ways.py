@@ -247,11 +247,11 @@ def module_data(module: types.ModuleType) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def captured(module: types.ModuleType) -> Iterator[io.StringIO]:
-    """What is printed, logged, or warned of by the program's own file, in order."""
+    """What is printed, logged, or warned of by the program's own file, in order, but for notices of the engine."""
     text = io.StringIO()
 
     def show(message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
-        if filename == module.__file__:
+        if filename == module.__file__ and not issubclass(category, NoticeWarning):
             text.write(f"{type_name(category)}: {message}\n")
 
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text), warnings.catch_warnings():

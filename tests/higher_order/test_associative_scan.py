@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 import torch
 from torch._higher_order_ops import associative_scan
 
-from tests.higher_order.three_ways import refused, same_three_ways, torch_refuses
+from tests.higher_order import three_ways
+from tests.higher_order.three_ways import refused, torch_refuses
 
 pytestmark = pytest.mark.row("H4")
+
+same_three_ways = functools.partial(three_ways.same_three_ways, back_ends=True)
 
 operator = torch.ops.higher_order.associative_scan
 

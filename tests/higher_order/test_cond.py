@@ -11,11 +11,15 @@ import pytest
 import torch
 
 import tracer_core
-from tests.higher_order.three_ways import Graphs, agree, outcome, refused, same_three_ways, torch_refuses
+from tests.higher_order import three_ways
+from tests.higher_order.three_ways import Graphs, agree, outcome, refused, torch_refuses
 from tests.recording.programs_in_files import recorded
+from tracer_core.errors import NoticeWarning
 from tracewalk import record
 
 pytestmark = pytest.mark.row("H2")
+
+same_three_ways = functools.partial(three_ways.same_three_ways, back_ends=True)
 
 WEIGHT, OTHER = torch.linspace(-1, 1, 3), torch.linspace(2, 3, 3)
 
@@ -355,7 +359,7 @@ def test_a_constant_predicate_specializes_and_is_told(choose: Callable[..., Any]
     assert "so only" in notice.message
     line = program.__code__.co_firstlineno + 1
     assert notice.line == line
-    told = [one for one in caught if "torch.cond" in str(one.message) and one.category is UserWarning]
+    told = [one for one in caught if "torch.cond" in str(one.message) and one.category is NoticeWarning]
     assert (told[-1].filename, told[-1].lineno) == (__file__, line)
     assert not trace.breaks
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
 import torch
 from torch._higher_order_ops import foreach_map
 
-from tests.higher_order.three_ways import refused, same_three_ways, torch_refuses
+from tests.higher_order import three_ways
+from tests.higher_order.three_ways import refused, torch_refuses
 
 pytestmark = pytest.mark.row("H17")
+
+same_three_ways = functools.partial(three_ways.same_three_ways, back_ends=True)
 
 
 def vector() -> tuple[torch.Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,12 @@ import torch
 from torch._higher_order_ops import scan
 
 import tracer_core
-from tests.higher_order.three_ways import Graphs, refused, same_three_ways, torch_refuses
+from tests.higher_order import three_ways
+from tests.higher_order.three_ways import Graphs, refused, torch_refuses
 
 pytestmark = pytest.mark.row("H4")
+
+same_three_ways = functools.partial(three_ways.same_three_ways, back_ends=True)
 
 
 def matrix(rows: int = 2) -> tuple[torch.Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,12 @@ import pytest
 import torch
 
 import tracer_core
-from tests.higher_order.three_ways import Graphs, refused, same_three_ways, torch_refuses
+from tests.higher_order import three_ways
+from tests.higher_order.three_ways import Graphs, refused, torch_refuses
 
 pytestmark = pytest.mark.row("H3")
+
+same_three_ways = functools.partial(three_ways.same_three_ways, back_ends=True)
 
 WEIGHT = torch.linspace(0.5, 1, 3)
 loop = torch.while_loop

@@ -45,7 +45,7 @@ def same_three_ways(
     dynamic: bool | None = None,
     graphs: bool = True,
     eager: bool = True,
-    back_ends: bool = True,
+    back_ends: bool = False,
     calls: int = 1,
 ) -> list[torch.fx.GraphModule]:
     """Check that all three ways agree, with `fullgraph=True`; return our graphs.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import torch
 
-from tracer_core.errors import Unsupported
+from tracer_core.errors import NoticeWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.sources import SizeSource
 
@@ -25,7 +25,7 @@ def report_notices(output: OutputGraph) -> None:
         Unsupported: of a marked size that has one value, with the option `strict_mark_dynamic`.
     """
     for notice in output.notices:
-        _tell(output, notice, UserWarning)
+        _tell(output, notice, NoticeWarning)
     for notice in _fixed(output):
         if output.frame.config.is_on("strict_mark_dynamic"):
             raise notice.placed()
