@@ -23,6 +23,7 @@ from tests.conformance.counting import Backend, CountingBackend, identity
 from tests.conformance.program import Call, Loaded, Program, loaded
 from tests.conformance.snapshot import Snapshot, class_data, type_name, without_addresses
 from tests.conformance.texts import faults
+from tracer_core.errors import NoticeWarning
 
 
 @dataclass(slots=True)
