@@ -26,9 +26,14 @@ class HigherOrder:
     transformed: bool = False
 
     @property
+    def is_inlined(self) -> bool:
+        """Return whether torch's Python for it is traced."""
+        return self.reason_id == "transform-called"
+
+    @property
     def is_transform(self) -> bool:
         """Return whether the functions that it calls run on wrapped tensors, or are differentiated."""
-        return self.reason_id in ("vmap", "derivative", "function-transform")
+        return self.reason_id in ("transform-called", "function-transform")
 
 
 _FUNCTIONS: dict[str, HigherOrder] = {}
@@ -41,19 +46,23 @@ def _add(reason_id: str, module: str, names: str, public: str | None = None) -> 
         _FUNCTIONS[f"{module}.{name}"] = HigherOrder(f"{public or module}.{name}", reason_id)
 
 
-def _transform(name: str) -> str:
+_NOT_TRACED = ("functionalize", "linearize")
+
+
+def _transform(module: str, name: str) -> str:
     """Return the reason id of a transform."""
-    return {"vmap": "vmap", "functionalize": "function-transform"}.get(name, "derivative")
+    not_traced = name in _NOT_TRACED or module == "torch.autograd.functional"
+    return "function-transform" if not_traced else "transform-called"
 
 
 def _add_transforms(module: str, names: str, public: str | None = None) -> None:
     for name in names.split():
-        _add(_transform(name), module, name, public)
+        _add(_transform(module, name), module, name, public)
 
 
 def _add_returned(path: str, name: str, *, transformed: bool = False) -> None:
     """Add the inner function that a transform returns."""
-    _FUNCTIONS[path] = HigherOrder(name, _transform(name.rpartition(".")[2]), transformed)
+    _FUNCTIONS[path] = HigherOrder(name, _transform("", name.rpartition(".")[2]), transformed)
 
 
 _APIS, _EAGER = "torch._functorch.apis", "torch._functorch.eager_transforms"

@@ -104,7 +104,13 @@ INLINED_MODULES = (
     "tracer_core.polyfills",
     "torch._dynamo.comptime",
     "torch._dynamo.mutation_guard",
+    # Transforms of functions: what they are made of is in the graph.
+    "torch._functorch.apis",
+    "torch._functorch.deprecated",
+    "torch._functorch.eager_transforms",
     "torch._functorch.functional_call",
+    "torch._functorch.utils",
+    "torch._functorch.vmap",
     # Its functions for symbolic numbers: in the program these are plain numbers.
     "torch.fx.experimental.symbolic_shapes",
 )
@@ -260,7 +266,8 @@ def _decide(function: Any) -> Rule:
         return FOLD
     if is_graph_function(function):
         return GRAPH
-    if higher_order(function) is not None:
+    entry = higher_order(function)
+    if entry is not None and not entry.is_inlined:
         return HIGHER_ORDER
     if isinstance(function, types.FunctionType):
         if undecorated(function) is not function:

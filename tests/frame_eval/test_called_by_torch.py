@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 import tracer_core
 from tracer_core import Unsupported
 from tracer_core.observer import Observer, observing
+from tracer_core.reasons import REASONS
 
 X = torch.arange(6.0).reshape(2, 3) / 4
 QUERY = torch.arange(48.0).reshape(1, 2, 6, 4).sin()
@@ -109,9 +110,11 @@ def test_a_transformed_function_that_is_compiled_runs_as_plain_python_and_says_s
         result = tracer_core.compile(transformed, backend="eager")(X)
     assert str(result) == str(transformed(X))
     name = "jacfwd" if transform == "hessian" else transform
-    said = f"The code calls torch.func.{name}, which is not traced yet."
-    assert skips == [({"vmap": "vmap", "functionalize": "function-transform"}.get(transform, "derivative"), said)]
-    with pytest.raises(Unsupported, match=said):
+    said = REASONS["function-transform" if transform == "functionalize" else "transform-called"].filled(
+        {"name": f"torch.func.{name}"}
+    )
+    assert skips == [("function-transform" if transform == "functionalize" else "transform-called", said)]
+    with pytest.raises(Unsupported, match=re.escape(said)):
         tracer_core.compile(transformed, backend="eager", fullgraph=True)(X)
 
 

@@ -138,7 +138,7 @@ def _written(module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], top:
             args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), shown)  # type: ignore[type-var]
             if node.op == "output" and isinstance(args[0], list):  # torch's scans
                 args = (tuple(args[0]),)
-            known[node] = f"node {len(lines)}"
+            known[node] = known[node.args[0]] if _gives_back(node) else f"node {len(lines)}"
             lines.append((node.op, _name(node.target), args, kwargs))
     return [len(inputs), *lines]
 
@@ -154,6 +154,13 @@ def _checks(graph: torch.fx.Graph) -> set[torch.fx.Node]:
 
 
 _IN_CHECKS = (operator.ge, operator.le, operator.getitem, torch.ops.aten.sym_size.int)
+
+
+def _gives_back(node: torch.fx.Node) -> bool:
+    """Return whether the node's result is its first argument, which it changes in place."""
+    name = _name(node.target)
+    in_place = node.op == "call_method" and name.endswith("_") and not name.endswith("__")
+    return in_place or name == "_set_tensor_requires_grad"
 
 
 def _name(target: Any) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.nn.attention.flex_attention import flex_attention
 
+import tracer_core
 from tests.reasons.table import given_by, given_when
 
 SIN = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Tanh()))
@@ -211,14 +212,10 @@ def registers_a_hook(x):
     return y
 
 
-@given_by("vmap")
-def maps(x):
-    return torch.func.vmap(torch.sin)(x)
-
-
-@given_by("derivative")
-def takes_a_gradient(x):
-    return torch.func.grad(lambda x: (x * x).sum())(x)
+@given_when("transform-called")
+def is_called_as_plain_python():
+    transformed = torch.func.vmap(torch.sin)
+    tracer_core.compile(transformed, backend="eager")(torch.ones(3))
 
 
 @given_by("function-transform")

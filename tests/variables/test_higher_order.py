@@ -57,7 +57,7 @@ class Holder(torch.nn.Module):
         return self.rows(x)
 
     def rows(self, x):
-        return torch.vmap(self.one)(x)  # here
+        return torch.func.functionalize(self.one)(x)  # here
 
     def one(self, row):
         return row * 2
@@ -91,25 +91,13 @@ class Case:
         self.name, self.reason_id, self.use, self.graphs = name, reason_id, use, graphs
 
 
-V, D, T = "vmap", "derivative", "function-transform"
+T = "function-transform"
 A, H = "autograd-call", "higher-order-operator"
 CASES = [
-    Case("torch.func.vmap(square)", V, lambda y: torch.vmap(square)(y)),
-    Case("torch.func.vmap(square)", V, lambda y: torch.func.vmap(square, in_dims=1, out_dims=1)(y)),
-    Case("torch.func.vmap(torch.func.grad(total))", V, lambda y: torch.vmap(torch.func.grad(total))(y)),
-    Case("torch.func.vmap(Double.apply)", V, lambda y: torch.vmap(Double.apply)(y)),
-    Case("torch.func.grad(total)", D, lambda y: torch.func.grad(total, argnums=0)(y)),
-    Case("torch.func.grad_and_value(total)", D, lambda y: torch.func.grad_and_value(total)(y)),
-    Case("torch.func.jacrev(square)", D, lambda y: torch.func.jacrev(square)(y)),
-    Case("torch.func.jacrev(sin)", D, lambda y: OUTSIDE(y)),
-    Case("torch.func.jacfwd(square)", D, lambda y: torch.func.jacfwd(square)(y)),
-    Case("torch.func.hessian(total)", D, lambda y: torch.func.hessian(total)(y)),
-    Case("torch.func.functionalize(square)", T, lambda y: torch.func.functionalize(square)(y)),
-    Case("torch.func.vjp", D, lambda y: torch.func.vjp(square, y)[0]),
-    Case("torch.func.jvp", D, lambda y: torch.func.jvp(square, (y,), (y,))),
-    Case("torch.func.linearize", D, lambda y: torch.func.linearize(square, y)[0]),
-    Case("torch.autograd.functional.jacobian", D, lambda y: torch.autograd.functional.jacobian(square, y)),
-    Case("torch.autograd.functional.vhp", D, lambda y: torch.autograd.functional.vhp(total, y, v=y)),
+    Case("torch.func.functionalize", T, lambda y: torch.func.functionalize(square)(y)),
+    Case("torch.func.linearize", T, lambda y: torch.func.linearize(square, y)[0]),
+    Case("torch.autograd.functional.jacobian", T, lambda y: torch.autograd.functional.jacobian(square, y)),
+    Case("torch.autograd.functional.vhp", T, lambda y: torch.autograd.functional.vhp(total, y, v=y)),
     Case("torch.autograd.grad", A, lambda y: torch.autograd.grad(total(y), y), 3),
     Case("torch.autograd.backward", A, lambda y: torch.autograd.backward(total(y), retain_graph=True), 3),
     Case("the method backward of a tensor", A, lambda y: total(y).backward(), 3),
@@ -183,19 +171,23 @@ def test_a_full_graph_is_refused_by_that_name_at_the_users_line(case: Case) -> N
 def test_the_line_is_that_of_the_call_below_other_calls() -> None:
     with pytest.raises(Unsupported) as error:
         tracer_core.compile(HOLDER, backend="eager", fullgraph=True)(X)
-    assert "torch.func.vmap(one)" in str(error.value)
+    assert "torch.func.functionalize" in str(error.value)
     assert f'{__file__}", line {line_of(Holder.rows, "# here")}, in Holder.rows' in str(error.value)
 
 
 @pytest.mark.row("F12")
 def test_what_a_transform_returned_beside_a_result_has_a_name() -> None:
-    for transform in ("vjp", "linearize"):
+    said = {
+        "vjp": r"L\['returned'\].* was created inside a torch.func transform that has ended",
+        "linearize": "calls the function returned by torch.func.linearize, which",
+    }
+    for transform, match in said.items():
         _, returned = getattr(torch.func, transform)(square, X)
 
         def program(x, returned=returned):
             return returned(x + 1)
 
-        with pytest.raises(Unsupported, match=f"calls the function returned by torch.func.{transform}, which"):
+        with pytest.raises(Unsupported, match=match):
             tracer_core.compile(program, backend="eager", fullgraph=True)(X)
 
 

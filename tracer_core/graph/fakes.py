@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch._guards import Source as TorchSource
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
@@ -19,6 +21,13 @@ from tracer_core.graph.operations import ObservingFakeMode, Operations, share_st
 from tracer_core.guards import Guard, make
 from tracer_core.names.where import Where
 from tracer_core.sources import AttrSource, ById, ConvertedSource, OffsetSource, SizeSource, Source, StrideSource
+
+
+def outside_transforms() -> contextlib.AbstractContextManager[Any]:
+    """Inside the block, transforms of `torch.func` that the program is in wrap no tensor."""
+    if torch._C._functorch.peek_interpreter_stack() is None:
+        return contextlib.nullcontext()
+    return temporarily_clear_interpreter_stack()
 
 
 class _NamedForTorch(TorchSource):
@@ -199,7 +208,7 @@ class Fakes:
         idle = [] if loose or self.needs_all_strides else idle_dims(real)
         offset = self._offset(real, source)
         # Guards from creating the fake are not the program's.
-        with torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
+        with outside_transforms(), torch.inference_mode(real.is_inference()), self.shape_env.suppress_guards():
             fake = _like(self.mode, real, sizes, strides, offset)
         if isinstance(real, torch.nn.Parameter):
             fake._is_param = True

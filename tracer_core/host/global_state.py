@@ -281,8 +281,13 @@ for _name in (
     _flag(_name, getattr(torch._C, f"_get_{_name}"), getattr(torch._C, f"_set_{_name}"))
 for _name in "flash mem_efficient math cudnn overrideable fa3".split():
     _flag(f"{_name}_sdp", getattr(torch._C, f"_get_{_name}_sdp_enabled"), getattr(torch._C, f"_set_sdp_use_{_name}"))
-for _name in ("multithreading_enabled", "view_replay_enabled"):
+for _name in ("multithreading_enabled", "view_replay_enabled", "fwd_grad_enabled"):
     _flag(_name, getattr(torch._C, f"_is_{_name}"), getattr(torch._C, f"_set_{_name}"))
+_flag(
+    "inplace_requires_grad_allowed",
+    torch._C._functorch.get_inplace_requires_grad_allowed,
+    torch._C._functorch.set_inplace_requires_grad_allowed,
+)
 
 ALWAYS = tuple(_name for _name, _property in PROPERTIES.items() if _property.always)
 ON_DEMAND = tuple(_name for _name, _property in PROPERTIES.items() if not _property.always)

@@ -9,21 +9,15 @@ _TRANSFORM = (
     "calls, runs as plain Python, between two graphs."
 )
 reason(
-    "vmap",
-    "The code calls {name}, which is not traced yet.",
-    _TRANSFORM,
-    "Write the function for a whole batch: operations that broadcast are traced.",
-    "Call it outside the compiled function.",
-)
-reason(
-    "derivative",
-    "The code calls {name}, which is not traced yet.",
-    _TRANSFORM,
-    "Compile the function alone, and call torch.autograd.grad on its result, outside compiled code.",
+    "transform-called",
+    "{name} is called outside compiled code, so it runs as plain Python, with everything that it calls.",
+    "A transform calls the given function with tensors that it has wrapped, and a graph that starts there holds only "
+    "plain tensors. Called in compiled code, the transform is part of the graph.",
+    "Compile a function that calls the transform.",
 )
 reason(
     "function-transform",
-    "The code calls {name}, which is not traced yet.",
+    "The code calls {name}, which is not traced.",
     _TRANSFORM,
     "Call it outside the compiled function.",
 )

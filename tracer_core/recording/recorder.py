@@ -318,7 +318,7 @@ class Recorder(Breaking):
         self._seconds[stage] = self._seconds.get(stage, 0.0) + seconds
 
 
-_OF_TRANSFORMS = ("vmap", "derivative", "function-transform")
+_OF_TRANSFORMS = ("transform-called", "function-transform")
 """Reasons shared by a call of a transform and torch's frames inside it."""
 _IN_ORDER = frozenset(
     ("on_attempt_start", "on_attempt_end", "on_frame_enter", "on_frame_exit", "on_step_start", "on_step_end")

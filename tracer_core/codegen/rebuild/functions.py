@@ -13,7 +13,6 @@ from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable, 
 from tracer_core.variables.functions.nested_functions import NestedUserFunctionVariable
 from tracer_core.variables.functions.partials import FunctoolsPartialVariable
 from tracer_core.variables.objects.classes import ClassVariable, SuperMethodVariable
-from tracer_core.variables.torch.transforms import TransformedFunctionVariable
 
 
 @rebuilds(CellVariable)
@@ -86,12 +85,6 @@ def _super_method(emitter: Emitter, tracker: SuperMethodVariable) -> None:
         emitter.call_const(tracker.found.__get__, lambda: emitter.const(None), lambda: emitter.load(tracker.self_))
     else:
         emitter.call_const(tracker.found.__get__, lambda: emitter.load(tracker.self_))
-
-
-@rebuilds(TransformedFunctionVariable)
-def _transformed(emitter: Emitter, tracker: TransformedFunctionVariable) -> None:
-    arguments = emitter.loading((tracker.function, *tracker.args, *tracker.keywords.values()))
-    emitter.call(lambda: emitter.const(tracker.transform), arguments, tracker.keywords)
 
 
 @rebuilds(FunctoolsPartialVariable)

@@ -188,10 +188,15 @@ def is_literal_tuple(key: tuple[Any, ...]) -> bool:
     return all(ConstantVariable.holds(item) or (isinstance(item, tuple) and is_literal_tuple(item)) for item in key)
 
 
+def _is_literal(item: Any) -> bool:
+    """Return whether it is known by its value, or by itself: a constant, a tuple of such, a class or a function."""
+    if isinstance(item, tuple):
+        return is_literal_tuple(item)
+    return ConstantVariable.holds(item) or type(item) in (type, types.FunctionType)
+
+
 def set_items_of(build: VariableBuilder, value: Any, source: Source) -> list[VariableTracker]:
-    if not all(
-        ConstantVariable.holds(item) or (isinstance(item, tuple) and is_literal_tuple(item)) for item in value
-    ):
+    if not all(_is_literal(item) for item in value):
         raise Unsupported("set-of-objects", source=source.name)
     build.tx.guard(make.type_is(source, type(value)))
     build.tx.guard(make.set_items_are(source, value))

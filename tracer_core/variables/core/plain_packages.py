@@ -1,4 +1,4 @@
-"""Packages that are traced as if they were not compiled, so that their steps give plain Python's numbers."""
+"""Packages that are traced as if they were not compiled: what they compute or return is then as in plain Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from tracer_core.variables.core.tracing import Tracing
 
 #: Packages that run as they do without a compiler.
-_AS_PLAIN = ("torch.optim",)
+_AS_PLAIN = ("torch.optim", "torch._functorch.apis")
 
 
 def runs_as_plain(tx: Tracing) -> bool:

@@ -119,6 +119,8 @@ class NestedUserFunctionVariable(BaseUserFunctionVariable):
         elif name == "__kwdefaults__":
             self.kwdefaults = value
         else:
+            if name == "__annotations__":
+                self.annotations = None
             self.attributes[name] = value
         return True
 

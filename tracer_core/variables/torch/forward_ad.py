@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from torch._functorch import predispatch
-from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
@@ -35,14 +34,6 @@ def exit_dual_level(tx: Tracing, *, level: VariableTracker) -> VariableTracker:
         raise Unsupported("left-elsewhere", type=_DUAL_LEVEL)
     tx.output.add_node("call_function", predispatch._exit_dual_level, (), {"level": level.value()}, None)
     tx.output.settings.leave(entered)
-    return NONE
-
-
-@handles(forward_ad._maybe_load_decompositions)
-def maybe_load_decompositions(tx: Tracing) -> VariableTracker:
-    """Load torch's decompositions, which are needed when the graph runs, and here as well."""
-    forward_ad._maybe_load_decompositions()  # type: ignore[no-untyped-call]
-    tx.output.add_node("call_function", forward_ad._maybe_load_decompositions, (), {}, None)
     return NONE
 
 

@@ -1,104 +1,126 @@
-"""Transforms of `torch.func`, such as `vmap`: the functions that they return, up to the call that is not traced."""
+"""Transforms of `torch.func`: torch's Python for them is inlined down to the functions here, which are nodes.
+
+A transform enters a level (of `vmap`, `grad` or `jvp`) and leaves it again. In between, its tensors are wrapped for
+that level: so are the fakes, since levels are entered for real while the program is traced.
+"""
 
 from __future__ import annotations
 
-import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-import torch
+from torch._C import _functorch
+from torch._functorch import eager_transforms, predispatch
+from torch.autograd import forward_ad
 
 from tracer_core.errors import Unsupported
-from tracer_core.higher_order_table import higher_order, written
-from tracer_core.names.public import name_of
-from tracer_core.variables.core.base import Args, ByIdentity, Kwargs, VariableTracker, all_constant
+from tracer_core.graph.settings import Entered
+from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.tracing import Tracing
-from tracer_core.variables.functions.functions import BaseUserFunctionVariable
-from tracer_core.variables.functions.methods import UserMethodVariable
-from tracer_core.variables.functions.partials import FunctoolsPartialVariable
-from tracer_core.variables.objects.classes import ClassVariable, KnownVariable
-from tracer_core.variables.objects.nn_module import NNModuleVariable
+from tracer_core.variables.operations.in_graph import as_argument, call_in_graph
 
 
-class TransformedFunctionVariable(VariableTracker):
-    """The result of `transform(function, *args, **keywords)` in the trace. Generated code calls `transform` again."""
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A kind of level: its name for people, and the functions that enter and leave it."""
 
-    __slots__ = ("args", "function", "keywords", "transform")
-    kind = "transformed function"
-    mutable = True
-
-    def __init__(self, transform: Any, function: VariableTracker, args: Args, keywords: Kwargs) -> None:
-        super().__init__()
-        self.transform = transform
-        self.function = function
-        self.args = args
-        self.keywords = keywords
-
-    def python_type(self) -> type:
-        return types.FunctionType
-
-    def describe(self) -> str:
-        entry = higher_order(self.transform)
-        assert entry is not None
-        return f"{entry.name}({_short(self.function)})"
-
-    def key(self, tx: Tracing | None) -> Any:
-        return ByIdentity(self)
-
-    def truth(self, tx: Tracing) -> bool:
-        return True
-
-    def parts(self) -> list[tuple[str, VariableTracker]]:
-        positional = [(f"argument {i}", arg) for i, arg in enumerate(self.args, 1)]
-        return [("function", self.function), *positional, *self.keywords.items()]
-
-    def attribute(self, tx: Tracing, name: str) -> VariableTracker | None:
-        raise Unsupported("attribute", name=name, type=f"function returned by {name_of(self.transform)}")
-
-    def call(self, tx: Tracing, args: Args, kwargs: Kwargs) -> VariableTracker:
-        entry = higher_order(self.transform)
-        assert entry is not None
-        raise Unsupported(entry.reason_id, name=self.describe())
+    name: str
+    enter: Callable[..., int]
+    leave: Callable[[], int]
 
 
-_TRANSFORMED = (
-    BaseUserFunctionVariable, UserMethodVariable, FunctoolsPartialVariable, KnownVariable, NNModuleVariable,
-    TransformedFunctionVariable,
-)  # fmt: skip
+LEVELS = (
+    Level("torch.func.vmap", predispatch._vmap_increment_nesting, predispatch._vmap_decrement_nesting),
+    Level("torch.func.grad", _functorch._grad_increment_nesting, _functorch._grad_decrement_nesting),
+    Level("torch.func.jvp", predispatch._jvp_increment_nesting, predispatch._jvp_decrement_nesting),
+)
 
 
-def _short(function: VariableTracker) -> str:
-    """Return the function's name, as part of the name of its transform's result."""
-    function = function.realize()
-    if isinstance(function, TransformedFunctionVariable):
-        return function.describe()
-    if isinstance(function, UserMethodVariable) and isinstance(function.self_.realize(), ClassVariable):
-        return f"{function.self_.realize().value().__qualname__}.{_short(function.function)}"
-    if function.is_constant():
-        return written(function.value())
-    words = function.describe().removeprefix("function ")
-    return words.rpartition(".")[2]
+def _register(level: Level) -> None:
+    @handles(level.enter)
+    def enter(tx: Tracing, *args: VariableTracker) -> VariableTracker:
+        pairs = [as_argument(arg) for arg in args]
+        number = ConstantVariable(level.enter(*(fake for _, fake in pairs)))
+        entered = Entered(number, level.leave, False, tx.root_step, name=level.name)
+        tx.output.settings.entered.append(entered)
+        tx.output.add_node("call_function", level.enter, tuple(node for node, _ in pairs), {}, None)
+        return number
+
+    @handles(level.leave)
+    def leave(tx: Tracing) -> VariableTracker:
+        settings = tx.output.settings
+        entered = settings.entered[-1] if settings.entered else None
+        if entered is None or entered.name != level.name:
+            raise Unsupported("left-elsewhere", type=level.name)
+        tx.output.add_node("call_function", level.leave, (), {}, None)
+        settings.leave(entered)
+        return NONE
+
+    enter.__qualname__ = f"{level.name}.enter"
+    leave.__qualname__ = f"{level.name}.leave"
 
 
-def _register(transform: Any) -> None:
-    @handles(transform)
-    def returned(tx: Tracing, func: VariableTracker, /, *args: VariableTracker, **keywords: VariableTracker) -> Any:
-        function = func.realize()
-        if not isinstance(function, _TRANSFORMED) or not all_constant([*args, *keywords.values()]):
-            return None
-        values = {name: value.value() for name, value in keywords.items()}
-        try:
-            transform(_placeholder, *(arg.value() for arg in args), **values)
-        except Exception:  # noqa: BLE001 - plain Python raises it, at the user's line
-            return None
-        return TransformedFunctionVariable(transform, function, list(args), keywords)
-
-    returned.__qualname__ = f"transforms.{transform.__name__}"
+for _level in LEVELS:
+    _register(_level)
 
 
-def _placeholder() -> None:
-    """A placeholder for the function, on which a transform is tried."""
+def _node(function: Any) -> None:
+    @handles(function)
+    def node(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        return call_in_graph(tx, "call_function", function, list(args), kwargs)
+
+    node.__qualname__ = f"transforms.{function.__name__}"
 
 
-for _name in ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", "functionalize"):
-    _register(getattr(torch.func, _name))
+_NODES: tuple[Any, ...] = (
+    predispatch._add_batch_dim,
+    predispatch._remove_batch_dim,
+    predispatch._unwrap_for_grad,
+    _functorch._wrap_for_grad,
+    eager_transforms._autograd_grad,
+    eager_transforms._set_tensor_requires_grad,
+)
+for _function in _NODES:
+    _node(_function)
+
+
+def _question(function: Any) -> None:
+    @handles(function, TensorVariable)
+    def question(tx: Tracing, tensor: TensorVariable) -> VariableTracker:
+        """Answer from the fake, which is wrapped as the tensor will be."""
+        return ConstantVariable(function(tensor.fake))
+
+    question.__qualname__ = f"transforms.{function.__name__}"
+
+
+_QUESTIONS: tuple[Any, ...] = (
+    _functorch.is_batchedtensor,
+    _functorch.is_gradtrackingtensor,
+    _functorch.is_functorch_wrapped_tensor,
+    _functorch.maybe_get_level,
+    _functorch.maybe_get_bdim,
+)
+for _function in _QUESTIONS:
+    _question(_function)
+
+
+def _loader(function: Any) -> None:
+    @handles(function)
+    def load(tx: Tracing) -> VariableTracker:
+        """Load torch's decompositions, which are needed when the graph runs, and here as well."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch calls functions of its own that are deprecated
+            function()
+        tx.output.add_node("call_function", function, (), {}, None)
+        return NONE
+
+    load.__qualname__ = f"transforms.{function.__name__}"
+
+
+for _function in (predispatch.lazy_load_decompositions, forward_ad._maybe_load_decompositions):
+    _loader(_function)

@@ -1,0 +1,188 @@
+"""Transforms of `torch.func`, alone and in each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.func import (
+    functional_call,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    stack_module_state,
+    vjp,
+    vmap,
+)
+
+import tracer_core
+from tests.higher_order.three_ways import agree, outcome, refused, same_three_ways
+from tracewalk import record
+
+pytestmark = pytest.mark.row("F12")
+
+NET = torch.nn.Linear(3, 3)
+STATE = stack_module_state([torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)])
+W = torch.arange(1.0, 4)
+Program = Callable[[Any], Any]
+
+
+@vmap
+def doubled(a: torch.Tensor) -> torch.Tensor:
+    return a.sum() * 2
+
+
+def cubed(a: torch.Tensor) -> torch.Tensor:
+    return (a**3).sum()
+
+
+def loss(params: Any, x: torch.Tensor) -> torch.Tensor:
+    return (functional_call(NET, params, (x,)) ** 2).sum()
+
+
+def maml(x: torch.Tensor) -> Any:
+    def inner(w: torch.Tensor) -> torch.Tensor:
+        return ((x @ w) ** 2).sum()
+
+    def outer(w: torch.Tensor) -> torch.Tensor:
+        for _ in range(2):
+            w = w - 0.1 * grad(inner)(w)
+        return inner(w)
+
+    return grad(outer)(W)
+
+
+PROGRAMS: dict[str, Program] = {
+    "vmap": lambda x: vmap(torch.sin)(x),
+    "vmap_of_a_lambda": lambda x: vmap(lambda a: a * W + x.size(1))(x),
+    "vmap_dims": lambda x: vmap(lambda a, d: a * 2 + d["b"], in_dims=(1, {"b": None}), out_dims=1)(x, {"b": x[:, 0]}),
+    "vmap_keywords": lambda x: vmap(lambda a, k=1: a * k)(x, k=3),
+    "vmap_of_vmap": lambda x: vmap(vmap(lambda a: a * 2))(x),
+    "vmap_in_chunks": lambda x: vmap(torch.sin, chunk_size=2)(x),
+    "vmap_containers": lambda x: vmap(lambda a: {"s": a.sin(), "c": [a.cos(), a.sum()]})(x),
+    "vmap_in_place": lambda x: vmap(lambda a: a.clone().add_(1))(x),
+    "vmap_draws_different": lambda x: vmap(lambda a: a + torch.rand(3), randomness="different")(x),
+    "vmap_draws_same": lambda x: vmap(lambda a: a + torch.rand(3), randomness="same")(x),
+    "vmap_as_a_decorator": lambda x: doubled(x) + doubled(x + 1),
+    "grad": lambda x: grad(cubed)(x),
+    "grad_aux": lambda x: grad(lambda a: (cubed(a), a * 2), has_aux=True)(x),
+    "grad_argnums": lambda x: grad(lambda a, b: (a * b**2).sum(), argnums=(0, 1))(x, x + 1),
+    "grad_and_value": lambda x: grad_and_value(cubed)(x),
+    "grad_of_grad": lambda x: grad(lambda v: grad(cubed)(v).sum())(x),
+    "grad_of_a_capture": lambda x: grad(lambda v: (v * x).sum())(x.sin()),
+    "vjp": lambda x: vjp(lambda a, b: (a * b, a + b), x, x + 1)[1]((x, x)),
+    "vjp_keeps_results": lambda x: vjp(torch.sin, x)[0],
+    "jvp": lambda x: jvp(torch.sin, (x,), (x + 1,)),
+    "jvp_of_vmap": lambda x: jvp(lambda a: vmap(torch.sin)(a), (x,), (x + 1,)),
+    "jacrev": lambda x: jacrev(torch.sin)(x[0]),
+    "jacrev_in_chunks": lambda x: jacrev(torch.sin, chunk_size=2)(x[0]),
+    "jacfwd": lambda x: jacfwd(torch.sin)(x[0]),
+    "vmap_of_jacrev": lambda x: vmap(jacrev(torch.sin))(x),
+    "hessian": lambda x: hessian(cubed)(x[0]),
+    "functional_call": lambda x: functional_call(NET, {"weight": x[:3], "bias": W}, (x,)),
+    "per_sample_gradients": lambda x: vmap(grad(loss), in_dims=(None, 0))(dict(NET.named_parameters()), x),
+    "ensemble": lambda x: vmap(lambda p, b: functional_call(NET, (p, b), (x,)))(*STATE),
+    "inner_loop": maml,
+    "twice": lambda x: vmap(torch.sin)(x) + vmap(torch.sin)(x + 1),
+    "in_a_branch": lambda x: torch.cond(x.sum() > 0, lambda a: vmap(torch.sin)(a), lambda a: a + 1, (x,)),
+}
+
+
+def plain() -> tuple[torch.Tensor]:
+    return (torch.linspace(-1, 2, 12).reshape(4, 3),)
+
+
+def leaf() -> tuple[torch.Tensor]:
+    return (torch.linspace(-1, 2, 12).reshape(4, 3).requires_grad_(),)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_transform(name: str) -> None:
+    def program(x: torch.Tensor) -> Any:
+        return PROGRAMS[name](x * 2), x + 1
+
+    same_three_ways(program, plain, graphs=name != "in_a_branch")
+
+
+@pytest.mark.parametrize("name", ["vmap", "vmap_dims", "grad", "vjp", "jvp", "hessian", "vmap_of_a_lambda"])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_what_a_transform_returns_is_differentiated(name: str, dynamic: bool) -> None:
+    def program(x: torch.Tensor) -> Any:
+        return PROGRAMS[name](x * 2)
+
+    same_three_ways(program, leaf, dynamic=dynamic, graphs=not dynamic)
+
+
+@pytest.mark.parametrize("name", ["vmap", "grad", "vjp", "per_sample_gradients", "inner_loop", "jacrev"])
+def test_a_back_end_that_rewrites_the_graph_takes_it(name: str) -> None:
+    compiled = tracer_core.compile(PROGRAMS[name], backend="aot_eager", fullgraph=True)
+    agree(outcome(compiled, plain), outcome(PROGRAMS[name], plain))
+
+
+def prints(a: torch.Tensor) -> torch.Tensor:
+    print("seen", end="")
+    return a * 2
+
+
+def test_a_break_inside_runs_the_whole_call_as_plain_python() -> None:
+    def program(x: torch.Tensor) -> Any:
+        y = x + 1
+        z = vmap(vmap(prints))(y)
+        return z * 2
+
+    error = refused(program, plain)
+    assert error.reason_id == "print"
+    (x,) = plain()
+    with record() as trace:
+        result = tracer_core.compile(program, backend="eager")(x)
+    assert torch.equal(result, program(x))
+    assert len(trace.graphs) == 2
+    assert torch._C._functorch.peek_interpreter_stack() is None
+
+
+def test_an_exception_inside_leaves_no_level_entered() -> None:
+    def failing(a: torch.Tensor) -> torch.Tensor:
+        raise ArithmeticError("no")
+
+    def program(x: torch.Tensor) -> Any:
+        y = x + 1
+        try:
+            grad(failing)(y)
+        except ArithmeticError as error:
+            return y * 2, str(error)
+
+    same = tracer_core.compile(program, backend="eager", fullgraph=True)(*plain())
+    agree(same, program(*plain()))
+    assert torch._C._functorch.peek_interpreter_stack() is None
+
+
+@pytest.mark.parametrize(
+    ("use", "match"),
+    [
+        (lambda x: vmap(torch.sin, randomness="often")(x), "Only allowed values for randomness"),
+        (lambda x: vmap(torch.add)(x, x[:2]), "same size in the mapped dimension"),
+        (lambda x: grad(torch.sin)(x), "return a scalar Tensor"),
+        (lambda x: vmap(torch.sin)(), "no inputs"),
+    ],
+)
+def test_what_torch_refuses_is_refused_with_its_error(use: Program, match: str) -> None:
+    compiled = tracer_core.compile(lambda x: use(x + 1), backend="eager")
+    with pytest.raises((ValueError, RuntimeError), match=match):
+        use(*plain())
+    with pytest.raises((ValueError, RuntimeError), match=match):
+        compiled(*plain())
+    assert torch._C._functorch.peek_interpreter_stack() is None
+
+
+def test_one_value_read_inside_breaks() -> None:
+    def program(x: torch.Tensor) -> Any:
+        return vmap(lambda a: a * 2 if a.sum() > 0 else a)(x)
+
+    assert refused(program, plain).reason_id == "tensor-branch"
+    with pytest.raises(RuntimeError, match="vmap"):
+        tracer_core.compile(program, backend="eager")(*plain())
