@@ -24,6 +24,27 @@ def matrix() -> tuple[torch.Tensor]:
     return (torch.linspace(-1, 2, 6).reshape(2, 3),)
 
 
+def over_rows(x: torch.Tensor) -> Any:
+    return associative_scan(torch.add, x + 1, dim=0, combine_mode="generic") * 2
+
+
+def over_columns_backwards(x: torch.Tensor) -> Any:
+    return associative_scan(lambda a, b: a * b, x + 1, dim=1, reverse=True, combine_mode="generic")
+
+
+def containers(x: torch.Tensor) -> Any:
+    def step(a: Any, b: Any) -> Any:
+        return {"p": a["p"] + b["p"], "q": [a["q"][0] * b["q"][0]]}
+
+    return associative_scan(step, {"p": x, "q": [x + 1]}, 1, combine_mode="generic")
+
+
+@pytest.mark.parametrize("program", [over_rows, over_columns_backwards, containers], ids=lambda each: each.__name__)
+def test_the_function_computes_without_the_operator(program: Callable[..., Any]) -> None:
+    # Of an odd number of slices, torch.compile's graph pads one by the function below torch.nn.functional.pad.
+    same_three_ways(program, lambda: (matrix()[0].requires_grad_(),), graphs=program is over_rows)
+
+
 # (The graphs of torch.compile have the slices that it took to trace the function, which nothing reads.)
 
 

@@ -12,7 +12,6 @@ from tracer_core.variables.containers.sequences import ListVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.tracing import Tracing
-from tracer_core.variables.operations.calling import call_method
 from tracer_core.variables.operations.torch_calls import call_torch_function
 
 
@@ -64,7 +63,7 @@ class Slices:
         """Have stacked slices in the order and along the dimension that the tensors have."""
         results = list(stacked)
         if self.reverse:
-            results = [call_method(tx, each, "flip", [ListVariable([tx.constant(0)])], {}) for each in results]
+            results = [tx.call_method(each, "flip", [ListVariable([tx.constant(0)])]) for each in results]
         if self.dim:
             results = [
                 self._moved(tx, each, 0, self.dim)
