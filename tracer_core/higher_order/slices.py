@@ -63,7 +63,7 @@ class Slices:
         """Have stacked slices in the order and along the dimension that the tensors have."""
         results = list(stacked)
         if self.reverse:
-            results = [tx.call_method(each, "flip", [ListVariable([tx.constant(0)])]) for each in results]
+            results = [tx.call_method(each, "flip", [ListVariable([tx.constant(0)])], {}) for each in results]
         if self.dim:
             results = [
                 self._moved(tx, each, 0, self.dim)
