@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         BackendWarning,
         FaultWarning,
         InternalError,
+        NoticeWarning,
         TracewalkError,
         Unsupported,
     )
@@ -27,6 +28,7 @@ _HOMES = {
     "BackendWarning": "errors",
     "Config": "frame_input",
     "FaultWarning": "errors",
+    "NoticeWarning": "errors",
     "InternalError": "errors",
     "Observer": "observer",
     "TracewalkError": "errors",
@@ -49,6 +51,7 @@ __all__ = [
     "Config",
     "FaultWarning",
     "InternalError",
+    "NoticeWarning",
     "Observer",
     "TracewalkError",
     "Unsupported",

@@ -72,6 +72,10 @@ class NumpyWarns(TracewalkError):
     this."""
 
 
+class NoticeWarning(UserWarning):
+    """The graph does not break, but depends on something that the user may not know of."""
+
+
 class FaultWarning(RuntimeWarning):
     """The engine failed on a function, which runs as plain Python instead."""
 

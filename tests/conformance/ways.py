@@ -23,6 +23,7 @@ from tests.conformance.counting import Backend, CountingBackend, identity
 from tests.conformance.program import Call, Loaded, Program, loaded
 from tests.conformance.snapshot import Snapshot, class_data, type_name, without_addresses
 from tests.conformance.texts import faults
+from tracer_core.errors import NoticeWarning
 
 
 @dataclass(slots=True)
@@ -247,11 +248,11 @@ def module_data(module: types.ModuleType) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def captured(module: types.ModuleType) -> Iterator[io.StringIO]:
-    """What is printed, logged, or warned of by the program's own file, in order."""
+    """What is printed, logged, or warned of by the program's own file, in order, but for notices of the engine."""
     text = io.StringIO()
 
     def show(message: Warning | str, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
-        if filename == module.__file__:
+        if filename == module.__file__ and not issubclass(category, NoticeWarning):
             text.write(f"{type_name(category)}: {message}\n")
 
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text), warnings.catch_warnings():

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import copy
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.fx
 import torch.utils._pytree as pytree
-from torch._dynamo.testing import CompileCounter
 
 import tracer_core
 
@@ -19,34 +19,44 @@ Arguments = Callable[[], tuple[Any, ...]]
 
 
 class Graphs:
-    """A back end that keeps the graphs it is given."""
+    """A back end that keeps the graphs it is given, and what they raise."""
 
     def __init__(self) -> None:
         self.graphs: list[torch.fx.GraphModule] = []
+        self.raised: list[Exception] = []
 
     def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
         self.graphs.append(graph)
-        return graph.forward
+
+        def run(*args: Any) -> Any:
+            try:
+                return graph(*args)
+            except Exception as error:
+                self.raised.append(error)
+                raise
+
+        return run
 
 
 def same_three_ways(
     function: Callable[..., Any],
-    arguments: Arguments,
-    *,
+    *arguments: Arguments,
     plain: Callable[..., Any] | None = None,
     dynamic: bool | None = None,
     graphs: bool = True,
     eager: bool = True,
+    back_ends: bool = False,
     calls: int = 1,
 ) -> list[torch.fx.GraphModule]:
     """Check that all three ways agree, with `fullgraph=True`; return our graphs.
 
     Args:
-        arguments: makes the arguments anew.
+        arguments: each makes the arguments of a call anew. The same compiled function takes one call after another.
         plain: computes the same without the operator, where that cannot run as plain Python.
         dynamic: as for `torch.compile`.
         graphs: whether graphs are as torch's.
         eager: whether the program may be compared with plain Python; else with torch's alone.
+        back_ends: whether our graphs are also run, forward and backward, as a back end gets them (aot_eager).
         calls: how often it is called.
     """
     ours, theirs = Graphs(), Graphs()
@@ -54,11 +64,15 @@ def same_three_ways(
     torch._dynamo.reset()
     compiled = tracer_core.compile(function, backend=ours, fullgraph=True, dynamic=dynamic)
     by_torch = torch.compile(function, backend=theirs, fullgraph=True, dynamic=dynamic)
-    for _ in range(calls):
-        expected = outcome(by_torch, arguments)
+    by_back_end = tracer_core.compile(function, backend="aot_eager", fullgraph=True, dynamic=dynamic)
+    for each in arguments * calls:
+        expected = outcome(by_torch, each)
         if eager:
-            agree(outcome(plain or function, arguments), expected)
-        agree(outcome(compiled, arguments), expected)
+            agree(outcome(plain or function, each), expected)
+        agree(outcome(compiled, each), expected)
+        if back_ends:
+            agree(outcome(by_back_end, each), expected)
+    assert not ours.raised, "plain Python ran instead of a graph"
     if graphs:
         assert [written(graph) for graph in ours.graphs] == [written(graph) for graph in theirs.graphs]
     return ours.graphs
@@ -100,27 +114,46 @@ def agree(one: Any, other: Any) -> None:
 
 def written(graph: torch.fx.GraphModule) -> list[Any]:
     """Return what a graph does, to be compared: each operation with its arguments, bodies in the place of their
-    names. Inputs of bodies are numbered by position, those of the frame's own graph by first use."""
+    names. Inputs of bodies are numbered by position, those of the frame's own graph by first use. Checks that torch
+    adds of what it knows of unbacked sizes are left out, with what they alone use."""
     return _written(graph, {}, top=True)
 
 
 def _written(module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], top: bool) -> list[Any]:
     lines: list[Any] = []
-    used = itertools.count()
+    names = (f"frame's input {place}" for place in itertools.count())
     inputs = [node for node in module.graph.nodes if node.op == "placeholder"]
     if not top:
         known.update({node: f"input {place}" for place, node in enumerate(inputs)})
+    left_out = _checks(module.graph)
     for node in module.graph.nodes:
+        if node in left_out:
+            continue
         if node.op == "get_attr":
             value = getattr(module, node.target)
             body = isinstance(value, torch.fx.GraphModule)
             known[node] = ("body", _written(value, {}, top=False)) if body else ("attribute", type(value).__name__)
         elif node.op != "placeholder":
-            shown = lambda arg: known[arg] if arg in known else known.setdefault(arg, f"frame's input {next(used)}")
+            shown = lambda arg: known[arg] if arg in known else known.setdefault(arg, next(names))
             args, kwargs = torch.fx.map_arg((node.args, dict(node.kwargs)), shown)  # type: ignore[type-var]
+            if node.op == "output" and isinstance(args[0], list):  # torch's scans
+                args = (tuple(args[0]),)
             known[node] = known[node.args[0]] if _gives_back(node) else f"node {len(lines)}"
             lines.append((node.op, _name(node.target), args, kwargs))
     return [len(inputs), *lines]
+
+
+def _checks(graph: torch.fx.Graph) -> set[torch.fx.Node]:
+    found: set[torch.fx.Node] = set()
+    for node in reversed(graph.nodes):
+        if node.target is torch.ops.aten._assert_scalar.default:
+            found.add(node)
+        elif node.target in _IN_CHECKS and all(user in found for user in node.users):
+            found.add(node)
+    return found
+
+
+_IN_CHECKS = (operator.ge, operator.le, operator.getitem, torch.ops.aten.sym_size.int)
 
 
 def _gives_back(node: torch.fx.Node) -> bool:
@@ -134,21 +167,25 @@ def _name(target: Any) -> str:
     return target if isinstance(target, str) else getattr(target, "__name__", str(target))
 
 
-def torch_refuses(function: Callable[..., Any], arguments: Arguments) -> Exception:
+def torch_refuses(
+    function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None, backend: Any = "eager"
+) -> Exception:
     """Return the error that `torch.compile` raises for the function as one graph."""
     torch._dynamo.reset()
     try:
-        torch.compile(function, backend=CompileCounter(), fullgraph=True)(*arguments())
+        torch.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)(*arguments())
     except Exception as error:  # noqa: BLE001 - that is what is asked
         return error
     raise AssertionError("torch.compile takes it")
 
 
-def refused(function: Callable[..., Any], arguments: Arguments) -> tracer_core.Unsupported:
+def refused(
+    function: Callable[..., Any], arguments: Arguments, dynamic: bool | None = None, backend: Any = "eager"
+) -> tracer_core.Unsupported:
     """Return the error that the engine raises for the function as one graph."""
     tracer_core.reset()
     try:
-        tracer_core.compile(function, backend="eager", fullgraph=True)(*arguments())
+        tracer_core.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)(*arguments())
     except tracer_core.Unsupported as error:
         return error
     raise AssertionError("the engine takes it")

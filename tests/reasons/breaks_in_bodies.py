@@ -45,6 +45,35 @@ def returns_a_list_or_a_tensor(x: Any) -> Any:
     return torch.cond(x.sum() > 0, lambda a: [a + 1], torch.cos, (x,))
 
 
+@given_by("constant-predicate")
+def chooses_by_the_rank(x: Any) -> Any:
+    return torch.cond(x.dim() > 1, torch.sin, torch.cos, (x,))
+
+
+@given_by("operator-refuses")
+def chooses_by_several_elements(x: Any) -> Any:
+    try:
+        return torch.cond(x > 0, torch.sin, torch.cos, (x,))
+    except RuntimeError:
+        return x
+
+
+@given_by("carried-differs")
+def carries_a_value_that_grows(x: Any) -> Any:
+    try:
+        return torch.while_loop(lambda a: a.sum() < 9, lambda a: (torch.cat([a, a]),), (x,))
+    except RuntimeError:
+        return x
+
+
+@given_by("body-inputs-alias", backend="aot_eager")
+def uses_a_tensor_and_its_view(x: Any) -> Any:
+    try:
+        return torch.cond(x.sum() > 0, torch.add, torch.sub, (x, x.view(1, 3)))
+    except RuntimeError:
+        return x
+
+
 @given_by("checkpoint-without-gradient")
 def checkpoints_what_needs_no_gradient(x: Any) -> Any:
     return checkpoint(torch.sin, x, use_reentrant=True)

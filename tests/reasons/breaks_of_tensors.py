@@ -224,8 +224,8 @@ def functionalizes(x):
 
 
 @given_by("control-flow-operator")
-def loops_in_the_graph(x):
-    return torch.while_loop(lambda a: a.sum() < 9, lambda a: (a + 1,), (x,))
+def scans_by_the_operator(x):
+    return torch.ops.higher_order.scan(lambda c, r: (c + r, c * 2), [x[0] * 1], [x], ())
 
 
 @given_by("flex-attention", lambda: [(torch.ones(1, 1, 16, 16),)])

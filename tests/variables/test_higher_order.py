@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 import torch
 import torch._higher_order_ops as higher_order_ops
-from torch._higher_order_ops import associative_scan, scan
-from torch._higher_order_ops import map as map_rows
 from torch.autograd.graph import register_multi_grad_hook
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
@@ -94,7 +92,7 @@ class Case:
 
 
 T = "function-transform"
-A, C, H = "autograd-call", "control-flow-operator", "higher-order-operator"
+A, H = "autograd-call", "higher-order-operator"
 CASES = [
     Case("torch.func.functionalize", T, lambda y: torch.func.functionalize(square)(y)),
     Case("torch.func.linearize", T, lambda y: torch.func.linearize(square, y)[0]),
@@ -107,12 +105,6 @@ CASES = [
     Case("torch.autograd.graph.register_multi_grad_hook", A,
          lambda y: register_multi_grad_hook([y], print)),
     Case("Double.apply", "autograd-function", lambda y: Double.apply(y), 3),
-    Case("torch.while_loop", C,
-         lambda y: torch.while_loop(lambda a: a.sum() < 9, lambda a: (a + 1,), (y.detach(),)), 3),
-    Case("torch._higher_order_ops.map", C, lambda y: map_rows(square, y)),
-    Case("torch._higher_order_ops.scan", C, lambda y: scan(lambda a, b: (a + b, a * b), y[0], y), 3),
-    Case("torch._higher_order_ops.associative_scan", C,
-         lambda y: associative_scan(torch.add, y.detach(), 0, combine_mode="generic"), 3),
     Case("torch.nn.attention.flex_attention.flex_attention", "flex-attention",
          lambda y: flex_attention(QUERY, QUERY, QUERY, block_mask=MASK)),
     Case("torch.nn.attention.flex_attention.create_block_mask", "flex-attention",

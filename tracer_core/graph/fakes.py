@@ -185,6 +185,8 @@ class Fakes:
         self.inputs: dict[int, TrackedFake] = {}
         # Symbols of numbers that only the running program knows.
         self.unknowns: set[Any] = set()
+        # Unbacked symbols of sizes and numbers that operators give, which may be sizes of what is computed from them.
+        self.given: set[Any] = set()
 
     def tensor(self, real: torch.Tensor, source: Source, *, static: bool = False) -> TrackedFake:
         """Return a fake for `real`, found at `source`. With `static`, its sizes are

@@ -46,6 +46,7 @@ class FakesMark:
     bindings: list[SymbolBinding]
     idle: list[list[int]]
     unknowns: frozenset[Any]
+    given: frozenset[Any]
     needs_all_strides: bool
     operations: OperationsMark
     environment: Mapping[str, Any]
@@ -58,6 +59,7 @@ def mark_fakes(fakes: Fakes) -> FakesMark:
         [dataclasses.replace(each, sources=list(each.sources)) for each in fakes.symbols.values()],
         [tracked.idle for tracked in fakes.inputs.values()],
         frozenset(fakes.unknowns),
+        frozenset(fakes.given),
         fakes.needs_all_strides,
         fakes.operations.mark(),
         {name: _copy(value) for name, value in vars(env).items() if name not in _KEPT},
@@ -73,6 +75,7 @@ def roll_back_fakes(fakes: Fakes, mark: FakesMark) -> None:
     for tracked, idle in zip(fakes.inputs.values(), mark.idle, strict=True):
         tracked.idle = idle
     fakes.unknowns = set(mark.unknowns)
+    fakes.given = set(mark.given)
     fakes.needs_all_strides = mark.needs_all_strides
     fakes.operations.roll_back(mark.operations)
     _roll_back_environment(fakes.shape_env, mark)

@@ -12,6 +12,7 @@ import torch.fx
 from torch._dispatch.python import enable_python_dispatcher
 from torch.fx import Node
 
+from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.marks import FakesMark, Lengths, Table, cut_back, lengths_of, mark_fakes, roll_back_fakes
@@ -61,6 +62,8 @@ class OutputGraph:
         self.shapes = ShapeGuards(self.fakes, where)
         self.settings = TracedSettings()
         self.guards: dict[Any, Guard] = {}
+        # What to tell the user once the frame is compiled, though nothing breaks.
+        self.notices: list[Unsupported] = []
         # Operators in the graphs without torch's tag for compilers, and where each was called first.
         self.untagged: dict[str, Where] = {}
         self._context = GraphContext(self.fakes, observer, calls)
@@ -104,7 +107,7 @@ class OutputGraph:
     # --- marks --------------------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[Table, ...]:
-        return self.guards, self.shapes.needed_by, self._context.exits, self.untagged
+        return self.guards, self.notices, self.shapes.needed_by, self._context.exits, self.untagged
 
     def mark(self) -> OutputMark:
         return OutputMark(
@@ -131,6 +134,11 @@ class OutputGraph:
     def keep(self, mark: OutputMark) -> None:
         """Discard the mark: the trace does not roll back to it."""
         self.settings.keep(mark.settings)
+
+    def notice(self, notice: Unsupported) -> None:
+        """Have the user told of this once the frame is compiled. The graph does not break."""
+        notice.where = self.where()
+        self.notices.append(notice)
 
     # --- guards -------------------------------------------------------------------------------------------
 

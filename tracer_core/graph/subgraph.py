@@ -285,9 +285,10 @@ class SubgraphTracer:
 
     # --- the end ------------------------------------------------------------------------------------------
 
-    def close(self, results: Sequence[Any]) -> None:
+    def close(self, results: Sequence[Any] | Node) -> None:
         """Add the output: nodes of this graph or of graphs around it, constants, or nested containers of these."""
-        self._created.append(self.graph.output(map_arg(tuple(results), self.lift)))
+        returned = results if isinstance(results, Node) else tuple(results)
+        self._created.append(self.graph.output(map_arg(returned, self.lift)))
 
     def module(self) -> torch.fx.GraphModule:
         """Return the closed graph as a module that holds the attributes it uses."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from types import NoneType
 
 import torch
-from torch.fx import Node
 
 from tracer_core.errors import Unsupported
-from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.higher_order.merge import merge_inputs
+from tracer_core.higher_order.metadata import check_callable, check_sequence, difference, refuse
 from tracer_core.higher_order.results import add_module, new_results
-from tracer_core.higher_order.speculate import Rules, speculate_subgraph
-from tracer_core.variables.core.base import VariableTracker
+from tracer_core.higher_order.speculate import Body, Rules, name_of_body, speculate_subgraph
+from tracer_core.variables.containers.sequences import TupleVariable
+from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.registry import handles
-from tracer_core.variables.core.tensors import InGraphVariable
+from tracer_core.variables.core.tensors import InGraphVariable, SymNodeVariable, TensorVariable
 from tracer_core.variables.core.tracing import Tracing
+
+_NAME = "torch.cond"
 
 
 @handles(torch.cond)
@@ -27,35 +30,45 @@ def cond(
     operands: VariableTracker | None = None,
 ) -> VariableTracker:
     pred = pred.realize()
-    given = [] if operands is None else tx.unpack(operands)
+    operands = TupleVariable([]) if operands is None else operands
     if not isinstance(pred, InGraphVariable):
-        return tx.call(true_fn if tx.truth(pred) else false_fn, given)
+        chosen = true_fn if _constant(tx, pred) else false_fn
+        tx.output.notice(Unsupported("constant-predicate", value=pred.describe(), function=name_of_body(chosen)))
+        return tx.call(chosen, tx.unpack(operands))
+    if isinstance(pred, TensorVariable) and pred.fake.numel() != 1:
+        raise refuse(_NAME, f"the predicate {pred.describe()} is not a single element")
+    check_callable(_NAME, true_fn=true_fn, false_fn=false_fn)
+    given = check_sequence(tx, _NAME, "operands", operands)
     in_place = not torch.is_grad_enabled()
     rules = Rules(writes=in_place, aliases=in_place)
-    branches = [speculate_subgraph(tx, "torch.cond", branch, given, rules=rules) for branch in (true_fn, false_fn)]
-    on_true, on_false = branches
-    if on_true.structure != on_false.structure:
-        raise Unsupported("branches-differ", one=on_true.structure.describe(), other=on_false.structure.describe())
-    results = [body.nodes() for body in branches]
-    inputs = merge_inputs([body.tracer for body in branches])
+    on_true, on_false = (speculate_subgraph(tx, _NAME, branch, given, rules=rules) for branch in (true_fn, false_fn))
+    results = [body.nodes((int, NoneType)) for body in (on_true, on_false)]
+    _check_results(on_true, on_false)
+    inputs = merge_inputs((on_true.tracer, "_true_branch"), (on_false.tracer, "_false_branch"))
     modules = [
         add_module(tx, name, body.close(nodes))
-        for name, body, nodes in zip(("cond_true", "cond_false"), branches, results, strict=True)
+        for name, body, nodes in zip(("cond_true", "cond_false"), (on_true, on_false), results, strict=True)
     ]
     arguments = (pred.node, *modules, tuple(inputs))
     return new_results(tx, torch.ops.higher_order.cond, arguments, {}, on_true.structure)
 
 
-def merge_inputs(tracers: Sequence[SubgraphTracer]) -> list[Node]:
-    """Give two bodies the same inputs: those of both, those of the first alone, those of the second alone, each group
-    sorted by name. Return the nodes of the graph around that are passed for them."""
-    first, second = (tracer.lifted for tracer in tracers)
-    groups = (
-        ([node for node in first if node in second], ""),
-        ([node for node in first if node not in second], "_true_branch"),
-        ([node for node in second if node not in first], "_false_branch"),
-    )
-    order = [(node, ending) for nodes, ending in groups for node in sorted(nodes, key=lambda node: node.name)]
-    for tracer in tracers:
-        tracer.set_inputs(order)
-    return [node for node, _ in order]
+def _constant(tx: Tracing, pred: VariableTracker) -> bool:
+    if not isinstance(constant_or(pred, None), (bool, int, float)):
+        raise refuse(_NAME, f"the predicate is an object of type {pred.python_type_name()}, not a bool or a tensor")
+    return tx.truth(pred)
+
+
+def _check_results(on_true: Body, on_false: Body) -> None:
+    """Check that the results of the branches can be merged. (Sizes may differ.)"""
+    if on_true.structure != on_false.structure:
+        one, other = on_true.structure.describe(), on_false.structure.describe()
+        raise Unsupported("branches-differ", what="structures", one=one, other=other)
+    for a, b in zip(on_true.leaves, on_false.leaves, strict=True):
+        differing = difference(a, b, ("dtype", "device", "layout", "dim"))
+        if differing is not None:
+            what, one, other = differing
+            raise Unsupported("branches-differ", what=what, one=one, other=other)
+        for body, leaf in ((on_true, a), (on_false, b)):
+            if isinstance(leaf, SymNodeVariable):
+                raise body.refused(f"{leaf.python_type_name()} that depends on a size")

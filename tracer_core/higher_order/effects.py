@@ -11,10 +11,12 @@ from collections.abc import Collection
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.higher_order.metadata import refuse_shared
 from tracer_core.host.global_state import PROPERTIES
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
@@ -76,19 +78,27 @@ def _changed_setting(tx: Tracing, mark: TraceMark) -> str | None:
     return next((name for name, value in before.items() if PROPERTIES[name].read() != value), None)
 
 
-def refuse_writes(tx: Tracing, tracer: SubgraphTracer, before: int) -> None:
-    """Check that no input of a body was written to; `before` is the clock of the trace's operations at its start."""
-    for node in (*tracer.arguments, *tracer.lifted.values()):
-        fake = node.meta["example_value"]
-        if isinstance(fake, torch.Tensor) and tx.output.fakes.operations.last_write(fake) > before:
-            raise Unsupported("body-changes", what=f"writes to the tensor {node.name}, which it is given")
+def written_inputs(tx: Tracing, tracer: SubgraphTracer, before: int) -> list[Node]:
+    """Return the inputs of a body that it writes to; `before` is the clock of the trace's operations at its start."""
+
+    def is_written(fake: Any) -> bool:
+        return isinstance(fake, torch.Tensor) and tx.output.fakes.operations.last_write(fake) > before
+
+    return [node for node in inputs_of(tracer) if is_written(node.meta["example_value"])]
 
 
-def refuse_aliases(tracer: SubgraphTracer, outputs: Collection[VariableTracker]) -> None:
-    """Check that no output of a body shares memory with an input, or with another output."""
+def inputs_of(tracer: SubgraphTracer) -> list[Node]:
+    """Return the placeholders of a body."""
+    return [*tracer.arguments, *tracer.lifted.values()]
+
+
+def refuse_aliases(tx: Tracing, tracer: SubgraphTracer, outputs: Collection[VariableTracker]) -> None:
+    """Check that no output of a body shares memory with an input, or with another output; nor, for back ends that
+    refuse it, two inputs with each other."""
+    refuse_shared(tx, inputs_of(tracer))
     inputs = {
         storage_of(fake): node.name
-        for node in (*tracer.arguments, *tracer.lifted.values())
+        for node in inputs_of(tracer)
         if isinstance(fake := node.meta["example_value"], torch.Tensor)
     }
     seen: set[int] = set()

@@ -65,6 +65,18 @@ def flatten_manual(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableT
     return tx.unpack(unflatten(tx, iter(made), structure))
 
 
+def standing_for(fakes: Sequence[Any]) -> Inputs:
+    """As `flatten_manual`, but the placeholder of each leaf has the fake at its place here: it is not the argument
+    itself that the operator passes, but a part of it, or what an earlier call returned."""
+
+    def inputs(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
+        leaves, structure = flatten(tx, TupleVariable(list(args)))
+        made = [_standing_for(tx, tracer, leaf, fake) for leaf, fake in zip(leaves, fakes, strict=True)]
+        return tx.unpack(unflatten(tx, iter(made), structure))
+
+    return inputs
+
+
 def _placeholder(tx: Tracing, tracer: SubgraphTracer, arg: VariableTracker) -> VariableTracker:
     arg = arg.realize()
     if isinstance(arg, InGraphVariable):
@@ -74,6 +86,18 @@ def _placeholder(tx: Tracing, tracer: SubgraphTracer, arg: VariableTracker) -> V
         raise Unsupported("body-argument", type=arg.python_type_name())
     tracer.add_argument("unused", arg.value())
     return arg
+
+
+def _standing_for(tx: Tracing, tracer: SubgraphTracer, leaf: VariableTracker, fake: Any) -> VariableTracker:
+    node = tracer.add_argument(leaf.node.name if isinstance(leaf, InGraphVariable) else "number", fake)
+    return leaf if isinstance(fake, (int, float)) else wrap_fx_proxy(tx, node, fake)
+
+
+def any_int(tx: Tracing) -> Any:
+    """Return a symbol for an int of which the body knows nothing, which may be a size in it."""
+    number = tx.output.fakes.unknown(int)
+    tx.output.fakes.given |= number.node.expr.free_symbols
+    return number
 
 
 def like(tx: Tracing, fake: Any) -> Any:
@@ -88,3 +112,13 @@ def like(tx: Tracing, fake: Any) -> Any:
         return alone.requires_grad_(fake.requires_grad)
 
     return tx.output.run_fake(made, (), {})
+
+
+def first_row(tx: Tracing, fake: torch.Tensor) -> Any:
+    """Return a fake for a row of a tensor, which lies in memory as rows of it do."""
+    return like(tx, tx.output.run_fake(torch.select, (fake, 0, 0), {}))
+
+
+def first_slice(tx: Tracing, fake: torch.Tensor) -> Any:
+    """Return a fake for a copy of a row of a tensor."""
+    return like(tx, tx.output.run_fake(torch.select_copy, (fake, 0, 0), {}))

@@ -10,10 +10,12 @@ import torch
 from torch.fx import Node, map_arg
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.subgraph import SYMBOLIC
 from tracer_core.higher_order.speculate import Body
 from tracer_core.higher_order.structure import Structure, unflatten
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.tensors import InGraphVariable, unbacked
 from tracer_core.variables.core.tracing import Tracing
 
 
@@ -35,7 +37,23 @@ def new_results(
     fake = run_operator(tx, target, *values)
     node = tx.output.add_node("call_function", target, tuple(args), kwargs, fake)
     results = tx.unpack(wrap_fx_proxy(tx, node, fake))
+    _note_symbols(tx, results)
     return unflatten(tx, iter(results), structure)
+
+
+def _note_symbols(tx: Tracing, results: Sequence[VariableTracker]) -> None:
+    """Note the unbacked symbols that are new in these results. Sizes get nodes, for whatever reads them later."""
+    fakes = tx.output.fakes
+    for result in results:
+        if not isinstance(result, InGraphVariable):
+            continue
+        sizes = enumerate(result.fake.shape) if isinstance(result.fake, torch.Tensor) else [(None, result.fake)]
+        for dim, size in sizes:
+            new = isinstance(size, SYMBOLIC) and size.node.expr.free_symbols & unbacked(tx) - fakes.given
+            if new:
+                fakes.given |= new
+                if dim is not None:
+                    tx.output.add_node("call_function", torch.ops.aten.sym_size.int, (result.node, dim), {}, size)
 
 
 def run_operator(tx: Tracing, target: Any, args: Any, kwargs: Any) -> Any:

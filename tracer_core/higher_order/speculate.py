@@ -12,7 +12,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, refuse_writes
+from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, written_inputs
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
 from tracer_core.variables.core.base import Kwargs, NotConstant, VariableTracker, constant_or
@@ -34,14 +34,16 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function that was traced into a graph of its own: the graph, what the function returned, its leaves, and how
-    they are put together. The graph is open until `close` is called, and may take further results until then."""
+    """A function that was traced into a graph of its own: the graph, what the function returned, its leaves, how they
+    are put together, and the inputs it writes to. The graph is open until `close` is called, and may take further
+    results until then."""
 
     tracer: SubgraphTracer
     name: str
     result: VariableTracker
     leaves: list[VariableTracker]
     structure: Structure
+    written: list[torch.fx.Node]
 
     @property
     def computed(self) -> list[InGraphVariable]:
@@ -52,24 +54,28 @@ class Body:
     def _is_inside(self, node: torch.fx.Node) -> bool:
         return node.graph is self.tracer.graph
 
-    def nodes(self) -> list[Any]:
-        """Return a node of the body's graph, or a constant, for each leaf; those of graphs around it are lifted.
+    def nodes(self, constants: tuple[type, ...] = (bool, int, float, complex, NoneType)) -> list[Any]:
+        """Return a node of the body's graph, or a constant of these types, for each leaf; nodes of graphs around it
+        are lifted.
 
         Raises:
             Unsupported: a leaf cannot be in a graph.
         """
-        return [self._node(leaf) for leaf in self.leaves]
+        return [self._node(leaf, constants) for leaf in self.leaves]
 
-    def _node(self, leaf: VariableTracker) -> Any:
+    def _node(self, leaf: VariableTracker, constants: tuple[type, ...]) -> Any:
         if isinstance(leaf, InGraphVariable):
             return self.tracer.lift(leaf.node)
         value = constant_or(leaf, leaf)
-        if not isinstance(value, (int, float, complex, NoneType)):
-            operator = self.tracer.operator
-            raise Unsupported("body-result", operator=operator, function=self.name, type=leaf.python_type_name())
+        if type(value) not in constants:
+            raise self.refused(leaf.python_type_name())
         return value
 
-    def close(self, results: Sequence[Any]) -> torch.fx.GraphModule:
+    def refused(self, kind: str) -> Unsupported:
+        """Return why it may not return something of this kind."""
+        return Unsupported("body-result", operator=self.tracer.operator, function=self.name, type=kind)
+
+    def close(self, results: Sequence[Any] | torch.fx.Node) -> torch.fx.GraphModule:
         """Give the graph its results, and return it as a module."""
         self.tracer.close(results)
         module = self.tracer.module()
@@ -101,17 +107,18 @@ def speculate_subgraph(
     """
     mark = tx.trace.mark()
     before = tx.output.fakes.operations.clock
-    name = _name(function)
+    name = name_of_body(function)
     enter = tx.output.subtracer(operator, name) if tracer is None else tx.output.inside(tracer)
     try:
         with enter as inner, _grad_mode(rules.grad_mode):
             result = tx.call(function, rules.inputs(tx, inner, args), kwargs).realize()
             leaves, structure = flatten(tx, result)
             refuse_effects(tx, mark, rules.keeps)
-            if not rules.writes:
-                refuse_writes(tx, inner, before)
+            written = written_inputs(tx, inner, before)
+            if written and not rules.writes:
+                raise Unsupported("body-changes", what=f"writes to the tensor {written[0].name}, which it is given")
             if not rules.aliases:
-                refuse_aliases(inner, leaves)
+                refuse_aliases(tx, inner, leaves)
     except (Unsupported, NotConstant, ObservedException) as error:
         tx.trace.roll_back(mark)
         raise _of_body(error, operator, name) from error
@@ -119,14 +126,14 @@ def speculate_subgraph(
         tx.trace.roll_back(mark)
         raise
     tx.trace.keep(mark)
-    return Body(inner, name, result, leaves, structure)
+    return Body(inner, name, result, leaves, structure, written)
 
 
 def _grad_mode(enabled: bool | None) -> contextlib.AbstractContextManager[Any]:
     return contextlib.nullcontext() if enabled is None else torch.set_grad_enabled(enabled)
 
 
-def _name(function: VariableTracker) -> str:
+def name_of_body(function: VariableTracker) -> str:
     """Return a body's function as people know it."""
     return function.realize().describe().removeprefix("function ")
 

@@ -84,7 +84,7 @@ def _parts_of(tx: Tracing, value: VariableTracker) -> tuple[type, tuple[Any, ...
     registered = pytree.SUPPORTED_NODES.get(cls)
     if registered is None:
         return None
-    flat = tx.call(_function(registered.flatten_fn), [value])
+    flat = tx.call(user_function(registered.flatten_fn), [value])
     items, context = tx.unpack(flat)
     return cls, (_Context(constant_or(context, context), context),), tx.unpack(items)
 
@@ -105,7 +105,8 @@ class _Context:
         return hash(type(self.value))
 
 
-def _function(function: Callable[..., Any]) -> VariableTracker:
+def user_function(function: Callable[..., Any]) -> VariableTracker:
+    """Return the tracker of a Python function of torch's."""
     return UserFunctionVariable(function, ConstantSource.of_object(function))  # type: ignore[arg-type]
 
 
@@ -127,4 +128,4 @@ def unflatten(tx: Tracing, leaves: Iterator[VariableTracker], structure: Structu
     if NamedTupleVariable.is_named(cls):
         return NamedTupleVariable(items, cls)
     context: _Context = structure.keys[0]
-    return tx.call(_function(pytree.SUPPORTED_NODES[cls].unflatten_fn), [ListVariable(items), context.tracker])
+    return tx.call(user_function(pytree.SUPPORTED_NODES[cls].unflatten_fn), [ListVariable(items), context.tracker])

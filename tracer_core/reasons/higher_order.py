@@ -92,9 +92,37 @@ reason(
 )
 reason(
     "branches-differ",
-    "The branches of torch.cond return different structures: {one} and {other}.",
+    "The branches of torch.cond return different {what}: {one} and {other}.",
     "The data decides which branch runs, and the code after it must fit the result of either.",
-    "Return the same containers from both branches.",
+    "Return the same containers from both branches, with tensors of the same dtype, device and number of dimensions.",
+)
+reason(
+    "carried-differs",
+    "{operator} needs {function} to return what it can be called with next, but {what} differ: {one} and {other}.",
+    "The operator calls the function again on what it returned, with the same code: types, dtypes and sizes stay.",
+    "Return values of the kinds, dtypes and sizes that the function is given.",
+)
+reason(
+    "constant-predicate",
+    "The predicate of torch.cond is {value} while tracing, so only {function} is in the graph.",
+    "The graph does not break here. A number or bool of Python is a constant in the graph; for another value, the "
+    "function is compiled anew.",
+    "Pass a tensor with one element, or compare a size that is dynamic, to have both branches in the graph.",
+    "Use a plain if statement, where a constant decides.",
+)
+reason(
+    "operator-refuses",
+    "{operator} does not take these arguments: {why}.",
+    "The operator takes only tensors, numbers and functions, each in its place. The call runs as plain Python, which "
+    "raises the operator's own error.",
+    "Check the arguments of the operator at this line.",
+)
+reason(
+    "body-inputs-alias",
+    "The function uses two tensors that share memory: {one} and {other}.",
+    "Back ends that change code for in-place operations into code without them refuse such a function. The back end "
+    "'eager' takes it.",
+    "Copy one of the tensors before the call: x.clone().",
 )
 reason(
     "body-changes",

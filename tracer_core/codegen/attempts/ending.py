@@ -7,7 +7,7 @@ import weakref
 
 from tracer_core import observer as observers
 from tracer_core.codegen.attempts.distinct import guard_distinct
-from tracer_core.codegen.attempts.marks import report_fixed_marks, report_untagged_operators
+from tracer_core.codegen.attempts.marks import report_notices, report_untagged_operators
 from tracer_core.codegen.frame.end import FrameEnd, own_new_cells
 from tracer_core.codegen.frame.new_code import NewCode, breaking, returning
 from tracer_core.codegen.graph_call.graph import GraphCall, finish_graph
@@ -167,7 +167,7 @@ class Ending:
                 self.observer.on_graph(graph.module, graph.name)
             # Back ends specialize numbers, too, and rely on guards for these.
             graph.compile()
-        report_fixed_marks(end.output)
+        report_notices(end.output)
         report_untagged_operators(end.output)
         resumes = [resume.code for resume in new.resumes]
         return CompiledFrame(new.code, self._guards(end), resumes, new.written)

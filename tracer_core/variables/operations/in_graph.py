@@ -167,11 +167,12 @@ def _done_now(tx: Tracing, node: torch.fx.Node, args: list[VariableTracker]) -> 
 
 
 def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
-    """Return whether a size in a result is known only when the graph has run."""
+    """Return whether a size in a result is known only when the graph has run, and no operator gave it."""
     if isinstance(fake, (tuple, list)):
         return any(_has_unbacked_size(tx, item) for item in fake)
     sizes = fake.shape if isinstance(fake, torch.Tensor) else (fake,)
     symbols = {s for n in sizes if isinstance(n, torch.SymInt) for s in n.node.expr.free_symbols}
+    symbols -= tx.output.fakes.given
     if not isinstance(fake, torch.Tensor):
         symbols -= tx.output.fakes.unknowns
     of_inputs = tx.output.fakes.symbols
