@@ -135,6 +135,7 @@ class TraceState:
         return (
             self.trackers_by_object,
             self.built,
+            self._global_sources,
             self.tensors_by_fake,
             self.kept_alive,
             self.dict_owners,
