@@ -1,0 +1,47 @@
+"""What `torch.autograd.Function.apply` does besides to call forward and backward, which autograd does in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def forward(*given: Any) -> Any:
+    """Call a Function's forward, of which nothing is differentiated: arguments are as those below."""
+    with torch.no_grad():
+        result = _result(*given)
+    return with_own_tensors(result, *given[2:])
+
+
+def forward_alone(call: Callable[..., Any], setup_context: Callable[..., Any] | None, ctx: Any, *inputs: Any) -> Any:
+    """As `forward`, where gradients are disabled already."""
+    return with_own_tensors(_result(call, setup_context, ctx, *inputs), ctx, *inputs)
+
+
+def _result(call: Callable[..., Any], setup_context: Callable[..., Any] | None, ctx: Any, *inputs: Any) -> Any:
+    if setup_context is None:
+        return call(ctx, *inputs)
+    result = call(*inputs)
+    setup_context(ctx, inputs, result)
+    return result
+
+
+def with_own_tensors(result: Any, ctx: Any, *inputs: Any) -> Any:
+    """Return forward's result. What it returns of its inputs as they are becomes tensors of their own."""
+    dirty = ctx.dirty_tensors or ()
+    unchanged = [each for each in inputs if isinstance(each, torch.Tensor) and not _is_among(each, dirty)]
+    own = lambda value: value.view_as(value) if _is_among(value, unchanged) else value
+    return tuple([own(value) for value in result]) if isinstance(result, tuple) else own(result)
+
+
+def _is_among(value: Any, tensors: Any) -> bool:
+    return isinstance(value, torch.Tensor) and any(value is each for each in tensors)
+
+
+def backward(call: Callable[..., Any], ctx: Any, contiguous: bool, boxed: bool, *gradients: Any) -> Any:
+    """Call a Function's backward. How gradients lie in memory is known while tracing only if they are `contiguous`."""
+    if contiguous:
+        gradients = tuple([each if each is None else each.contiguous() for each in gradients])
+    return call(ctx, list(gradients)) if boxed else call(ctx, *gradients)
