@@ -1,8 +1,9 @@
 """`torch.autograd.Function.apply`: an operation whose forward and backward are both written by the program.
 
 Where the result can be differentiated, both are traced, each into a graph of its own, and `autograd_function_apply`
-runs them. Backward's graph is traced inside forward's, so that what it uses of forward is lifted from there: it becomes
-the second part of what forward's graph returns, and the last arguments of backward's. Elsewhere, forward is inlined.
+runs them. Backward's graph is traced inside forward's, so that what it uses of forward is lifted from there: it
+becomes the second part of what forward's graph returns, and the last arguments of backward's. Elsewhere, forward is
+inlined.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _requires_grad(tracker: VariableTracker) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """`cls.apply(*inputs)`. `setup_context` is None where forward takes the context itself."""
+    """`cls.apply(*inputs)`. `setup_context` is the tracker of None where forward takes the context itself."""
 
     cls: ClassVariable
     forward: VariableTracker
@@ -99,11 +100,9 @@ class _Call:
 
 
 def _call_of(tx: Tracing, cls: ClassVariable, args: list[VariableTracker], kwargs: Kwargs) -> _Call:
-    forward, setup_context = tx.get_attr(cls, "forward"), NONE
     separate = not _is_inherited(cls, "setup_context")
-    if separate:
-        setup_context = tx.get_attr(cls, "setup_context")
-    call = _Call(cls, forward, setup_context, [])
+    setup_context = tx.get_attr(cls, "setup_context") if separate else NONE
+    call = _Call(cls, tx.get_attr(cls, "forward"), setup_context, [])
     if torch._C._are_functorch_transforms_active():
         raise call.refused("a transform of torch.func is at work")
     for name in ("vjp", "jvp"):
@@ -142,6 +141,10 @@ def _bound(tx: Tracing, call: _Call, args: list[VariableTracker], kwargs: Kwargs
     return given + defaults[len(defaults) - len(missing) :]
 
 
+def _of_ours(function: Any) -> VariableTracker:
+    return UserFunctionVariable(function, None)
+
+
 # --- forward ------------------------------------------------------------------------------------------------
 
 
@@ -167,7 +170,7 @@ def _forward(tx: Tracing, call: _Call, ctx: AutogradContextVariable) -> Body:
     body = speculate_subgraph(
         tx,
         call.operator,
-        UserFunctionVariable(polyfill.forward, None),
+        _of_ours(polyfill.forward),
         call.arguments(ctx),
         rules=Rules(once=True),
         name=f"{call.function}.forward",
@@ -235,7 +238,7 @@ def _backward(
     body = speculate_subgraph(
         tx,
         call.operator,
-        UserFunctionVariable(polyfill.backward, None),
+        _of_ours(polyfill.backward),
         [backward, ctx, tx.constant(contiguous), boxed],
         rules=Rules(inputs=gradients, grad_mode=False),
         name=f"{call.function}.backward",

@@ -32,8 +32,13 @@ def with_own_tensors(result: Any, ctx: Any, *inputs: Any) -> Any:
     """Return forward's result. What it returns of its inputs as they are becomes tensors of their own."""
     dirty = ctx.dirty_tensors or ()
     unchanged = [each for each in inputs if isinstance(each, torch.Tensor) and not _is_among(each, dirty)]
-    own = lambda value: value.view_as(value) if _is_among(value, unchanged) else value
-    return tuple([own(value) for value in result]) if isinstance(result, tuple) else own(result)
+    if isinstance(result, tuple):
+        return tuple([_apart_from(value, unchanged) for value in result])
+    return _apart_from(result, unchanged)
+
+
+def _apart_from(value: Any, unchanged: Any) -> Any:
+    return value.view_as(value) if _is_among(value, unchanged) else value
 
 
 def _is_among(value: Any, tensors: Any) -> bool:
@@ -41,7 +46,7 @@ def _is_among(value: Any, tensors: Any) -> bool:
 
 
 def backward(call: Callable[..., Any], ctx: Any, contiguous: bool, boxed: bool, *gradients: Any) -> Any:
-    """Call a Function's backward. How gradients lie in memory is known while tracing only if they are `contiguous`."""
+    """Call a Function's backward. How gradients lie in memory is known only where they are made `contiguous`."""
     if contiguous:
         gradients = tuple([each if each is None else each.contiguous() for each in gradients])
     return call(ctx, list(gradients)) if boxed else call(ctx, *gradients)
