@@ -28,7 +28,7 @@ from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.polyfills import autograd as polyfill
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker
+from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
@@ -60,6 +60,10 @@ def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: 
 
 class _NotDifferentiable(Exception):
     """Forward returned nothing that has a gradient."""
+
+
+def _is_none(tracker: VariableTracker) -> bool:
+    return constant_or(tracker, tracker) is None
 
 
 def _requires_grad(tracker: VariableTracker) -> bool:
@@ -130,15 +134,15 @@ def _bound(tx: Tracing, call: _Call, args: list[VariableTracker], kwargs: Kwargs
         bound = signature.bind(*first, *args, **kwargs)
     except TypeError as error:
         raise call.refused(f"its arguments do not fit: {error}") from None
-    if bound.kwargs:
+    if any(each.kind is inspect.Parameter.KEYWORD_ONLY for each in signature.parameters.values()):
         raise call.refused("its forward has arguments that are passed by name alone")
     given = list(bound.args)[len(first) :]
     if not separate:
         return given
-    missing = [name for name in signature.parameters if name not in bound.arguments]
-    missing = [name for name in missing if signature.parameters[name].kind is not inspect.Parameter.VAR_POSITIONAL]
-    defaults = tx.unpack(tx.get_attr(call.forward, "__defaults__")) if missing else []
-    return given + defaults[len(defaults) - len(missing) :]
+    missing = [each for name, each in signature.parameters.items() if name not in bound.arguments]
+    by_position = [each for each in missing if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    defaults = tx.unpack(tx.get_attr(call.forward, "__defaults__")) if by_position else []
+    return given + defaults[len(defaults) - len(by_position) :]
 
 
 def _of_ours(function: Any) -> VariableTracker:
@@ -214,7 +218,7 @@ def _check(
         raise call.refused("its forward returns a tensor that is none of its arguments, and not computed there")
     if len(set(tensors)) < len(tensors):
         raise call.refused("its forward returns one tensor twice")
-    if any(each is not NONE and not isinstance(each, TensorVariable) for each in ctx.marked("to_save")):
+    if not all(isinstance(each, TensorVariable) or _is_none(each) for each in ctx.marked("to_save")):
         raise call.refused("its forward saves something other than tensors with save_for_backward")
     if not ctx.fills_gradients():
         raise call.refused("its forward calls ctx.set_materialize_grads(False)")
@@ -263,13 +267,13 @@ def _gradients_by_input(tx: Tracing, call: _Call, backward: Body) -> dict[Node, 
     """Return what backward's graph gives for each tensor that is an argument."""
     result, inputs = backward.result, call.inputs
     given = [each.realize() for each in result.items] if isinstance(result, TupleVariable) else [result]
-    if len(given) < len(inputs) or any(each is not NONE for each in given[len(inputs) :]):
+    if len(given) < len(inputs) or not all(map(_is_none, given[len(inputs) :])):
         raise call.refused(f"its backward returns {len(given)} gradients for {len(inputs)} arguments")
     found: dict[Node, Node | None] = {}
     for each, gradient in zip(inputs, given, strict=False):
         if isinstance(gradient, TensorVariable) and isinstance(each, TensorVariable):
             node = backward.tracer.lift(gradient.node)
-        elif gradient.is_constant() and gradient.value() is None:
+        elif _is_none(gradient):
             node = None
         else:
             raise call.refused(f"its backward returns a {gradient.python_type_name()} as a gradient")
