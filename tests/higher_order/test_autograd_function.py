@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._dynamo.backends.debugging import aot_eager
 from torch._higher_order_ops.wrap import wrap
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
@@ -44,17 +45,41 @@ def two() -> tuple[Any, ...]:
     return leaf(2, 3), leaf(2, 3, start=1.5)
 
 
+class Watched(Graphs):
+    """A back end that keeps the graphs it is given, and what they raise when they run, as plain Python then stands in
+    for them."""
+
+    def __init__(self, back_end: Callable[..., Any] | None = None) -> None:
+        super().__init__()
+        self.back_end = back_end
+        self.raised: list[Exception] = []
+
+    def __call__(self, graph: torch.fx.GraphModule, examples: Any) -> Callable[..., Any]:
+        self.graphs.append(graph)
+        compiled = graph if self.back_end is None else self.back_end(graph, examples)
+
+        def run(*args: Any) -> Any:
+            try:
+                return compiled(*args)
+            except Exception as error:
+                self.raised.append(error)
+                raise
+
+        return run
+
+
 def captured(
     function: Callable[..., Any], arguments: Arguments, *, as_torch: bool = True, dynamic: bool | None = None
 ) -> torch.fx.GraphModule:
     """Check that the function is one graph and gives what plain Python gives, forward and backward, as it is and as
     back ends get it; and that its graph is torch's. Return the graph."""
     expected = outcome(function, arguments)
-    ours, theirs = Graphs(), Graphs()
-    for backend in (ours, "aot_eager"):
+    ours, theirs = Watched(), Graphs()
+    for back_end in (Watched(aot_eager), ours):
         tracer_core.reset()
-        compiled = tracer_core.compile(function, backend=backend, fullgraph=True, dynamic=dynamic)
+        compiled = tracer_core.compile(function, backend=back_end, fullgraph=True, dynamic=dynamic)
         agree(outcome(compiled, arguments), expected)
+        assert back_end.raised == []
     if as_torch:
         torch._dynamo.reset()
         by_torch = torch.compile(function, backend=theirs, fullgraph=True, dynamic=dynamic)
@@ -386,7 +411,7 @@ def with_gradients_enabled_again(x):
 
 AS_TORCH: dict[Callable[..., Any], Arguments] = {
     applied: one, several: two, only_one_of_several: two, containers: two, needs: two, dirty: two, sorts: one,
-    of_result: one, once: one, same: two, captures: one, of_class: one, view: one, twice: one, in_a_loop: one,
+    of_result: one, once: one, same: two, captures: one, view: one, twice: one, in_a_loop: one,
     with_gradients_enabled_again: one,
 }  # fmt: skip
 
@@ -401,6 +426,522 @@ def test_arguments_by_name_and_by_default() -> None:
     captured(separate, one, as_torch=False)
 
 
+def test_forward_and_backward_as_class_methods() -> None:
+    # torch.compile passes the class twice.
+    captured(of_class, one, as_torch=False)
+
+
 def test_functions_inside_functions() -> None:
     # torch.compile breaks there.
     captured(outer, one, as_torch=False)
+
+
+class Product(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x * 3
+
+
+def test_one_tensor_passed_twice() -> None:
+    def square(x):
+        return Product.apply(x, x)
+
+    # torch.compile breaks there.
+    captured(square, one, as_torch=False)
+    assert "duplicate tensor input" in str(torch_refuses(square, one))
+
+
+# --- where it is called -------------------------------------------------------------------------------------
+
+
+class Straight(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+class Linear(Function):
+    """Has a use for what each input needs."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias=None):
+        ctx.save_for_backward(x, weight, bias)
+        result = x @ weight.t()
+        return result if bias is None else result + bias
+
+    @staticmethod
+    def backward(ctx, g):
+        x, weight, bias = ctx.saved_tensors
+        dx = g @ weight if ctx.needs_input_grad[0] else None
+        dw = g.t() @ x if ctx.needs_input_grad[1] else None
+        db = g.sum(0) if bias is not None and ctx.needs_input_grad[2] else None
+        return dx, dw, db
+
+
+class Quantized(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(leaf(3, 3).detach())
+        self.bias = torch.nn.Parameter(leaf(3).detach())
+        self.round = Straight.apply
+
+    def forward(self, x):
+        for bias in (self.bias, None):
+            x = Linear.apply(x, self.round(self.weight), bias).tanh()
+        return x
+
+
+def test_in_a_module_with_its_parameters() -> None:
+    module = Quantized()
+    for x in (leaf(2, 3), leaf(2, 3).detach()):
+        captured(module, lambda x=x: (x.clone().detach().requires_grad_(x.requires_grad),))
+
+
+def test_modules_that_forward_and_backward_use() -> None:
+    inner = torch.nn.Linear(3, 3)
+
+    class Applies(Function):
+        @staticmethod
+        def forward(ctx, x, module):
+            ctx.module = module
+            return module(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g @ ctx.module.weight * 2 + inner.bias, None
+
+    captured(lambda x: Applies.apply(x, inner), one)
+
+
+def shapes(x):
+    return Shapes.apply(x, x.shape[0] * 2) + 1
+
+
+def test_symbolic_sizes() -> None:
+    # torch.compile asks for sizes in the graph, and we pass symbols.
+    graph = captured(shapes, one, as_torch=False, dynamic=True)
+    forward, backward = bodies(graph)
+    assert "expand" in targets(backward)
+    graph = captured(lambda x: Double.apply(x) * 2, one, dynamic=True)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_a_graph_fits_other_sizes(dynamic: bool | None) -> None:
+    compiled = tracer_core.compile(shapes, backend="aot_eager", fullgraph=True, dynamic=dynamic)
+    for rows in (2, 5, 4):
+        arguments = lambda rows=rows: (leaf(rows, 3),)
+        agree(outcome(compiled, arguments), outcome(shapes, arguments))
+
+
+@pytest.mark.row("H18")
+def test_inside_other_operators_and_around_them() -> None:
+    class Around(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = wrap(lambda a: wrap(torch.sin, a * 2) + WEIGHT, x)
+            ctx.save_for_backward(y, x)
+            return torch.cond(x.sum() > 0, lambda a: a.cos(), lambda a: a * 2, (y,))
+
+        @staticmethod
+        def backward(ctx, g):
+            y, x = ctx.saved_tensors
+            return torch.cond(x.sum() > 0, lambda a: a * y, lambda a: a - y, (g,))
+
+    def inside(x):
+        z = wrap(lambda a: Double.apply(wrap(Double.apply, a * BIAS)) + 1, x * 2)
+        return wrap(lambda a: Around.apply(a) * 2, z)
+
+    captured(inside, one, as_torch=False)
+
+
+def test_a_tensor_that_is_written_to_inside_another_operator() -> None:
+    def program(x, y):
+        z = x * 1
+        first = wrap(lambda a: Dirty.apply(a, y)[0], z)
+        return first, z * 2
+
+    captured(program, two, as_torch=False)
+
+
+# --- what depends on gradients ------------------------------------------------------------------------------
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.save_for_backward(x)
+        ctx.k = k
+        return x * x * x * k
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x * x * ctx.k, None
+
+
+class Exp(Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0]
+
+
+@pytest.mark.parametrize("function", [lambda x: Cube.apply(x, 2) + x * x, lambda x: Exp.apply(x * x), outer])
+def test_gradients_of_gradients(function: Callable[..., Any]) -> None:
+    # torch.compile takes gradients of what backward computes to be zero.
+    compiled = tracer_core.compile(function, backend="eager", fullgraph=True)
+    found = []
+    for called in (function, compiled):
+        x = leaf(2, 3)
+        (gradient,) = torch.autograd.grad(called(x).sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad((gradient * gradient).sum(), x, create_graph=True)
+        found.append((gradient, second, *torch.autograd.grad(second.sum(), x)))
+    torch.testing.assert_close(found[1], found[0])
+
+
+def test_where_nothing_is_differentiated_forward_alone_is_inlined() -> None:
+    class Captured(Function):
+        @staticmethod
+        def forward(ctx, x, pair):
+            ctx.mark_non_differentiable(x)
+            ctx.save_for_backward(x)
+            assert not torch.is_grad_enabled()
+            return x * WEIGHT + pair[0]
+
+        @staticmethod
+        def backward(ctx, g):
+            raise AssertionError
+
+    def without(x):
+        with torch.no_grad():
+            return Captured.apply(x, [x])
+
+    def program(x):
+        y = Captured.apply(x.detach(), [x])
+        return y, y.requires_grad
+
+    for function in (without, program):
+        assert "autograd_function_apply" not in targets(captured(function, one, as_torch=False))
+
+
+def test_setup_context_is_called_where_nothing_is_differentiated() -> None:
+    class Tells(Function):
+        @staticmethod
+        def forward(x):
+            return x + 1
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            SEEN.append(ctx.needs_input_grad)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    SEEN.clear()
+    captured(lambda x: Tells.apply(x.detach()), one, as_torch=False)
+    assert set(SEEN) == {(False,)}
+
+
+class Hidden(Function):
+    """Returns tensors that autograd does not see, and keeps one."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x.sin()
+        SEEN.append(y)
+        return y * 2, [y + 1, {"a": y.cos()}], x
+
+    @staticmethod
+    def backward(ctx, g, nothing, h):
+        assert nothing is None
+        return g * 2 + h
+
+
+class Listed(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return [x * 2, x]
+
+    @staticmethod
+    def backward(ctx, *g):
+        raise AssertionError
+
+
+def test_tensors_in_containers_are_no_results_for_autograd() -> None:
+    def hidden(x):
+        SEEN.clear()
+        a, (b, c), d = Hidden.apply(x * 2)
+        kept = SEEN.pop()
+        return a, b, c, d, kept + 1, [each.requires_grad for each in (a, b, c["a"], d, kept)]
+
+    def listed(x):
+        y = x * 2
+        a, b = Listed.apply(y)
+        return a, b, a.requires_grad, b is y
+
+    # torch.compile differentiates them.
+    captured(hidden, one, as_torch=False)
+    captured(listed, one, as_torch=False)
+
+
+# --- what lies otherwise in memory when backward runs ---------------------------------------------------------
+
+
+class Flat(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        h = (g * 2).contiguous().view(-1)
+        return (g.contiguous().view(-1) * h).view(g.shape)
+
+
+class Asks(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        if not g.is_contiguous():
+            g = g.contiguous()
+        return g.view(-1).view(g.shape) * 3
+
+
+@pytest.mark.parametrize("function", [Flat, Asks])
+@pytest.mark.parametrize("use", [lambda y: y.sum(), lambda y: (y.t() * leaf(3, 2)).sum(), lambda y: (y * y).sum()])
+def test_gradients_lie_in_memory_as_they_come(function: Any, use: Callable[..., Any]) -> None:
+    for backend in (Watched(), Watched(aot_eager)):
+        compiled = tracer_core.compile(lambda x: function.apply(x), backend=backend, fullgraph=True)
+        x, y = one() + one()
+        use(function.apply(x)).backward()
+        use(compiled(y)).backward()
+        torch.testing.assert_close(y.grad, x.grad)
+        assert backend.raised == []
+
+
+def test_torch_makes_gradients_contiguous_too_where_backward_asks() -> None:
+    captured(lambda x: Asks.apply(x) + 1, one)
+
+
+# --- side effects -------------------------------------------------------------------------------------------
+
+
+class Counts(Function):
+    calls = 0
+    kept: Any = None
+
+    @staticmethod
+    def forward(ctx, x):
+        Counts.calls += 1
+        Counts.kept = x * 2
+        SEEN.append(Counts.calls)
+        return x * Counts.calls
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+def test_what_forward_changes_counts() -> None:
+    def program(x):
+        y = Counts.apply(x)
+        return Counts.apply(y), Counts.calls, Counts.kept
+
+    found = []
+    for function in (program, tracer_core.compile(program, backend="aot_eager", fullgraph=True)):
+        SEEN.clear()
+        Counts.calls = 0
+        found.append((*outcome(function, one), list(SEEN), Counts.calls, Counts.kept.detach()))
+    agree(found[1], found[0])
+
+
+# --- exceptions and breaks ----------------------------------------------------------------------------------
+
+
+class Fails(Function):
+    @staticmethod
+    def forward(ctx, x):
+        SEEN.append("forward")
+        raise LookupError("no forward", x.shape[0])
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+def test_what_forward_raises_is_raised_at_the_call() -> None:
+    def program(x):
+        SEEN.clear()
+        y = x * 2
+        try:
+            y = Fails.apply(y)
+        except LookupError as error:
+            return y + 1, error.args, list(SEEN)
+        return y
+
+    captured(program, one, as_torch=False)
+
+
+class BreaksForward(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        if y.sum() > 0:  # forward breaks
+            return y
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+class BreaksBackward(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        SEEN.append("backward")  # backward breaks
+        return g * 2
+
+
+class RaisesBackward(BreaksForward):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        raise KeyError("no gradient")  # backward raises
+
+
+@pytest.mark.parametrize(
+    ("function", "method", "says"),
+    [
+        (BreaksForward, "forward", "# forward breaks"),
+        (BreaksBackward, "backward", "# backward breaks"),
+        (RaisesBackward, "backward", "# here"),
+    ],
+)
+def test_a_break_inside_names_function_method_and_line(function: Any, method: str, says: str) -> None:
+    def program(x):
+        y = x + 1
+        return function.apply(y) * 2  # here
+
+    error = refused(program, one)
+    torch_refuses(program, one)
+    assert error.reason_id == "body-breaks"
+    assert f"{function.__qualname__}.apply needs {function.__qualname__}.{method} as one graph" in str(error)
+    source, first = inspect.getsourcelines(program if says == "# here" else getattr(function, method))
+    line = first + next(place for place, text in enumerate(source) if says in text)
+    assert f'File "{__file__}", line {line}' in str(error)
+    assert "Try: " in str(error)
+    if function is not RaisesBackward:
+        compiled = tracer_core.compile(program, backend="eager")
+        with record() as trace:
+            agree(outcome(compiled, one), outcome(program, one))
+        assert {broken.reason_id for broken in trace.breaks} >= {"body-breaks"}
+
+
+def refusing(**parts: Any) -> Any:
+    """Return a Function with these parts."""
+    plain = {"forward": lambda ctx, x: x * 2, "backward": lambda ctx, g: g * 2}
+    methods = {name: staticmethod(part) if callable(part) else part for name, part in (plain | parts).items()}
+    return type("Refused", (Function,), methods)
+
+
+def _unmaterialized(ctx: Any, x: Any) -> Any:
+    ctx.set_materialize_grads(False)
+    return x * 2
+
+
+def _dirty_and_not_returned(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(x)
+    x.add_(1)
+    return x * 2
+
+
+def _saves_a_number(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x, 3)
+    return x * 2
+
+
+def _returns_twice(ctx: Any, x: Any) -> Any:
+    y = x * 2
+    return y, y
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"forward": _unmaterialized}, "set_materialize_grads"),
+    ({"forward": _dirty_and_not_returned}, "does not return"),
+    ({"forward": _saves_a_number}, "save_for_backward"),
+    ({"forward": _returns_twice, "backward": lambda ctx, g, h: g + h}, "twice"),
+    ({"forward": lambda ctx, x: WEIGHT}, "none of its arguments"),
+    ({"backward": lambda ctx, g: (g, g)}, "returns 2 gradients for 1"),
+    ({"backward": lambda ctx, g: ()}, "returns 0 gradients for 1"),
+    ({"backward": lambda ctx, g: 3}, "returns a int as a gradient"),
+    ({"jvp": lambda ctx, t: t * 2}, "jvp of its own"),
+    ({"vjp": lambda ctx, g: g * 2}, "vjp of its own"),
+    ({"clear_saved_tensors_on_access": True}, "clear_saved_tensors_on_access"),
+    ({"forward": lambda ctx, x, *, k=2: x * k}, "by name alone"),
+]
+
+
+@pytest.mark.parametrize(("parts", "says"), REFUSED, ids=[says for _, says in REFUSED])
+def test_what_cannot_be_captured_is_refused_by_name(parts: dict[str, Any], says: str) -> None:
+    function = refusing(**parts)
+
+    def program(x):
+        y = x + 1
+        if "name alone" in says:
+            return function.apply(x=y)
+        return function.apply(y)
+
+    error = refused(program, one)
+    assert error.reason_id == "autograd-function"
+    assert "Refused.apply" in str(error)
+    assert says in str(error)
+    found = []
+    for called in (program, tracer_core.compile(program, backend="eager")):
+        try:
+            found.append(outcome(called, one))
+        except (RuntimeError, TypeError) as raised:
+            found.append((type(raised), str(raised)))
+    agree(found[1], found[0])
+
+
+def test_another_backward_is_another_graph() -> None:
+    class Changing(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    compiled = tracer_core.compile(lambda x: Changing.apply(x), backend="eager", fullgraph=True)
+    (gradient,) = outcome(compiled, one)[2]
+    Changing.backward = staticmethod(lambda ctx, g: g * 7)  # type: ignore[method-assign]
+    (other,) = outcome(compiled, one)[2]
+    torch.testing.assert_close(other, gradient / 2 * 7)

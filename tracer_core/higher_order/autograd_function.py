@@ -90,6 +90,12 @@ class _Call:
     def operator(self) -> str:
         return f"{self.function}.apply"
 
+    @property
+    def repeated(self) -> tuple[tuple[int, int], ...]:
+        """The places of tensors that were passed before, each after the place where that was."""
+        firsts = {each: self.inputs.index(each) for each in self.inputs if isinstance(each, TensorVariable)}
+        return tuple((firsts[each], at) for at, each in enumerate(self.inputs) if firsts.get(each, at) != at)
+
     def refused(self, why: str) -> Unsupported:
         return Unsupported("autograd-function", name=self.operator, why=why)
 
@@ -112,7 +118,7 @@ def _call_of(tx: Tracing, cls: ClassVariable, args: list[VariableTracker], kwarg
     for name in ("vjp", "jvp"):
         if not _is_inherited(cls, name):
             raise call.refused(f"it has a {name} of its own")
-    if cls.known.clear_saved_tensors_on_access:
+    if tx.truth(tx.get_attr(cls, "clear_saved_tensors_on_access")):
         raise call.refused("it has clear_saved_tensors_on_access set")
     call.inputs.extend(each.realize() for each in _bound(tx, call, args, kwargs))
     return call
@@ -243,7 +249,7 @@ def _backward(
         tx,
         call.operator,
         _of_ours(polyfill.backward),
-        [backward, ctx, tx.constant(contiguous), boxed],
+        [backward, ctx, tx.constant(contiguous), boxed, tx.constant(call.repeated)],
         rules=Rules(inputs=gradients, grad_mode=False),
         name=f"{call.function}.backward",
     )
@@ -278,10 +284,7 @@ def _gradients_by_input(tx: Tracing, call: _Call, backward: Body) -> dict[Node, 
         else:
             raise call.refused(f"its backward returns a {gradient.python_type_name()} as a gradient")
         if isinstance(each, TensorVariable):
-            outer = tx.output.current.lift(each.node)
-            if outer in found:
-                raise call.refused("one tensor is passed to it twice")
-            found[outer] = node
+            found.setdefault(tx.output.current.lift(each.node), node)
     return found
 
 

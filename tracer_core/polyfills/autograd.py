@@ -45,8 +45,28 @@ def _is_among(value: Any, tensors: Any) -> bool:
     return isinstance(value, torch.Tensor) and any(value is each for each in tensors)
 
 
-def backward(call: Callable[..., Any], ctx: Any, contiguous: bool, boxed: bool, *gradients: Any) -> Any:
-    """Call a Function's backward. How gradients lie in memory is known only where they are made `contiguous`."""
+def backward(
+    call: Callable[..., Any], ctx: Any, contiguous: bool, boxed: bool, repeated: Any, *gradients: Any
+) -> Any:
+    """Call a Function's backward. How gradients lie in memory is known only where they are made `contiguous`.
+
+    Args:
+        boxed: whether the gradients are passed in a list.
+        repeated: pairs of places where forward was passed one tensor, whose gradients are added.
+    """
     if contiguous:
         gradients = tuple([each if each is None else each.contiguous() for each in gradients])
-    return call(ctx, list(gradients)) if boxed else call(ctx, *gradients)
+    result = call(ctx, list(gradients)) if boxed else call(ctx, *gradients)
+    return _added(list(result), repeated) if repeated and isinstance(result, tuple) else result
+
+
+def _added(gradients: Any, repeated: Any) -> Any:
+    for first, later in repeated:
+        one, other = gradients[first], gradients[later]
+        if one is not None and other is not None:
+            if one.shape != other.shape:
+                raise NotImplementedError("gradients of one tensor that are of different sizes")
+            one = one + other
+        gradients[first] = other if one is None else one
+        gradients[later] = None
+    return tuple(gradients)
