@@ -23,6 +23,7 @@ from tests.higher_order.three_ways import (
     torch_refuses,
     written,
 )
+from tracer_core.runtime.gradients import differentiable_once
 from tracewalk import record
 
 pytestmark = pytest.mark.row("H14")
@@ -91,13 +92,19 @@ def captured(
 
 
 def without_grad_mode(*graphs: torch.fx.GraphModule) -> None:
-    """Take out what sets the grad mode in graphs of backward: torch disables gradients there, even for those who
-    differentiate twice."""
+    """Take out what sets the grad mode in graphs of backward, and what looks at it: torch disables gradients there,
+    even for those who differentiate twice."""
     for graph in graphs:
         for name, body in graph.named_modules():
             if "bwd_body" in name:
-                for node in body.graph.find_nodes(op="call_function", target=torch._C._set_grad_enabled):
+                for node in body.graph.find_nodes(op="call_function", target=differentiable_once):
+                    for item in list(node.users):
+                        item.replace_all_uses_with(node.args[item.args[1] + 1])
+                        body.graph.erase_node(item)
                     body.graph.erase_node(node)
+                for target in (torch._C._set_grad_enabled, torch.is_grad_enabled):
+                    for node in body.graph.find_nodes(op="call_function", target=target):
+                        body.graph.erase_node(node)
 
 
 def bodies(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
@@ -601,7 +608,7 @@ class Exp(Function):
         return g * ctx.saved_tensors[0]
 
 
-@pytest.mark.parametrize("function", [lambda x: Cube.apply(x, 2) + x * x, lambda x: Exp.apply(x * x), outer])
+@pytest.mark.parametrize("function", [lambda x: Cube.apply(x, 2) + x * x, lambda x: Exp.apply(x * x)])
 def test_gradients_of_gradients(function: Callable[..., Any]) -> None:
     # torch.compile takes gradients of what backward computes to be zero.
     compiled = tracer_core.compile(function, backend="eager", fullgraph=True)
@@ -612,6 +619,32 @@ def test_gradients_of_gradients(function: Callable[..., Any]) -> None:
         (second,) = torch.autograd.grad((gradient * gradient).sum(), x, create_graph=True)
         found.append((gradient, second, *torch.autograd.grad(second.sum(), x)))
     torch.testing.assert_close(found[1], found[0])
+
+
+class PartlyConstant(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        with torch.no_grad():
+            y = x * 1
+        return g * y + g * x
+
+
+@pytest.mark.parametrize("function", [once, outer, lambda x: PartlyConstant.apply(x)])
+def test_what_is_captured_for_one_gradient_gives_no_other(function: Callable[..., Any]) -> None:
+    for backend, refusal in (("eager", "cannot be differentiated"), ("aot_eager", "double backward")):
+        compiled = tracer_core.compile(function, backend=backend, fullgraph=True)
+        agree(outcome(compiled, one), outcome(function, one))
+        x = leaf(2, 3)
+        with pytest.raises(RuntimeError, match=refusal):
+            (gradient,) = torch.autograd.grad(compiled(x).sum(), x, create_graph=True)
+            torch.testing.assert_close(gradient, torch.autograd.grad(function(x).sum(), x)[0])
+            (gradient + x).sum().backward()
 
 
 def test_where_nothing_is_differentiated_forward_alone_is_inlined() -> None:

@@ -9,6 +9,7 @@ inlined.
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ from tracer_core.higher_order.reach import changed_since, reachable
 from tracer_core.higher_order.results import add_module, give_out
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.polyfills import autograd as polyfill
+from tracer_core.runtime.gradients import differentiable_once
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, constant_or
@@ -105,7 +107,9 @@ class _Call:
     def inlined(self, tx: Tracing) -> VariableTracker:
         """Call forward, of which nothing can be differentiated."""
         ctx = AutogradContextVariable(self.cls.known, self.inputs)
-        forward = polyfill.forward if torch.is_grad_enabled() else polyfill.forward_alone
+        # (Backward may run with gradients enabled, though it is traced without.)
+        enabled = torch.is_grad_enabled() or tx.output.layouts_vary
+        forward = polyfill.forward if enabled else polyfill.forward_alone
         return tx.call_python(forward, *self.arguments(ctx))
 
 
@@ -288,6 +292,23 @@ def _gradients_by_input(tx: Tracing, call: _Call, backward: Body) -> dict[Node, 
     return found
 
 
+def _differentiable_once(tx: Tracing, backward: Body, given: list[Node | None]) -> list[Node | None]:
+    """Return nodes that give these gradients, and have their own gradients refused where the graph would give others
+    than plain Python: what disables gradients for a while enables them again only if they were when it was traced."""
+    graph = backward.tracer.graph
+    changes_mode = graph.find_nodes(op="call_function", target=torch._C._set_grad_enabled)
+    nodes = [node for node in given if node is not None]
+    if not tx.output.runs_as_it_is or not changes_mode or not nodes:
+        return given  # Other back ends refuse to differentiate twice.
+    with graph.inserting_before(next(iter(changes_mode))):
+        enabled = graph.call_function(torch.is_grad_enabled)
+    fakes = tuple(node.meta["example_value"] for node in nodes)
+    add = backward.tracer.add_node
+    apart = add("call_function", differentiable_once, (enabled, *nodes), {}, fakes)
+    items = (add("call_function", operator.getitem, (apart, at), {}, fake) for at, fake in enumerate(fakes))
+    return [None if node is None else next(items) for node in given]
+
+
 # --- both ---------------------------------------------------------------------------------------------------
 
 
@@ -300,7 +321,8 @@ def _captured(tx: Tracing, call: _Call, mark: TraceMark) -> VariableTracker:
         backward = _backward(tx, call, ctx, results)
     gradients = _gradients_by_input(tx, call, backward)
     saved = list(backward.tracer.lifted)
-    inner = backward.close([gradients.get(outer) for outer in forward.tracer.lifted])
+    given = [gradients.get(outer) for outer in forward.tracer.lifted]
+    inner = backward.close(_differentiable_once(tx, backward, given))
     outer = forward.close([tuple(forward.tracer.lift(leaf.node) for leaf in results.leaves), tuple(saved)])
     _differentiate(tx, call, forward.tracer.operands, results)
     options = {
