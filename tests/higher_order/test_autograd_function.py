@@ -963,6 +963,19 @@ def test_what_cannot_be_captured_is_refused_by_name(parts: dict[str, Any], says:
     agree(found[1], found[0])
 
 
+def test_running_backward_compiles_nothing() -> None:
+    def program(x):
+        Double.apply(x).sum().backward()
+        return x.grad + 1
+
+    x = leaf(2, 3)
+    with record() as trace:
+        found = tracer_core.compile(program, backend="eager")(x)
+    assert len(trace.graphs) == 2
+    assert {broken.reason_id for broken in trace.breaks} == {"autograd-call"}
+    torch.testing.assert_close(found, x.detach() * 10 + 1)
+
+
 def test_another_backward_is_another_graph() -> None:
     class Changing(Function):
         @staticmethod
