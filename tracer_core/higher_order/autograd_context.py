@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
 
 _ABSENT_UNTIL_SET = ("to_save", "dirty_tensors", "non_differentiable", "saved_for_forward")

@@ -30,15 +30,15 @@ from tracer_core.polyfills import autograd as polyfill
 from tracer_core.runtime.gradients import differentiable_once
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
-from tracer_core.variables.core.base import Kwargs, Tracing, VariableTracker, constant_or
+from tracer_core.variables.core.base import Kwargs, VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import InGraphVariable, TensorVariable
 from tracer_core.variables.core.trace_state import TraceMark
-from tracer_core.variables.core.tracing import ObservedException
+from tracer_core.variables.core.tracing import ObservedException, Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
+from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import ClassVariable
-from tracer_core.variables.objects.user_objects import static_lookup
 
 
 @handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
@@ -68,6 +68,10 @@ def _is_none(tracker: VariableTracker) -> bool:
     return constant_or(tracker, tracker) is None
 
 
+def _is_tensor(tracker: VariableTracker) -> bool:
+    return isinstance(tracker, TensorVariable)
+
+
 def _requires_grad(tracker: VariableTracker) -> bool:
     return isinstance(tracker, TensorVariable) and bool(tracker.fake.requires_grad)
 
@@ -95,8 +99,8 @@ class _Call:
     @property
     def repeated(self) -> tuple[tuple[int, int], ...]:
         """The places of tensors that were passed before, each after the place where that was."""
-        firsts = {each: self.inputs.index(each) for each in self.inputs if isinstance(each, TensorVariable)}
-        return tuple((firsts[each], at) for at, each in enumerate(self.inputs) if firsts.get(each, at) != at)
+        firsts = [(self.inputs.index(each), at) for at, each in enumerate(self.inputs)]
+        return tuple((first, at) for first, at in firsts if first < at and _is_tensor(self.inputs[at]))
 
     def refused(self, why: str) -> Unsupported:
         return Unsupported("autograd-function", name=self.operator, why=why)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.trace_state import TraceMark
+from tracer_core.variables.core.tracing import Tracing
 
 
 def reachable(roots: Iterable[VariableTracker], past: VariableTracker) -> list[VariableTracker]:

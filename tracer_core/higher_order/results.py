@@ -21,7 +21,9 @@ from tracer_core.variables.core.tracing import Tracing
 
 def add_module(tx: Tracing, name: str, module: torch.fx.GraphModule) -> Node:
     """Add a node for a body's module, called `name` with a number."""
-    return tx.output.current.add_attribute(f"{name}_0", module, module)
+    node = tx.output.current.add_attribute(f"{name}_0", module, module)
+    node.meta["draws"] = any(each.meta.get("draws") for each in module.graph.nodes)
+    return node
 
 
 def new_results(

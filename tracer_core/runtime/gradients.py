@@ -7,8 +7,8 @@ from torch._C import _functions
 
 
 def differentiable_once(enabled: bool, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return gradients as they are, or, where gradients were `enabled` when backward was called (`create_graph=True`),
-    as tensors whose own gradient cannot be taken."""
+    """Return gradients as they are; where gradients were `enabled` when backward was called (`create_graph=True`), as
+    tensors whose own gradient cannot be taken."""
     if not enabled:
         return gradients
     with torch.enable_grad():
