@@ -13,7 +13,6 @@ from torch.autograd import Function
 import tracer_core
 from tests.higher_order.autograd_programs import (
     SEEN,
-    WEIGHT,
     Double,
     captured,
     leaf,
@@ -172,12 +171,13 @@ def _returns_twice(ctx: Any, x: Any) -> Any:
     return y, y
 
 
+GIVEN = torch.ones(2, 3)
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"forward": _unmaterialized}, "set_materialize_grads"),
     ({"forward": _dirty_and_not_returned}, "does not return"),
     ({"forward": _saves_a_number}, "save_for_backward"),
     ({"forward": _returns_twice, "backward": lambda ctx, g, h: g + h}, "twice"),
-    ({"forward": lambda ctx, x: WEIGHT}, "none of its arguments"),
+    ({"forward": lambda ctx, x: GIVEN}, "none of its arguments"),
     ({"backward": lambda ctx, g: (g, g)}, "returns 2 gradients for 1"),
     ({"backward": lambda ctx, g: ()}, "returns 0 gradients for 1"),
     ({"backward": lambda ctx, g: 3}, "returns a int as a gradient"),
@@ -227,8 +227,28 @@ def test_a_context_that_is_kept_is_autograds_own(needs: bool) -> None:
     result = tracer_core.compile(lambda x: Keeps.apply(x), backend="eager")(leaf(3).requires_grad_(needs))
     (ctx,) = SEEN
     assert (result.grad_fn is ctx) is needs
-    with pytest.raises(tracer_core.Unsupported, match="a context of an autograd function"):
-        tracer_core.compile(lambda x: Keeps.apply(x), backend="eager", fullgraph=True)(leaf(3))
+    assert "keeps ctx" in str(refused(lambda x: Keeps.apply(x), one))
+
+
+def test_an_input_that_is_returned_and_saved_apart_from_forward() -> None:
+    class Saves(Function):
+        @staticmethod
+        def forward(x):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    for arguments in (one, lambda: (leaf(3).detach(),)):
+        assert "Saves.apply" in str(refused(lambda x: Saves.apply(x), arguments))
+        for call in (Saves.apply, tracer_core.compile(lambda x: Saves.apply(x), backend="eager")):
+            with pytest.raises(RuntimeError, match="saved for backward"):
+                call(*arguments())
 
 
 def test_running_backward_compiles_nothing() -> None:

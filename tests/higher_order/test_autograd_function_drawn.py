@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from torch.autograd import Function
 
@@ -27,7 +27,10 @@ def functions(draw: st.DrawFn) -> tuple[Any, int]:
     uses = [draw(st.sampled_from(["saved", "kept", "weight", "nothing"])) for _ in range(count)]
     given = [draw(st.sampled_from(["gradient", "none", "needed"])) for _ in range(count)]
     returned = [draw(places) for _ in results]
-    separate, alone = draw(st.booleans()), draw(st.booleans())
+    # (What is returned as it is cannot be saved there.)
+    separate, alone = draw(st.booleans()) and "input" not in results, draw(st.booleans())
+
+    note(f"{results} of {returned}, saves {saved}, uses {uses}, gives {given}, {separate=}, {alone=}")
 
     def compute(inputs: Any) -> Any:
         kinds = {
@@ -40,7 +43,7 @@ def functions(draw: st.DrawFn) -> tuple[Any, int]:
         found = [kinds[kind](inputs[place]) for kind, place in zip(results, returned, strict=True)]
         return found[0] if alone and len(found) == 1 else tuple(found)
 
-    def note(ctx: Any, inputs: Any, result: Any) -> None:
+    def set_up(ctx: Any, inputs: Any, result: Any) -> None:
         ctx.save_for_backward(*(inputs[place] for place in saved))
         ctx.kept = inputs[-1].sin()
         ctx.count = len(inputs)
@@ -52,7 +55,7 @@ def functions(draw: st.DrawFn) -> tuple[Any, int]:
                 return compute(given)
             ctx, *inputs = given
             result = compute(inputs)
-            note(ctx, inputs, result)
+            set_up(ctx, inputs, result)
             return result
 
         @staticmethod
@@ -72,11 +75,11 @@ def functions(draw: st.DrawFn) -> tuple[Any, int]:
             return found[0] if count == 1 else tuple(found)
 
     if separate:
-        Drawn.setup_context = staticmethod(note)  # type: ignore[method-assign]
+        Drawn.setup_context = staticmethod(set_up)  # type: ignore[method-assign]
     return Drawn, count
 
 
-@settings(max_examples=25)
+@settings(max_examples=150)
 @given(functions(), st.lists(st.booleans(), min_size=3, max_size=3))
 def test_any_function_gives_what_plain_python_gives(drawn: tuple[Any, int], needs: list[bool]) -> None:
     function, count = drawn

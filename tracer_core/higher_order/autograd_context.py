@@ -27,8 +27,13 @@ class AutogradContextVariable(UserDefinedObjectVariable):
         self.needs_input_grad: VariableTracker = TupleVariable([ConstantVariable(need) for need in needs])
         self.saved: list[VariableTracker] = []
 
+    @property
+    def function(self) -> str:
+        """The Function, as people know it."""
+        return str(self.cls._forward_cls.__qualname__)  # type: ignore[attr-defined]
+
     def describe(self) -> str:
-        return f"ctx of {self.cls._forward_cls.__qualname__}"  # type: ignore[attr-defined]
+        return f"ctx of {self.function}"
 
     def parts(self) -> list[tuple[str, VariableTracker]]:
         saved = [(f".saved_tensors[{place}]", tensor) for place, tensor in enumerate(self.saved)]

@@ -72,6 +72,13 @@ def _is_tensor(tracker: VariableTracker) -> bool:
     return isinstance(tracker, TensorVariable)
 
 
+@handles(polyfill.refuse_saved)
+def _refuse_saved(tx: Tracing, ctx: VariableTracker) -> VariableTracker:
+    assert isinstance(ctx, AutogradContextVariable)
+    why = "its setup_context saves an input that its forward returns"
+    raise Unsupported("autograd-function", name=f"{ctx.function}.apply", why=why)
+
+
 def _requires_grad(tracker: VariableTracker) -> bool:
     return isinstance(tracker, TensorVariable) and bool(tracker.fake.requires_grad)
 
@@ -205,7 +212,9 @@ def _results_of(tx: Tracing, call: _Call, ctx: AutogradContextVariable, forward:
     tensors = [each for each in items if isinstance(each, TensorVariable)]
     inside = forward.tracer.graph
     _check(call, ctx, [each for each in tensors if each.node.graph is not inside], tensors)
-    seen = reachable([result, *changed_since(tx, mark)], past=ctx)
+    seen = reachable([result, *changed_since(tx, mark)])
+    if ctx in seen:
+        raise call.refused("its forward keeps ctx, which autograd creates")
     leaves = [
         each for each in seen if isinstance(each, InGraphVariable) and (each.node.graph is inside or each in dirty)
     ]

@@ -12,16 +12,15 @@ from tracer_core.variables.core.trace_state import TraceMark
 from tracer_core.variables.core.tracing import Tracing
 
 
-def reachable(roots: Iterable[VariableTracker], past: VariableTracker) -> list[VariableTracker]:
-    """Return the trackers that these lead to, each once, without `past` and what it alone leads to."""
-    seen: dict[VariableTracker, None] = {past: None}
+def reachable(roots: Iterable[VariableTracker]) -> list[VariableTracker]:
+    """Return the trackers that these lead to, each once."""
+    seen: dict[VariableTracker, None] = {}
     waiting = list(roots)[::-1]
     while waiting:
         tracker = waiting.pop()
         if tracker not in seen:
             seen[tracker] = None
             waiting.extend(reversed(list(_parts(tracker))))
-    del seen[past]
     return list(seen)
 
 

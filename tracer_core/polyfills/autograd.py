@@ -12,12 +12,12 @@ def forward(*given: Any) -> Any:
     """Call a Function's forward, of which nothing is differentiated: arguments are as those below."""
     with torch.no_grad():
         result = _result(*given)
-    return with_own_tensors(result, *given[2:])
+    return _with_own_tensors(result, *given[1:])
 
 
 def forward_alone(call: Callable[..., Any], setup_context: Callable[..., Any] | None, ctx: Any, *inputs: Any) -> Any:
     """As `forward`, where gradients are disabled already."""
-    return with_own_tensors(_result(call, setup_context, ctx, *inputs), ctx, *inputs)
+    return _with_own_tensors(_result(call, setup_context, ctx, *inputs), setup_context, ctx, *inputs)
 
 
 def _result(call: Callable[..., Any], setup_context: Callable[..., Any] | None, ctx: Any, *inputs: Any) -> Any:
@@ -28,13 +28,20 @@ def _result(call: Callable[..., Any], setup_context: Callable[..., Any] | None, 
     return result
 
 
-def with_own_tensors(result: Any, ctx: Any, *inputs: Any) -> Any:
+def _with_own_tensors(result: Any, setup_context: Callable[..., Any] | None, ctx: Any, *inputs: Any) -> Any:
     """Return forward's result. What it returns of its inputs as they are becomes tensors of their own."""
     dirty = ctx.dirty_tensors or ()
     unchanged = [each for each in inputs if isinstance(each, torch.Tensor) and not _is_among(each, dirty)]
-    if isinstance(result, tuple):
-        return tuple([_apart_from(value, unchanged) for value in result])
-    return _apart_from(result, unchanged)
+    results = result if isinstance(result, tuple) else (result,)
+    if setup_context is not None and any(_is_among(each, unchanged) for each in results):
+        if any(_is_among(each, results) for each in ctx.to_save or ()):
+            refuse_saved(ctx)
+    own = tuple([_apart_from(value, unchanged) for value in results])
+    return own if isinstance(result, tuple) else own[0]
+
+
+def refuse_saved(ctx: Any) -> None:
+    """Refuse to save an input that is returned: while tracing, the graph breaks here."""
 
 
 def _apart_from(value: Any, unchanged: Any) -> Any:
