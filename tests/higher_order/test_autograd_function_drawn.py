@@ -79,7 +79,7 @@ def functions(draw: st.DrawFn) -> tuple[Any, int]:
     return Drawn, count
 
 
-@settings(max_examples=150)
+@settings(max_examples=25)
 @given(functions(), st.lists(st.booleans(), min_size=3, max_size=3))
 def test_any_function_gives_what_plain_python_gives(drawn: tuple[Any, int], needs: list[bool]) -> None:
     function, count = drawn

@@ -222,6 +222,26 @@ def test_torch_makes_gradients_contiguous_too_where_backward_asks() -> None:
     captured(lambda x: Asks.apply(x) + 1, one)
 
 
+def test_results_that_share_memory_with_another_result_of_the_graph() -> None:
+    def program(x):
+        y = x * 2
+        return y[0], OfView.apply(y), OfView.apply(y)
+
+    # torch.compile with aot_eager gives the gradient of a view.
+    captured(program, one, as_torch=False)
+    captured(lambda x: OfView.apply(x * 2), one)
+
+
+class OfView(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(-1)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g.view(2, 3) * 5
+
+
 # --- side effects -------------------------------------------------------------------------------------------
 
 
