@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._C._functorch import TransformType
 from torch._functorch.autograd_function import autograd_function_apply
 from torch.autograd.function import _SingleLevelFunction
 from torch.fx import Node
@@ -44,6 +45,8 @@ from tracer_core.variables.objects.classes import ClassVariable
 @handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
 def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
     call = _call_of(tx, cls, list(args), kwargs)
+    if torch._C._are_functorch_transforms_active():
+        return _inside_transforms(tx, call)
     if not torch.is_grad_enabled() or not any(_requires_grad(each) for each in call.inputs):
         return call.inlined(tx)
     mark = tx.trace.mark()
@@ -72,6 +75,18 @@ def _is_tensor(tracker: VariableTracker) -> bool:
     return isinstance(tracker, TensorVariable)
 
 
+def _inside_transforms(tx: Tracing, call: _Call) -> VariableTracker:
+    """Call a Function inside `vmap`, where that maps its forward and nothing is differentiated."""
+    levels = torch._C._functorch.get_interpreter_stack() or []
+    if any(level.key() != TransformType.Vmap for level in levels):
+        raise call.refused("torch.func differentiates it")
+    if call.setup_context is NONE or not tx.truth(tx.get_attr(call.cls, "generate_vmap_rule")):
+        raise call.refused("torch.func.vmap does not map its forward as it is")
+    if torch.is_grad_enabled() and any(_requires_grad(each) for each in call.inputs):
+        raise call.refused("it is to be differentiated outside of torch.func.vmap")
+    return call.inlined(tx)
+
+
 @handles(polyfill.refuse_saved)
 def _refuse_saved(tx: Tracing, ctx: VariableTracker) -> VariableTracker:
     assert isinstance(ctx, AutogradContextVariable)
@@ -80,7 +95,12 @@ def _refuse_saved(tx: Tracing, ctx: VariableTracker) -> VariableTracker:
 
 
 def _requires_grad(tracker: VariableTracker) -> bool:
-    return isinstance(tracker, TensorVariable) and bool(tracker.fake.requires_grad)
+    if not isinstance(tracker, TensorVariable):
+        return False
+    fake: torch.Tensor = tracker.fake
+    while torch._C._functorch.is_functorch_wrapped_tensor(fake):
+        fake = torch._C._functorch.get_unwrapped(fake)
+    return fake.requires_grad
 
 
 # --- the call -----------------------------------------------------------------------------------------------
@@ -128,8 +148,6 @@ def _call_of(tx: Tracing, cls: ClassVariable, args: list[VariableTracker], kwarg
     separate = not _is_inherited(cls, "setup_context")
     setup_context = tx.get_attr(cls, "setup_context") if separate else NONE
     call = _Call(cls, tx.get_attr(cls, "forward"), setup_context, [])
-    if torch._C._are_functorch_transforms_active():
-        raise call.refused("a transform of torch.func is at work")
     for name in ("vjp", "jvp"):
         if not _is_inherited(cls, name):
             raise call.refused(f"it has a {name} of its own")
