@@ -49,6 +49,7 @@ def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: 
         return _inside_transforms(tx, call)
     if not torch.is_grad_enabled() or not any(_requires_grad(each) for each in call.inputs):
         return call.inlined(tx)
+    _check_class(tx, call)
     mark = tx.trace.mark()
     try:
         result = _captured(tx, call, mark)
@@ -61,6 +62,15 @@ def apply(tx: Tracing, cls: ClassVariable, /, *args: VariableTracker, **kwargs: 
         raise
     tx.trace.keep(mark)
     return result
+
+
+def _check_class(tx: Tracing, call: _Call) -> None:
+    """Check that backward alone says how the Function is differentiated."""
+    for name in ("vjp", "jvp"):
+        if not _is_inherited(call.cls, name):
+            raise call.refused(f"it has a {name} of its own")
+    if tx.truth(tx.get_attr(call.cls, "clear_saved_tensors_on_access")):
+        raise call.refused("it has clear_saved_tensors_on_access set")
 
 
 class _NotDifferentiable(Exception):
@@ -85,13 +95,6 @@ def _inside_transforms(tx: Tracing, call: _Call) -> VariableTracker:
     if torch.is_grad_enabled() and any(_requires_grad(each) for each in call.inputs):
         raise call.refused("it is to be differentiated outside of torch.func.vmap")
     return call.inlined(tx)
-
-
-@handles(polyfill.refuse_saved)
-def _refuse_saved(tx: Tracing, ctx: VariableTracker) -> VariableTracker:
-    assert isinstance(ctx, AutogradContextVariable)
-    why = "its setup_context saves an input that its forward returns"
-    raise Unsupported("autograd-function", name=f"{ctx.function}.apply", why=why)
 
 
 def _requires_grad(tracker: VariableTracker) -> bool:
@@ -148,11 +151,6 @@ def _call_of(tx: Tracing, cls: ClassVariable, args: list[VariableTracker], kwarg
     separate = not _is_inherited(cls, "setup_context")
     setup_context = tx.get_attr(cls, "setup_context") if separate else NONE
     call = _Call(cls, tx.get_attr(cls, "forward"), setup_context, [])
-    for name in ("vjp", "jvp"):
-        if not _is_inherited(cls, name):
-            raise call.refused(f"it has a {name} of its own")
-    if tx.truth(tx.get_attr(cls, "clear_saved_tensors_on_access")):
-        raise call.refused("it has clear_saved_tensors_on_access set")
     call.inputs.extend(each.realize() for each in _bound(tx, call, args, kwargs))
     return call
 
@@ -263,6 +261,13 @@ def _check(
         raise call.refused("its forward saves something other than tensors with save_for_backward")
     if not ctx.fills_gradients():
         raise call.refused("its forward calls ctx.set_materialize_grads(False)")
+
+
+@handles(polyfill.refuse_saved)
+def _refuse_saved(tx: Tracing, ctx: VariableTracker) -> VariableTracker:
+    assert isinstance(ctx, AutogradContextVariable)
+    why = "its setup_context saves an input that its forward returns"
+    raise Unsupported("autograd-function", name=f"{ctx.function}.apply", why=why)
 
 
 # --- backward -----------------------------------------------------------------------------------------------
