@@ -98,3 +98,29 @@ def test_a_speech_model_in_training_draws_its_masks_as_numpy_does() -> None:
             assert len(trace.graphs) == 10
             reasons = {each.reason_id for each in trace.breaks}
             assert reasons == {"set-attribute", "unknown-object", "random-number", "numpy-data"}
+
+
+@pytest.mark.row("B11", "H14")
+def test_a_model_with_an_autograd_function_trains_in_one_graph() -> None:
+    torch.manual_seed(0)
+    config = transformers.BloomConfig(
+        vocab_size=64, hidden_size=32, n_layer=2, n_head=4, hidden_dropout=0.0, attention_dropout=0.0, use_cache=False
+    )
+    model = transformers.BloomForCausalLM(config).train()
+    ids = torch.randint(0, 64, (2, 7))
+
+    def step(call: Any) -> list[torch.Tensor]:
+        model.zero_grad()
+        loss = call(input_ids=ids, labels=ids).loss
+        loss.backward()
+        return [loss.detach(), *(parameter.grad.clone() for parameter in model.parameters())]
+
+    expected = step(model)
+    theirs, ours = Identity(), Identity()
+    step(torch.compile(model, backend=theirs))
+    for backend in (ours, "aot_eager"):
+        torch.testing.assert_close(step(tracer_core.compile(model, backend=backend, options=OPTIONS)), expected)
+    assert (len(ours.graphs), len(theirs.graphs)) == (1, 1)
+    wanted = Counter({key: count for key, count in operators(theirs).items() if key not in EMPTY})
+    assert operators(ours) == wanted
+    assert wanted["call_function", "autograd_function_apply"] == config.n_layer

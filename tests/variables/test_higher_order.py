@@ -104,7 +104,6 @@ CASES = [
     Case("Tensor.register_hook", "hook-registered", lambda y: y.register_hook(print)),
     Case("torch.autograd.graph.register_multi_grad_hook", A,
          lambda y: register_multi_grad_hook([y], print)),
-    Case("Double.apply", "autograd-function", lambda y: Double.apply(y), 3),
     Case("torch.nn.attention.flex_attention.flex_attention", "flex-attention",
          lambda y: flex_attention(QUERY, QUERY, QUERY, block_mask=MASK)),
     Case("torch.nn.attention.flex_attention.create_block_mask", "flex-attention",

@@ -48,6 +48,8 @@ TRACED_PARTS = ("torch.nn.modules", "torch.optim")
 optimizer's `step`."""
 _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")
 """Methods of `torch.nn.Module` itself that are traced as frames; the rest sets, registers and looks up members."""
+_RUNNING_A_GRAPH = "AutogradFunctionApply.__call__."
+"""Functions of torch that run graphs which were captured already, by an interpreter in Python."""
 
 
 def _folders(packages: tuple[str, ...]) -> tuple[str, ...]:
@@ -86,7 +88,8 @@ def _by_file(code: CodeType, globals: dict[str, Any]) -> SkippedFrame | None:
     if path.startswith(_TRACED) and (path != _MODULE_FILE or code.co_qualname.startswith(_CALLING_A_MODULE)):
         return None
     if path.startswith(_UNTRACED) or (path.startswith(LIBRARY_FOLDERS) and not path.startswith(SITE_FOLDERS)):
-        return _skipped("frame-library", function=code_name(code), file=shown_file(code.co_filename))
+        skipped = _skipped("frame-library", function=code_name(code), file=shown_file(code.co_filename))
+        return replace(skipped, recursive=code.co_qualname.startswith(_RUNNING_A_GRAPH))
     return None
 
 

@@ -40,6 +40,7 @@ class OutputMark:
     lengths: Lengths
     noted: tuple[int, int]
     nested: bool
+    stride_questions: int
 
 
 class OutputGraph:
@@ -69,6 +70,8 @@ class OutputGraph:
         self._context = GraphContext(self.fakes, observer, calls)
         self.root = RootTracer(self._context)
         self.current: SubgraphTracer = self.root
+        # How often the program has asked for strides, directly or by a memory format.
+        self.stride_questions = 0
 
     # --- the stack of graphs ------------------------------------------------------------------------------
 
@@ -100,6 +103,11 @@ class OutputGraph:
             yield tracer
             tracer = tracer.parent
 
+    @property
+    def layouts_vary(self) -> bool:
+        """Whether tensors may lie in memory otherwise than their fakes do."""
+        return any(tracer.layouts_vary for tracer in self.stack())
+
     def leads_to(self, inner: Node, outer: Node) -> None:
         """Note that the node `outer` gives what `inner` gives in a graph that is closed."""
         self._context.exits[inner] = outer
@@ -118,6 +126,7 @@ class OutputGraph:
             lengths_of(self._tables()),
             self._context.noted,
             self._context.nested,
+            self.stride_questions,
         )
 
     def roll_back(self, mark: OutputMark) -> None:
@@ -130,6 +139,7 @@ class OutputGraph:
         roll_back_fakes(self.fakes, mark.fakes)
         cut_back(self._tables(), mark.lengths)
         self._context.noted, self._context.nested = mark.noted, mark.nested
+        self.stride_questions = mark.stride_questions
 
     def keep(self, mark: OutputMark) -> None:
         """Discard the mark: the trace does not roll back to it."""
@@ -178,6 +188,7 @@ class OutputGraph:
     def note_strides_read(self) -> None:
         """Note that the program reads strides: from now on, strides that do not affect where elements lie are
         guarded, too."""
+        self.stride_questions += 1
         if not self.fakes.needs_all_strides:
             for guard in self.fakes.all_strides():
                 self.guard(guard)

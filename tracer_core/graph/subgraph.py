@@ -81,6 +81,8 @@ class SubgraphTracer:
         self.function = function
         self.graph = torch.fx.Graph()
         self.grad_mode_at_start = torch.is_grad_enabled()
+        # Whether tensors may lie in memory otherwise than their fakes do, as gradients may.
+        self.layouts_vary = False
         self.arguments: list[Node] = []
         # The placeholder of each node of the parent's graph that was lifted.
         self.lifted: dict[Node, Node] = {}

@@ -39,7 +39,15 @@ def refuse_effects(tx: Tracing, mark: TraceMark, keeps: Collection[VariableTrack
             raise _changes(trace.side_effects, holder)
     if len(trace.draws) > _length(trace, mark, trace.draws):
         raise Unsupported("body-changes", what="draws a random number outside torch")
-    changed = _changed_setting(tx, mark)
+
+
+def refuse_settings(tx: Tracing, mark: TraceMark, grad_mode: bool | None = None) -> None:
+    """Check that torch's settings are as they were at the mark, but for the grad mode that a body runs in.
+
+    Raises:
+        Unsupported: one was left changed.
+    """
+    changed = _changed_setting(tx, mark, {} if grad_mode is None else {"grad_mode": grad_mode})
     if changed is not None:
         raise Unsupported("body-changes", what=f"leaves the setting {changed} changed")
 
@@ -72,9 +80,9 @@ def _length(trace: Any, mark: TraceMark, table: Any) -> int:
     return next(length for each, length in zip(trace._tables(), mark.lengths, strict=True) if each is table)
 
 
-def _changed_setting(tx: Tracing, mark: TraceMark) -> str | None:
-    """Return the name of a setting of torch's that is not as it was at the mark."""
-    before = tx.output.settings.start | mark.output.settings.values
+def _changed_setting(tx: Tracing, mark: TraceMark, given: dict[str, Any]) -> str | None:
+    """Return the name of a setting of torch's that is not as it was at the mark, or as given."""
+    before = tx.output.settings.start | mark.output.settings.values | given
     return next((name for name, value in before.items() if PROPERTIES[name].read() != value), None)
 
 

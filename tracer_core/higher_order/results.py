@@ -21,7 +21,9 @@ from tracer_core.variables.core.tracing import Tracing
 
 def add_module(tx: Tracing, name: str, module: torch.fx.GraphModule) -> Node:
     """Add a node for a body's module, called `name` with a number."""
-    return tx.output.current.add_attribute(f"{name}_0", module, module)
+    node = tx.output.current.add_attribute(f"{name}_0", module, module)
+    node.meta["draws"] = any(each.meta.get("draws") for each in module.graph.nodes)
+    return node
 
 
 def new_results(
@@ -76,10 +78,19 @@ def same_results(tx: Tracing, body: Body, call: Callable[[tuple[Any, ...]], Node
     graph computed is from now on what the operator gives. `call` adds the operator's node, whose fake results it is
     passed."""
     leaves = body.computed
-    node = call(tuple(leaf.fake for leaf in leaves))
+    give_out(tx, call(tuple(leaf.fake for leaf in leaves)), leaves)
+    return body.result
+
+
+def give_out(tx: Tracing, node: Node, leaves: Sequence[InGraphVariable]) -> None:
+    """Have an operator's node give these values, in order: what its body computed, and what it wrote to. They go on
+    in the graph that is being built."""
+    around = [tracer.graph for tracer in tx.output.stack()]
     for place, leaf in enumerate(leaves):
         outer = tx.output.add_node("call_function", operator.getitem, (node, place), {}, leaf.fake)
-        tx.output.leads_to(leaf.node, outer)
+        if leaf.node.graph in around[1:]:
+            continue  # It was written to, and is known farther out by its own node.
+        if leaf.node.graph not in around:
+            tx.output.leads_to(leaf.node, outer)
         tx.trace.journal.save(leaf)
         leaf.move_to(outer)
-    return body.result

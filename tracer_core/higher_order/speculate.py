@@ -12,7 +12,7 @@ import torch
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
-from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, written_inputs
+from tracer_core.higher_order.effects import refuse_aliases, refuse_effects, refuse_settings, written_inputs
 from tracer_core.higher_order.inputs import Inputs, automatic
 from tracer_core.higher_order.structure import Structure, flatten
 from tracer_core.variables.core.base import Kwargs, NotConstant, VariableTracker, constant_or
@@ -23,13 +23,16 @@ from tracer_core.variables.core.tracing import ObservedException, Tracing
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What is asked of a body: how its arguments are made; whether it may write to its inputs, and return what shares
-    memory with them; the objects that it may change; and the grad mode it runs in, None for the one at its call."""
+    memory with them; the objects that it may change; the grad mode it runs in, None for the one at its call; and
+    whether it runs once, where the operator is called: then whatever it changes counts, and what it raises is raised
+    there."""
 
     inputs: Inputs = automatic
     writes: bool = True
     aliases: bool = True
     keeps: Collection[VariableTracker] = ()
     grad_mode: bool | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ def speculate_subgraph(
     kwargs: Kwargs | None = None,
     rules: Rules = Rules(),
     tracer: SubgraphTracer | None = None,
+    name: str = "",
 ) -> Body:
     """Trace `function(*args, **kwargs)` into a graph of its own.
 
@@ -100,20 +104,24 @@ def speculate_subgraph(
         operator: the name of the operator that calls the function, as people write it.
         rules: what is asked of the body.
         tracer: builds the graph, where it is not a new one: its parent must be the tracer at work.
+        name: the function as people know it, where `function` is one of ours that calls it.
 
     Raises:
         Unsupported: the function cannot be traced whole, or does what the rules forbid. It names operator and
             function.
+        ObservedException: it raises, and runs once.
     """
     mark = tx.trace.mark()
     before = tx.output.fakes.operations.clock
-    name = name_of_body(function)
+    name = name or name_of_body(function)
     enter = tx.output.subtracer(operator, name) if tracer is None else tx.output.inside(tracer)
     try:
         with enter as inner, _grad_mode(rules.grad_mode):
             result = tx.call(function, rules.inputs(tx, inner, args), kwargs).realize()
             leaves, structure = flatten(tx, result)
-            refuse_effects(tx, mark, rules.keeps)
+            if not rules.once:
+                refuse_effects(tx, mark, rules.keeps)
+            refuse_settings(tx, mark, rules.grad_mode)
             written = written_inputs(tx, inner, before)
             if written and not rules.writes:
                 raise Unsupported("body-changes", what=f"writes to the tensor {written[0].name}, which it is given")
@@ -121,6 +129,8 @@ def speculate_subgraph(
                 refuse_aliases(tx, inner, leaves)
     except (Unsupported, NotConstant, ObservedException) as error:
         tx.trace.roll_back(mark)
+        if rules.once and isinstance(error, ObservedException):
+            raise
         raise _of_body(error, operator, name) from error
     except BaseException:
         tx.trace.roll_back(mark)

@@ -6,8 +6,9 @@ from tracer_core.reasons.reason import reason
 
 reason(
     "autograd-function",
-    "The code calls {name} of a torch.autograd.Function, which is not traced yet.",
-    "Autograd calls the forward and backward of the function. The call runs as plain Python, between two graphs.",
+    "The code calls {name} of a torch.autograd.Function, which cannot be in the graph: {why}.",
+    "In the graph, its forward and its backward are graphs of their own, which take and give tensors. This call runs "
+    "as plain Python, between two graphs.",
     "Write the operation with torch's own functions, if their derivatives are the ones you need.",
     "Call it outside the compiled function.",
 )

@@ -128,6 +128,98 @@ class Failing(torch.autograd.Function):
         raise LookupError("no forward here")
 
 
+class Contained(torch.autograd.Function):
+    """Tensors in containers are no inputs for autograd."""
+
+    @staticmethod
+    def forward(ctx, x, pair, options, *more):
+        ctx.save_for_backward(x, None, pair[1])
+        ctx.options = options
+        return x * pair[0] + options["bias"] + sum(more)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, _, second = ctx.saved_tensors
+        return g * x * second * ctx.options["scale"], None, None, g, None
+
+
+class Exponential(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        result = x.exp()
+        ctx.save_for_backward(result)
+        ctx.half = result / 2
+        return result
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0] + ctx.half
+
+
+class Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias=None):
+        ctx.save_for_backward(x, weight, bias)
+        return x @ weight if bias is None else x @ weight + bias
+
+    @staticmethod
+    def backward(ctx, g):
+        x, weight, bias = ctx.saved_tensors
+        dx = g @ weight.t() if ctx.needs_input_grad[0] else None
+        dw = x.t() @ g if ctx.needs_input_grad[1] else None
+        db = g.sum(0) if bias is not None and ctx.needs_input_grad[2] else None
+        return dx, dw, db
+
+
+class Sorted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        values, index = x.sort()
+        ctx.mark_non_differentiable(index)
+        ctx.save_for_backward(index)
+        return values, index
+
+    @staticmethod
+    def backward(ctx, g, _):
+        (index,) = ctx.saved_tensors
+        return torch.zeros_like(g).scatter(-1, index, g)
+
+
+class Outer(torch.autograd.Function):
+    """Applies other functions."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return Double.apply(x) + Exponential.apply(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return Double.apply(g) * Straight.apply(x)
+
+
+class Unfilled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g * 5 if h is None else g * h
+
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 7
+
+
 class Quantized(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -221,7 +313,7 @@ def function_differentiable_once(x):
     return Once.apply(x * 2) + 1
 
 
-@program("H14", G, then=gradient, differs="fewer_breaks", why="torch.compile runs this forward as plain Python")
+@program("H14", G, then=gradient, differs="fewer_breaks", why="torch does not know that x.add_(1) returns x")
 def function_that_changes_its_input(x):
     y = x * 2
     z = InPlace.apply(y)
@@ -247,6 +339,45 @@ def function_without_a_gradient_to_take(x):
     with torch.no_grad():
         y = Double.apply(x + 1)
     return y * 2, y.requires_grad
+
+
+@program("H14", lambda: [(t(2, 3, grad=True), t(2, 3, start=2))], then=gradient)
+def function_of_containers(x, y):
+    return Contained.apply(x * 2, [y, y * 2], {"bias": y, "scale": 2}, x, 0) + 1
+
+
+@program("H14", G, then=gradient)
+def function_that_saves_its_result(x):
+    return Exponential.apply(x * 2) * 3
+
+
+@program("H14", lambda: [(t(2, 3, grad=True), t(3, 3)), (t(2, 3), t(3, 3, grad=True))], then=gradient)
+def function_that_asks_what_needs_a_gradient(x, weight):
+    return Affine.apply(x, weight, weight[0]) + Affine.apply(x, weight)
+
+
+@program("H14", G, then=gradient)
+def function_with_a_result_without_gradient(x):
+    values, index = Sorted.apply(x * -2)
+    return values * 3, index + 1, values.requires_grad, index.requires_grad
+
+
+@program("H14", G, then=gradient, differs="fewer_breaks", why="torch breaks at a function applied in a backward")
+def function_inside_a_function(x):
+    return Outer.apply(x + 1) * 2
+
+
+@program("H14", G, then=gradient, differs="torch_differs", why="torch passes zeros for gradients that are missing")
+def function_that_tells_of_missing_gradients(x):
+    y, z = Unfilled.apply(x + 1)
+    return y * 2, z.detach()
+
+
+@program("H14", G, then=gradient)
+def function_that_returns_its_input(x):
+    y = x * 2
+    z = Same.apply(y)
+    return z + 1, z is y
 
 
 @program("H14", lambda: [t(2, 3), t(2, 3, start=3)], then=gradient)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import linecache
 import weakref
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 import torch.fx
+from torch._functorch.autograd_function import autograd_function_apply
 from torch._guards import TracingContext, tracing
 from torch.fx.graph_module import _loader
 
@@ -18,6 +20,7 @@ from tracer_core.codegen.graph_call.recovery import may_draw
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.graph.cleanup import clean_up
 from tracer_core.graph.fakes import CONSTANT
+from tracer_core.graph.memory import storage_of
 from tracer_core.graph.numpy_warnings import WOULD_WARN
 from tracer_core.graph.output import OutputGraph
 from tracer_core.runtime.graphs import unless_shared, untraced
@@ -85,9 +88,30 @@ def call_backend(output: OutputGraph, module: torch.fx.GraphModule) -> Callable[
         raise BackendError(f"the back end {name} failed: {type(error).__name__}: {error}") from error
     if not callable(compiled):
         raise BackendError(f"the back end returned {type(compiled).__name__}, which cannot be called")
+    if not output.runs_as_it_is and _returns_what_functions_share(module):
+        return module.forward
     if any(tracked.mutated for tracked in output.fakes.inputs.values()):
         return unless_shared(compiled, module)
     return compiled
+
+
+def _returns_what_functions_share(module: torch.fx.GraphModule) -> bool:
+    """Return whether two outputs share memory that no input has, and one of them may be a result of a
+    `torch.autograd.Function`. Back ends rebuild such outputs as views of one tensor, past the function's backward."""
+    applied = module.graph.find_nodes(op="call_function", target=autograd_function_apply)
+    if not applied:
+        return False
+    inputs = set(_storages(module.graph.find_nodes(op="placeholder")))
+    outputs = Counter(_storages(module.graph.output_node().all_input_nodes))
+    shared = {storage for storage, count in outputs.items() if count > 1} - inputs
+    return any(storage in shared for node in applied for storage in _storages(node.users))
+
+
+def _storages(nodes: Iterable[torch.fx.Node]) -> Iterator[int]:
+    for node in nodes:
+        fake = node.meta.get("example_value")
+        if isinstance(fake, torch.Tensor):
+            yield storage_of(fake) if fake.layout is torch.strided else id(fake)
 
 
 class GraphCall:

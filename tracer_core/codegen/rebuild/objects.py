@@ -7,6 +7,8 @@ import types
 import weakref
 from typing import Any
 
+import torch
+
 from tracer_core.class_origins import class_in_c
 from tracer_core.codegen.emit.emitter import CannotRebuild, Emitter
 from tracer_core.codegen.rebuild.containers import list_of
@@ -33,6 +35,8 @@ _POLYFILLS = "tracer_core.polyfills."
 def _object(emitter: Emitter, tracker: UserDefinedObjectVariable) -> None:
     if tracker.cls.__module__.startswith(_POLYFILLS) and not hasattr(tracker.cls, "real"):
         raise CannotRebuild(tracker)
+    if issubclass(tracker.cls, torch.autograd.function.BackwardCFunction):
+        raise CannotRebuild(tracker)  # Autograd creates them, as nodes of its graph.
     if tracker.part is None:
         emitter.call_const(_new_of(tracker.cls), lambda: emitter.const(tracker.cls))
         emitter.keep(tracker)

@@ -146,6 +146,7 @@ class TraceState:
             self.generators,
             self.draws,
             self.check_steps,
+            self._global_sources,
             *self.libraries.tables,
         )
 

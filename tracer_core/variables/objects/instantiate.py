@@ -106,7 +106,7 @@ def _check_instantiable(
     if issubclass(cls, torch.Tensor):
         raise Unsupported("tensor-created", cls=cls.__qualname__)
     if issubclass(cls, torch.autograd.Function):
-        raise Unsupported("autograd-function", name=f"{cls.__qualname__}()")
+        raise Unsupported("autograd-function", name=f"{cls.__qualname__}()", why="it is no call of apply")
 
 
 def _new(

@@ -1,5 +1,5 @@
-"""Hooks into autograd that are not traced: calls of `torch.autograd.Function`, hooks of modules, tensors and of
-what is saved for the backward pass. Each breaks the graph by its name."""
+"""Hooks into autograd that are not traced: those of modules, of tensors and of what is saved for the backward pass.
+Each breaks the graph by its name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,8 @@ from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tracing import Tracing
-from tracer_core.variables.objects.classes import ClassVariable
 from tracer_core.variables.objects.nn_module import NNModuleVariable
 from tracer_core.variables.objects.user_objects import UserDefinedObjectVariable
-
-
-@handles(torch.autograd.Function.apply.__func__, ClassVariable)  # type: ignore[attr-defined]
-def apply(tx: Tracing, cls: ClassVariable, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-    raise Unsupported("autograd-function", name=f"{cls.known.__qualname__}.apply")
 
 
 @handles(torch.nn.Module._get_backward_hooks, NNModuleVariable)

@@ -150,6 +150,19 @@ def is_contiguous(
     return ConstantVariable(bool(self.fake.is_contiguous(memory_format=wanted)))
 
 
+@method(TensorVariable, "contiguous")
+def contiguous(tx: Tracing, self: TensorVariable, **kwargs: VariableTracker) -> VariableTracker | None:
+    """Where it is not known how the tensor lies in memory, the node's result is used even if it may be the tensor."""
+    if not tx.output.layouts_vary:
+        return None
+
+    def run(fake: torch.Tensor, **options: Any) -> torch.Tensor:
+        result = fake.contiguous(**options)
+        return fake.view_as(fake) if result is fake else result
+
+    return call_in_graph(tx, "call_method", "contiguous", [self], kwargs, run)
+
+
 @method(TensorVariable, "storage_offset")
 def storage_offset(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return wrap_number(tx, tx.output.fakes.offset_of(self.fake))
