@@ -36,12 +36,13 @@ class Raises(Enum):
 @dataclass(frozen=True, slots=True)
 class Facts:
     """`written`: the arguments, by position and name, that an operator writes to; with `only_if`, where that argument
-    is true."""
+    is true. With `chance`, it draws only where that argument is given and not zero."""
 
     written: tuple[tuple[int, str], ...]
     draws: bool
     raises: Raises
     only_if: tuple[int, str] | None = None
+    chance: tuple[int, str] | None = None
 
 
 # Operators that, in training, write to running statistics, which their schemas do not declare.
@@ -74,7 +75,7 @@ def _facts_of(operator: Any) -> Facts | None:
     # Operators of other libraries need not declare that they draw.
     draws = torch.Tag.nondeterministic_seeded in operator.tags or operator.namespace not in _BUILT_IN
     if written or draws or raises is not Raises.NEVER:
-        return Facts(tuple(written), draws, raises, only_if)
+        return Facts(tuple(written), draws, raises, only_if, places.get("dropout_p"))
     return None
 
 
@@ -145,7 +146,7 @@ class Operations:
         self._last = dict(mark.last)
 
     def note(self, operator: Any, facts: Facts, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        self.draws += facts.draws
+        self.draws += facts.draws and (facts.chance is None or _argument(facts.chance, args, kwargs) not in (None, 0))
         self.may_raise += _may_raise(operator, facts.raises, args, kwargs)
         if facts.only_if is None or _argument(facts.only_if, args, kwargs):
             for place in facts.written:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -61,7 +62,9 @@ def _note_symbols(tx: Tracing, results: Sequence[VariableTracker]) -> None:
 def run_operator(tx: Tracing, target: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator on fakes and modules."""
     try:
-        return tx.output.run_fake(target, args, kwargs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of functions of torch's own that its rules call
+            return tx.output.run_fake(target, args, kwargs)
     except Unsupported:
         raise
     except Exception as error:
