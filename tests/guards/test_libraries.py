@@ -163,6 +163,13 @@ def test_one_guard_for_all_that_a_trace_reads() -> None:
     assert len(guards) == 1 and re.fullmatch("what is used of .*torch.* and [0-9]+ more is as it was", guards[0])
 
 
+def test_no_guard_where_nothing_is_read() -> None:
+    recorder = Recorder()
+    with tracer_core.observing(recorder):
+        tracer_core.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+    assert not [guard.text for guard in recorder.finish().guards if guard.kind == "LIBRARIES"]
+
+
 # --- what a person may do between two calls -----------------------------------------------------------------
 
 linear, sequence = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU())

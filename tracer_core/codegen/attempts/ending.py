@@ -180,7 +180,8 @@ class Ending:
         found = list(end.output.guards.values())
         settings = [guard.installed_at(self.interpreter.start) for guard in self.settings]
         shapes = end.output.shapes.finish()
-        libraries = [make.libraries(end.trace.libraries.as_read()).installed_at(self.interpreter.start)]
+        read = end.trace.libraries.as_read()
+        libraries = [make.libraries(read).installed_at(self.interpreter.start)] if read.labels else []
         if self.observer is not None:
             for guard in (*settings, *shapes, *libraries):
                 self.observer.on_guard(guard)
