@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import collections
 import functools
-import heapq
 import itertools
 import typing
 from collections.abc import Callable
@@ -31,12 +30,6 @@ class Hinted:
 
     def __length_hint__(self) -> int:
         return 2
-
-
-def sorted_by_a_heap(x: torch.Tensor) -> Any:
-    heap = [3, 1, 2]
-    heapq.heapify(heap)
-    return x + heap[0]
 
 
 def sorted_by_comparing(x: torch.Tensor) -> Any:
@@ -102,7 +95,6 @@ def last_attribute_taken(x: torch.Tensor) -> Any:
 
 
 LEFT: list[tuple[Callable[..., Any], str]] = [
-    (sorted_by_a_heap, "skipped-function"),
     (sorted_by_comparing, "skipped-function"),
     (called_until, "skipped-function"),
     (written_past_slots, "set-special-attribute"),
