@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tracer_core import rules
-from tracer_core.polyfills.registry import WALKED_THROUGH, inner_code, polyfills
+from tracer_core.polyfills.registry import TRANSPARENT, inner_code, polyfills
 
 _ABSENT = object()
 
@@ -71,5 +71,5 @@ def cached_property_get(self: Any, instance: Any, owner: Any = None) -> Any:
 rules.fold_code(inner_code(functools.singledispatch, "dispatch"))
 
 # They remember by address and thread which objects are being shown.
-WALKED_THROUGH[inner_code(dataclasses._recursive_repr, "wrapper")] = "user_function"  # type: ignore[attr-defined]
-WALKED_THROUGH[inner_code(reprlib.recursive_repr, "decorating_function", "wrapper")] = "user_function"
+TRANSPARENT[inner_code(dataclasses._recursive_repr, "wrapper")] = "user_function"  # type: ignore[attr-defined]
+TRANSPARENT[inner_code(reprlib.recursive_repr, "decorating_function", "wrapper")] = "user_function"

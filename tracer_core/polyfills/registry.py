@@ -10,7 +10,7 @@ P = TypeVar("P", bound=Callable[..., Any])
 
 # Codes of wrappers that only guard against recursion: calls are forwarded to the wrapped function, which the named
 # variable holds.
-WALKED_THROUGH: dict[CodeType, str] = {}
+TRANSPARENT: dict[CodeType, str] = {}
 
 # The same for wrappers in modules that are not imported for this: their names, and the variable that holds the
 # wrapped function. The first only records, for torch's own compiler, that a module was created.
@@ -44,7 +44,7 @@ def stand_in_for(original: Any) -> Any | None:
 
 def wrapped_in_cell(function: FunctionType) -> tuple[int, FunctionType] | None:
     """Return the real function of one that a trace sees through, and which of its cells holds that; None: itself."""
-    name = WALKED_THROUGH.get(function.__code__)
+    name = TRANSPARENT.get(function.__code__)
     if name is None:
         name = _WRAPPED_IN_CELL.get((function.__module__, function.__qualname__))
     if name is None or function.__closure__ is None:

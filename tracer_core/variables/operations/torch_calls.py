@@ -14,7 +14,7 @@ from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.operations.in_graph import call_in_graph
 
-_WALKED_INSTEAD = frozenset({"graph-argument", "data-dependent-op"})
+_INLINED_INSTEAD = frozenset({"graph-argument", "data-dependent-op"})
 
 
 def call_torch_function(tx: Tracing, known: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -28,6 +28,6 @@ def call_torch_function(tx: Tracing, known: Any, args: Args, kwargs: Kwargs) -> 
     except Unsupported as unsupported:
         own = isinstance(known, types.FunctionType) and rules.is_overridable(known)
         written = any(operations.last_write(fake) > before for fake in fakes)
-        if not own or unsupported.reason_id not in _WALKED_INSTEAD or written:
+        if not own or unsupported.reason_id not in _INLINED_INSTEAD or written:
             raise
     return tx.call(UserFunctionVariable(known, ConstantSource.of_object(known)), args, kwargs)
