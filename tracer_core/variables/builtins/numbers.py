@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import types
 from typing import Any
 
 import torch
@@ -28,8 +29,8 @@ def abs_(tx: Tracing, a: InGraphVariable) -> VariableTracker:
     return call_in_graph(tx, "call_function", operator.abs, [a], {})
 
 
-def _asks(special: str) -> Any:
-    """Return a handler that calls a special method of objects."""
+def _by_special_method(special: str) -> Any:
+    """Return a handler that calls this special method of an object."""
 
     def handler(tx: Tracing, a: VariableTracker, *rest: VariableTracker) -> VariableTracker | None:
         if not has_special(a, special):
@@ -39,7 +40,7 @@ def _asks(special: str) -> Any:
     return handler
 
 
-for _function_asking, _special in {
+for _function, _special in {
     abs: "__abs__",
     bytes: "__bytes__",
     complex: "__complex__",
@@ -50,7 +51,32 @@ for _function_asking, _special in {
     round: "__round__",
 }.items():
     for _kind in (UserDefinedObjectVariable, EnumMemberVariable):
-        handles(_function_asking, _kind)(_asks(_special))
+        handles(_function, _kind)(_by_special_method(_special))
+
+
+def _reads_data(name: str) -> Any:
+    """Return a handler for a function that converts a tensor among its first two arguments to a number."""
+
+    def handler(
+        tx: Tracing, a: VariableTracker, b: VariableTracker | None = None, **kwargs: VariableTracker
+    ) -> VariableTracker:
+        tensor = a if isinstance(a, TensorVariable) else b
+        assert isinstance(tensor, TensorVariable)
+        raise needs_data(tensor, name)
+
+    return handler
+
+
+_OF_ITERABLES = (math.dist, math.fsum, math.prod)
+_names = {complex: "complex()", operator.index: "operator.index()"}
+_names.update(
+    (function, f"math.{name}()")
+    for name, function in vars(math).items()
+    if isinstance(function, types.BuiltinFunctionType) and function not in _OF_ITERABLES
+)
+for _function, _name in _names.items():
+    handles(_function, TensorVariable)(_reads_data(_name))
+    handles(_function, VariableTracker, TensorVariable)(_reads_data(_name))
 
 
 @handles(divmod, UserDefinedObjectVariable, VariableTracker)
