@@ -386,3 +386,14 @@ def conv_and_pool(x):
 @program("F10")
 def losses(x, y):
     return F.mse_loss(x, y), F.cross_entropy(x, torch.tensor([0, 2])), F.l1_loss(x, y, reduction="none")
+
+
+@program(
+    "B5",
+    calls=lambda: [t(2, 3), t(3, 4).T, t(2, 3, 4, 5).to(memory_format=torch.channels_last)],
+    differs="torch_differs",
+    why="torch also adds a node for the call, whose result nothing uses",
+)
+def order_of_dimensions(x):
+    y = x + 1
+    return y, x.dim_order(), y.dim_order(), y.transpose(0, 1).dim_order()

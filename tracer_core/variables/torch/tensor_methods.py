@@ -12,7 +12,7 @@ import torch
 from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.tensor_data import count_one_change_less
-from tracer_core.sources import AttrSource, GradSource
+from tracer_core.sources import AttrSource, ConstantSource, GradSource
 from tracer_core.sources.tensors import keeps_grad
 from tracer_core.variables.containers.sequences import SizeVariable, TupleVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
@@ -20,6 +20,7 @@ from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import getter, method, setter
 from tracer_core.variables.core.tensors import SymNodeVariable, TensorVariable, needs_data, wrap_number
 from tracer_core.variables.core.tracing import Tracing
+from tracer_core.variables.functions.functions import UserFunctionVariable
 from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.indices import index_value
 
@@ -103,6 +104,13 @@ def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Va
     if at is None:
         return TupleVariable([wrap_number(tx, n) for n in strides])
     return wrap_number(tx, strides[at])
+
+
+@method(TensorVariable, "dim_order")
+def dim_order(tx: Tracing, self: TensorVariable, **kwargs: VariableTracker) -> VariableTracker:
+    """Inline torch's Python, which reads the strides."""
+    function: Any = torch.Tensor.dim_order
+    return tx.call(UserFunctionVariable(function, ConstantSource.of_object(function)), [self], kwargs)
 
 
 def _leads_nowhere(tx: Tracing, fake: torch.Tensor, asked: Sequence[Any]) -> bool:
@@ -279,8 +287,8 @@ def _needs_data(name: str) -> Any:
     return handler
 
 
-for _name in ("tolist", "__bool__", "__int__", "__float__", "__index__", "__array__", "__repr__", "__str__",
-              "__format__", "__hash__", "__contains__"):  # fmt: skip
+for _name in ("tolist", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__array__", "__repr__",
+              "__str__", "__format__", "__hash__", "__contains__"):  # fmt: skip
     method(TensorVariable, _name)(_needs_data(_name))
 
 
@@ -293,7 +301,7 @@ def _looks_at_memory(name: str) -> Any:
     return handler
 
 
-for _name in ("data_ptr", "storage", "untyped_storage", "is_shared", "is_set_to", "is_pinned"):
+for _name in ("data_ptr", "storage", "untyped_storage", "is_shared", "is_set_to", "is_pinned", "share_memory_"):
     method(TensorVariable, _name)(_looks_at_memory(_name))
 
 
