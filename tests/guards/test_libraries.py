@@ -160,7 +160,7 @@ def test_one_guard_for_all_that_a_trace_reads() -> None:
     with tracer_core.observing(recorder):
         function(torch.ones(3))
     guards = [guard.text for guard in recorder.finish().guards if guard.kind == "LIBRARIES"]
-    assert len(guards) == 1 and re.fullmatch("what is used of .*torch.* and [0-9]+ more is as it was", guards[0])
+    assert len(guards) == 1 and re.fullmatch("everything read from .*torch.* and [0-9]+ more is unchanged", guards[0])
 
 
 def test_no_guard_where_nothing_is_read() -> None:

@@ -126,10 +126,10 @@ def _drop_inputs(tracer: SubgraphTracer) -> None:
         fake = node.meta["example_value"]
         if node.users and isinstance(fake, torch.Tensor):
             needed.update(symbols_of(fake))
-    tracer.drop_inputs({node for node in inputs if not node.users and not _says(node, needed)})
+    tracer.drop_inputs({node for node in inputs if not node.users and not _gives_symbol(node, needed)})
 
 
-def _says(node: torch.fx.Node, needed: set[str]) -> bool:
+def _gives_symbol(node: torch.fx.Node, needed: set[str]) -> bool:
     """Return whether an input gives the value of a symbol that is needed."""
     number = node.meta["example_value"]
     return isinstance(number, torch.SymInt) and str(number.node.expr) in needed

@@ -53,7 +53,7 @@ class _NamedForTorch(TorchSource):
 CONSTANT = object()
 
 # In a history: the program reads strides.
-_STRIDES_ASKED = "strides asked"
+_STRIDES_READ = "strides read"
 
 # The attributes in which torch records which sizes of a tensor a person wants as symbols.
 _MARKS = ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices", "_dynamo_unbacked_indices")
@@ -179,7 +179,7 @@ class Fakes:
         self.history = history
         self.dynamic = dynamic
         self.where = where
-        self.needs_all_strides = lays_out or bool(dynamic) or _STRIDES_ASKED in history
+        self.needs_all_strides = lays_out or bool(dynamic) or _STRIDES_READ in history
         self.symbols: dict[str, SymbolBinding] = {}
         # By the ids of the fakes.
         self.inputs: dict[int, TrackedFake] = {}
@@ -319,7 +319,7 @@ class Fakes:
         ]
         for tracked in self.inputs.values():
             tracked.idle = []
-        self.needs_all_strides = self.history[_STRIDES_ASKED] = True
+        self.needs_all_strides = self.history[_STRIDES_READ] = True
         return guards
 
     def offset_of(self, fake: torch.Tensor) -> Number:

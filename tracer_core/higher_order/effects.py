@@ -18,6 +18,7 @@ from tracer_core.graph.memory import storage_of
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.metadata import refuse_shared
 from tracer_core.host.global_state import PROPERTIES
+from tracer_core.names.sentences import a
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.side_effects import SideEffects
 from tracer_core.variables.core.tensors import TensorVariable
@@ -70,7 +71,7 @@ def _refuse_calls(
 
 
 def _changes(effects: SideEffects, tracker: VariableTracker) -> Unsupported:
-    name = tracker.source.name if tracker.source is not None else f"a {tracker.python_type_name()} from outside"
+    name = tracker.source.name if tracker.source is not None else f"{a(tracker.python_type_name())} created before it"
     found = Unsupported("body-changes", what=f"changes {name}")
     found.where = effects.changed_at.get(tracker)
     return found

@@ -1,6 +1,6 @@
 """Rules by which the arguments of a body are made: which become placeholders, and what the body is called with.
 
-Values from outside that a body uses and that no rule made a placeholder of are lifted when they are used.
+Values created before the body that it uses, and that no rule made a placeholder, are lifted when they are used.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from tracer_core.variables.core.tracing import ObservedException, Tracing
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is asked of a body: how its arguments are made; whether it may write to its inputs, and return what shares
-    memory with them; the objects that it may change; the grad mode it runs in, None for the one at its call; and
-    whether it runs once, where the operator is called: then whatever it changes counts, and what it raises is raised
-    there."""
+    """Requirements of an operator on a body: how its arguments become inputs; whether it may write to these, and
+    return what shares memory with them; the objects that it may change; its grad mode, None for the one at the call;
+    and whether it runs once, where the operator is called: then it may have any side effects, and its exceptions are
+    raised there."""
 
     inputs: Inputs = automatic
     writes: bool = True
@@ -102,7 +102,7 @@ def speculate_subgraph(
 
     Args:
         operator: the name of the operator that calls the function, as people write it.
-        rules: what is asked of the body.
+        rules: the requirements on the body.
         tracer: builds the graph, where it is not a new one: its parent must be the tracer at work.
         name: the function as people know it, where `function` is one of ours that calls it.
 

@@ -137,8 +137,8 @@ class Recorder(Breaking):
         self._close_attempt(outcome, "")
         work.record.outcome = outcome
         work.record.seconds = seconds
-        self._add_seconds("tracing frames", work.walked)
-        self._add_seconds("generating and compiling", max(0.0, seconds - work.walked))
+        self._add_seconds("tracing frames", work.tracing_seconds)
+        self._add_seconds("generating and compiling", max(0.0, seconds - work.tracing_seconds))
         self._settle_breaks(work, outcome)
         if work.call is not None:
             work.call.outcome = outcome
@@ -303,7 +303,7 @@ class Recorder(Breaking):
         work.attempt.last_step = last
         work.attempt.outcome = outcome
         work.attempt.message = message or work.attempt.message
-        work.walked += time.perf_counter() - work.attempt_started
+        work.tracing_seconds += time.perf_counter() - work.attempt_started
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
             self._leave(work, watched)

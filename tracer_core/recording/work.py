@@ -101,7 +101,7 @@ class Work:
     cut_short: bool = False
     """Whether no more steps of the attempt are recorded."""
     attempt_started: float = 0.0
-    walked: float = 0.0
+    tracing_seconds: float = 0.0
     """Seconds spent in attempts."""
 
     def start_attempt(self, attempt: schema.Attempt) -> None:

@@ -26,7 +26,7 @@ def guard_distinct(trace: TraceState) -> None:
             at = next(at for t, at in trace.side_effects.changed_at.items() if t.python_type() is cls)
             trace.output.guard(make.not_duplicate(sources).installed_at(at))
     for table, where in trace.identity_tables:
-        for sources in table.told_apart():
+        for sources in table.distinct_sources():
             if len(sources) > 1:
                 trace.output.guard(make.not_duplicate(sources).installed_at(where))
     moved = [t for t in trace.side_effects.changed if isinstance(t, ExternalIterator)]

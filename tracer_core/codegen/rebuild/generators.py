@@ -33,7 +33,7 @@ def _generator(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     if tracker.running or any(isinstance(item, HandledMark) for item in frame.stack):
         raise CannotRebuild(tracker)
     if tracker.started:
-        _waiting(emitter, tracker)
+        _suspended(emitter, tracker)
     else:
         _unstarted(emitter, tracker)
     emitter.keep(tracker)
@@ -54,13 +54,13 @@ def _unstarted(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     _call(emitter, tracker, called, code.co_freevars, arguments, create_generator)
 
 
-def _waiting(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
+def _suspended(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None:
     """Start a generator that runs straight to a `yield` with the same stack, variables and cells."""
     frame: Frame = tracker.frame
     cells = (*frame.program.freevars, *frame.program.cellvars)
     bound = tuple(name for name in frame.program.varnames if name in frame.locals and name not in cells)
     passed = [(stack_parameter(d), item) for d, item in enumerate(frame.stack) if item is not NULL]
-    code = _going_on_known(frame, tuple(name for name, _ in passed), bound, cells)
+    code = _cached_resuming_code(frame, tuple(name for name, _ in passed), bound, cells)
     arguments = [*(item for _, item in passed), *(frame.locals[name] for name in bound)]
     _call(emitter, tracker, code, cells, arguments, start_generator)
 
@@ -71,11 +71,11 @@ def _call(
     code: CodeType,
     cells: tuple[str, ...],
     arguments: list[VariableTracker],
-    make_it: Any,
+    create: Any,
 ) -> None:
     frame: Frame = tracker.frame
     emitter.call_const(
-        make_it,
+        create,
         lambda: emitter.const(code),
         lambda: emitter.globals_of(frame.globals),
         lambda: emitter.tuple_of(emitter.loading(frame.cells[name] for name in cells)),
@@ -89,18 +89,20 @@ def _load_names(emitter: Emitter, tracker: LocalGeneratorObjectVariable) -> None
 
 
 # Generated code by decoded code, so that codes that resume the same way are one object.
-_made_for: weakref.WeakKeyDictionary[Decoded, dict[Any, CodeType]] = weakref.WeakKeyDictionary()
+_resuming_codes: weakref.WeakKeyDictionary[Decoded, dict[Any, CodeType]] = weakref.WeakKeyDictionary()
 
 
-def _going_on_known(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
-    known = _made_for.setdefault(frame.decoded, {})
+def _cached_resuming_code(
+    frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]
+) -> CodeType:
+    known = _resuming_codes.setdefault(frame.decoded, {})
     key = (frame.pc, len(frame.stack), stack, bound)
     if key not in known:
-        known[key] = _going_on(frame, stack, bound, cells)
+        known[key] = _resuming_code(frame, stack, bound, cells)
     return known[key]
 
 
-def _going_on(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
+def _resuming_code(frame: Frame, stack: tuple[str, ...], bound: tuple[str, ...], cells: tuple[str, ...]) -> CodeType:
     """Return the generator's code with another beginning: it restores the stack, yields inside the same blocks as the
     `yield` that it waits at, and continues after that one."""
     original, program = frame.code, frame.program

@@ -59,7 +59,7 @@ def delete_dropped(trace: TraceState, root: Frame, alive: Iterable[VariableTrack
     if emptied is not None:
         return emptied
     held = {box_of(tracker) for tracker in (*alive, *reachable([*root.locals.values(), *root.stack]))}
-    return next((name for name in sorted(boxes - held) if not _spent(trace, name)), None)
+    return next((name for name in sorted(boxes - held) if not _generators_have_ended(trace, name)), None)
 
 
 # Nothing of the user's runs when one of these is dropped.
@@ -79,7 +79,7 @@ def _emptied(changed: VariableTracker) -> str | None:
     return box
 
 
-def _spent(trace: TraceState, box: str) -> bool:
+def _generators_have_ended(trace: TraceState, box: str) -> bool:
     """Return whether all generators in the box that the trace has met have ended."""
     met = [
         tracker

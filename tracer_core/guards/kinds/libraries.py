@@ -288,18 +288,18 @@ class UnpatchedLibraries(Kind):
         labels = expected.labels
         more = len(labels) - _SHOWN
         shown = f"{', '.join(labels[:_SHOWN])}{f' and {more} more' if more > 0 else ''}"
-        return f"what is used of {shown} is as it was"
+        return f"everything read from {shown} is unchanged"
 
     def expected_text(self, expected: Libraries) -> str:
-        return "as it was"
+        return "unchanged"
 
     def expected_against(self, expected: Libraries, value: Libraries) -> str:
         change = expected.change()
-        return "as it was" if change is None else change.was
+        return "unchanged" if change is None else change.was
 
     def seen_text(self, value: Libraries, expected: Libraries) -> str:
         change = expected.change()
-        return "as it was" if change is None else f"{change.what} is {change.now}"
+        return "unchanged" if change is None else f"{change.what} is {change.now}"
 
     def now(self, seen: str) -> str:
         return seen

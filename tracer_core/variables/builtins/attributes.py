@@ -109,8 +109,8 @@ def _claimed_class(tx: Tracing, obj: VariableTracker) -> type | None:
 def _refuse_written(cls: type, wanted: Any) -> None:
     """Break at a check on a class that the trace has changed: Python would use the real one."""
     written = next((base for base in cls.__mro__ if base in overlay.current), None)
-    asks = type.__subclasscheck__ is not getattr(type(wanted), "__subclasscheck__", None)
-    if written is not None and asks:
+    runs_code = type.__subclasscheck__ is not getattr(type(wanted), "__subclasscheck__", None)
+    if written is not None and runs_code:
         raise Unsupported(
             "set-class-attribute", what=f"{written.__qualname__}.{next(iter(overlay.current[written]))}"
         )

@@ -13,7 +13,7 @@ from tracer_core.variables.objects.classes import BuiltinVariable
 from tracer_core.variables.operations.calling import call_known
 
 
-def _asks_the_dict(function: Any) -> Any:
+def _by_the_dict(function: Any) -> Any:
     def handler(tx: Tracing, *args: VariableTracker) -> VariableTracker:
         inside = [arg.of if isinstance(arg, MappingProxyVariable) else arg for arg in args]
         return call_known(tx, BuiltinVariable(function), inside, {})
@@ -28,7 +28,7 @@ _TABLE: list[tuple[Any, tuple[type, ...]]] = [
     *((f, (MappingProxyVariable,)) for f in (len, reversed)),
 ]
 for _function, _kinds in _TABLE:
-    handles(_function, *_kinds)(_asks_the_dict(_function))
+    handles(_function, *_kinds)(_by_the_dict(_function))
 
 
 def _method_of_the_dict(name: str) -> Any:

@@ -111,7 +111,7 @@ class ComptimeContext:
         """Return the graph as it is so far."""
         return self._tx.output.current.graph
 
-    def graph_break(self, msg: str = "it asks for it") -> None:
+    def graph_break(self, msg: str = "it calls graph_break") -> None:
         """End the graph at this call."""
         raise Unsupported("comptime", what=msg)
 

@@ -48,7 +48,7 @@ class IdentityTableVariable(VariableTracker):
         original = obj if obj in self.noted else self._other_tracker(tx, obj)
         if original is not None:
             return self.noted[original]
-        if obj.source is not None and _is_told_by_source(obj):
+        if obj.source is not None and _is_identified_by_source(obj):
             tx.trace.journal.save(self)
             self.absent[obj.source] = obj
         return None
@@ -65,7 +65,7 @@ class IdentityTableVariable(VariableTracker):
 
     def _other_tracker(self, tx: Tracing, obj: VariableTracker) -> VariableTracker | None:
         """Return the tracker in the table for the same object as `obj`."""
-        if not _is_told_by_source(obj):
+        if not _is_identified_by_source(obj):
             return next((each for each in self.noted if _same_type(each, obj) and tx.same(each, obj)), None)
         if obj.mutable or obj.source is None:
             return None
@@ -78,18 +78,18 @@ class IdentityTableVariable(VariableTracker):
         self.absent.pop(obj.source, None)
         return original
 
-    def told_apart(self) -> Iterator[list[Source]]:
+    def distinct_sources(self) -> Iterator[list[Source]]:
         """Return the sources of objects that must be distinct in the next call, for the lookups to give the same."""
         by_type: dict[type, list[Source]] = defaultdict(list)
         for obj in self.noted:
-            if obj.source is not None and _is_told_by_source(obj):
+            if obj.source is not None and _is_identified_by_source(obj):
                 by_type[obj.python_type()].append(obj.source)
         yield from by_type.values()
         for source, obj in self.absent.items():
             yield from ([source, noted] for noted in by_type[obj.python_type()])
 
 
-def _is_told_by_source(obj: VariableTracker) -> bool:
+def _is_identified_by_source(obj: VariableTracker) -> bool:
     """Return whether two trackers of this kind are for one object only if their sources lead to it."""
     return isinstance(obj, _UNCHANGING) or (
         obj.mutable and not isinstance(obj, (KnownVariable, BaseUserFunctionVariable))

@@ -140,7 +140,7 @@ def _init_dict(
     tx.call_method(part, "update", args, kwargs)
 
 
-def asks_the_class(obj: UserDefinedObjectVariable, name: str) -> bool:
+def calls_overridden(obj: UserDefinedObjectVariable, name: str) -> bool:
     """Return whether the builtin base's method calls methods that the class overrides."""
     if not isinstance(obj.part, ConstDictVariable) or obj.part.cls is not collections.OrderedDict:
         return False

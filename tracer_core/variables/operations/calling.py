@@ -31,7 +31,7 @@ from tracer_core.variables.functions.functions import BaseUserFunctionVariable
 from tracer_core.variables.functions.methods import BoundBuiltinMethodVariable
 from tracer_core.variables.iterators.stand_ins import call_stand_in
 from tracer_core.variables.objects import overlay
-from tracer_core.variables.objects.builtin_parts import asks_the_class, init_part
+from tracer_core.variables.objects.builtin_parts import calls_overridden, init_part
 from tracer_core.variables.objects.class_lookup import static_lookup
 from tracer_core.variables.objects.classes import BuiltinVariable, ClassVariable, KnownVariable, SuperMethodVariable
 from tracer_core.variables.objects.exception_creation import init_in_c
@@ -368,7 +368,7 @@ def _call_found(
     part = obj.part if isinstance(obj, UserDefinedObjectVariable) else obj
     if part is None or owner is object:
         return None
-    if isinstance(obj, UserDefinedObjectVariable) and asks_the_class(obj, name):
+    if isinstance(obj, UserDefinedObjectVariable) and calls_overridden(obj, name):
         raise Unsupported("method", name=name, type=obj.python_type_name())
     if name == "__init__" and isinstance(obj, ExceptionVariable):
         init_in_c(tx, obj, args, kwargs)

@@ -56,8 +56,8 @@ def result_type(tx: Tracing, tensor1: VariableTracker, tensor2: VariableTracker)
         return None
     if not all(isinstance(each, TensorVariable) or issubclass(each.python_type(), _NUMBERS) for each in operands):
         return None
-    asked = [each.fake if isinstance(each, TensorVariable) else each.python_type()() for each in operands]
-    return ConstantVariable(torch.result_type(*asked))
+    given = [each.fake if isinstance(each, TensorVariable) else each.python_type()() for each in operands]
+    return ConstantVariable(torch.result_type(*given))
 
 
 def _never_overridden(tx: Tracing, *args: VariableTracker) -> VariableTracker:

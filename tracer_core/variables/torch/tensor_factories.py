@@ -104,21 +104,21 @@ for _cls in _LEGACY:
 
 
 def _of_numbers(
-    tx: Tracing, data: VariableTracker, ask: Callable[[Any], torch.Tensor], named: Kwargs
+    tx: Tracing, data: VariableTracker, factory: Callable[[Any], torch.Tensor], named: Kwargs
 ) -> VariableTracker | None:
     """Return a new tensor of nested lists of numbers, some of them in the graph; None for other arguments.
 
     Args:
-        ask: the function to call, on constants.
+        factory: the function to call, on constants.
         named: keyword arguments for the call in the graph.
     """
     numbers = _numbers(data)
     if numbers is None or not any(isinstance(number, InGraphVariable) for number in numbers):
         return None
-    expected = _expected(ask, _filled(data, _stand_in))
+    expected = _expected(factory, _filled(data, _stand_in))
     if expected.device.type != "cpu":
         return None
-    if any(isinstance(number, TensorVariable) for number in numbers) or ask in _LEGACY:
+    if any(isinstance(number, TensorVariable) for number in numbers) or factory in _LEGACY:
         named = {**named, "dtype": ConstantVariable(expected.dtype)}
     parts = _filled(data, lambda number: _converted(tx, number, expected.dtype))
     made = call_in_graph(tx, "call_function", torch._refs.tensor, [_as_tracker(parts)], named)
@@ -161,10 +161,10 @@ def _stand_in(number: VariableTracker) -> Any:
     return number.value() if isinstance(number, ConstantVariable) else _STAND_INS.get(number.python_type(), True)
 
 
-def _expected(ask: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
+def _expected(factory: Callable[[Any], torch.Tensor], data: Any) -> torch.Tensor:
     """Return torch's result for constants; if it raises, break, so that plain Python raises the same."""
     try:
-        return ask(data)
+        return factory(data)
     except Exception as error:  # noqa: BLE001
         text = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
         raise Unsupported("operation-fails", what="tensor", error=text) from None

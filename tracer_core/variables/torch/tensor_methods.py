@@ -97,7 +97,7 @@ def stride(tx: Tracing, self: TensorVariable, dim: VariableTracker = NONE) -> Va
     strides, sizes = self.fake.stride(), self.fake.shape
     at = None if constant_or(dim.realize(), 0) is None else index_value(tx, dim, "dim must be an int")
     read = sizes if at is None else [_dimension(tx, self, sizes, at)]
-    if self.source is None and len(strides) > 1 and _leads_nowhere(tx, self.fake, read):
+    if self.source is None and len(strides) > 1 and _strides_have_no_effect(tx, self.fake, read):
         # Each operation chooses them in its own way, which fakes do not follow.
         raise Unsupported("free-strides", what=self.describe())
     tx.output.note_strides_read()
@@ -113,13 +113,13 @@ def dim_order(tx: Tracing, self: TensorVariable, **kwargs: VariableTracker) -> V
     return tx.call(UserFunctionVariable(function, ConstantSource.of_object(function)), [self], kwargs)
 
 
-def _leads_nowhere(tx: Tracing, fake: torch.Tensor, asked: Sequence[Any]) -> bool:
+def _strides_have_no_effect(tx: Tracing, fake: torch.Tensor, sizes: Sequence[Any]) -> bool:
     """Return whether strides are read that are never used to find an element: of a tensor without elements, or in
     dimensions of size 1 (unless it is a view of an input, whose strides it follows)."""
     if any(type(n) is int and n == 0 for n in fake.shape):
         return True
     given = any(storage_of(fake) == storage_of(each.fake) for each in tx.output.fakes.inputs.values())
-    return not given and any(type(n) is int and n == 1 for n in asked)
+    return not given and any(type(n) is int and n == 1 for n in sizes)
 
 
 @method(TensorVariable, "numel", "nelement")
