@@ -61,7 +61,7 @@ class UserDefinedObjectVariable(VariableTracker):
         self.deleted: dict[str, None] = {}
         # The key it was last looked up by in a dict, for classes with a hash of their own.
         self.last_key: KeyWithCode | None = None
-        # For classes that inherit from a builtin type: the builtin part (see `parts`).
+        # For classes that inherit from a builtin type: the builtin part (see `builtin_parts`).
         self.part: VariableTracker | None = None
         # The dict that the trace has set as its `__dict__`, and whether the program has seen the one before.
         self.given_dict: ConstDictVariable | None = None
