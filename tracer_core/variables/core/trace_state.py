@@ -146,7 +146,6 @@ class TraceState:
             self.generators,
             self.draws,
             self.check_steps,
-            self._global_sources,
             *self.libraries.tables,
         )
 
