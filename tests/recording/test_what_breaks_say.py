@@ -22,7 +22,6 @@ from tests.recording.test_names_for_people import recorded
 from tracer_core.frame_eval.convert import prepare
 from tracer_core.interpreter.ops import table
 from tracer_core.reasons import REASONS
-from tracer_core.recording import Trace
 
 
 class Double(torch.autograd.Function):
@@ -78,11 +77,6 @@ OBJECTS = {object()}
 
 
 SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
-    "grad": (lambda x: torch.func.grad(total)(x) + 1, ["The code calls torch.func.grad(total), which is not traced"]),
-    "sum of grads": (
-        lambda x: sum(g for g in (torch.func.grad(total)(x * i) for i in range(2))),
-        ["The code calls torch.func.grad(total), which is not traced yet."],
-    ),
     "saved tensors": (differentiated, ["The code reads ctx.saved_tensors in Double, a torch.autograd.Function."]),
     "dual level": (
         in_a_dual_level,
@@ -239,16 +233,8 @@ def test_a_text_with_an_address_is_told_as_such() -> None:
     assert "into text, which contains its address." in broken.message
 
 
-def hints(trace: Trace) -> list[str]:
-    return [hint for broken in trace.breaks for hint in broken.hints]
-
-
 def test_hints_for_derivatives_and_for_vmap() -> None:
-    x = torch.ones(3)
-    of_grad = hints(recorded(lambda x: torch.func.grad(total)(x), (x,)))
-    assert of_grad and not any("batch" in hint for hint in of_grad)
-    of_vmap = hints(recorded(lambda x: torch.func.vmap(torch.sin)(x), (x,)))
-    assert any("batch" in hint for hint in of_vmap) and not any("grad" in hint for hint in of_vmap)
+    assert "batch" in " ".join(REASONS["inside-vmap"].hints)
     assert "batch" not in " ".join(REASONS["inside-derivative"].hints)
 
 
