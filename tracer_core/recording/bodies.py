@@ -76,11 +76,11 @@ class BodyTable:
             self._abandon(body, error)
 
     def _abandon(self, body: schema.Body, error: BaseException) -> None:
-        why = clean(error.message if isinstance(error, Unsupported) else said(error), 1000)
         self._graphs.abandon(self._first_nodes[body.id], body.attempt)
         for inner in self.records[body.id :]:
-            if inner.attempt == body.attempt and inner.outcome != "abandoned":
-                inner.outcome, inner.message = "abandoned", why
+            if inner.attempt == body.attempt:
+                inner.outcome = "abandoned"
+        body.message = clean(_why(error), 1000)
 
     def lift(self, tracer: Any, outer: Any, inner: Any, step: int | None, name_of: Callable[[Any], str]) -> None:
         """Record that `outer` became the input `inner` of the tracer's graph; `name_of` returns the program's name
@@ -143,6 +143,13 @@ class BodyTable:
         if not self._known:
             self._active.clear()
             self._origins.clear()
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, Unsupported):
+        return error.message
+    raised = getattr(error, "tracker", None)  # an exception of the program
+    return said(error) if raised is None else f"It raises {raised.describe()}."
 
 
 def bindings(frame: Any) -> Iterator[tuple[str, Any]]:

@@ -61,9 +61,7 @@ class Index:
             return []
         attempt = self.attempt(step).id
         return [
-            body
-            for body in self.data.bodies
-            if body.attempt == attempt and body.first_step <= step <= body.last_step
+            body for body in self.data.bodies if body.attempt == attempt and body.first_step <= step <= body.last_step
         ]
 
     @cached_property

@@ -320,7 +320,8 @@ class Recorder(Breaking):
         )
 
     def _describe_bodies(self) -> None:
-        body_words.describe(self._bodies.records, self._graphs.nodes, self._graphs.graphs, self._line_near)
+        graphs, symbols = self._graphs, {(one.attempt, one.name): one.source for one in self._symbols}
+        body_words.describe(self._bodies.records, graphs.nodes, graphs.graphs, symbols, self._line_near)
 
     # --- ends ---------------------------------------------------------------------------------------------
 

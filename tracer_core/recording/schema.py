@@ -155,7 +155,7 @@ class Body(msgspec.Struct, gc=False):
     first_step: int
     last_step: int
     outcome: str  # kept | abandoned (it could not be traced) | unused (the operator was not added to the graph)
-    message: str  # why it was abandoned
+    message: str  # why it was abandoned; empty if a body around it was
     lifted: list[Lift]
     holders: list[int]  # nodes that hold its graph
     calls: list[int]  # nodes of the operator that run it

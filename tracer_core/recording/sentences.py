@@ -70,5 +70,7 @@ def _about_bodies(step: Step) -> list[str]:
     lifts = sorted(step.lifted, key=lambda lift: lift.reason == "inside")
     said = [lift.text for lift in lifts[:MOST]]
     if len(lifts) > MOST:
-        said.append(f"{count(len(lifts) - MOST, 'more value')} became {'an input' if len(lifts) == MOST + 1 else 'inputs'}.")
+        said.append(
+            f"{count(len(lifts) - MOST, 'more value')} became {'an input' if len(lifts) == MOST + 1 else 'inputs'}."
+        )
     return [*said, *(body.text for body in step.bodies)]

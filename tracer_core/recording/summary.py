@@ -20,7 +20,15 @@ MOST = 20
 @reading
 def summary(trace: Trace) -> str:
     """Return the text of `print(trace)`: the outcome, graphs, bodies, breaks, notices, calls, faults and losses."""
-    parts = [_head(trace), *_graphs(trace), *_bodies(trace), *_breaks(trace), *_notices(trace), *_calls(trace), *_faults(trace)]
+    parts = [
+        _head(trace),
+        *_graphs(trace),
+        *_bodies(trace),
+        *_breaks(trace),
+        *_notices(trace),
+        *_calls(trace),
+        *_faults(trace),
+    ]
     parts += _lost(trace)
     return "\n".join(parts)
 

@@ -101,7 +101,7 @@ describe("finding", () => {
     expect([...findSteps(ground(), "binary_op")]).toEqual([6, 9]);
     expect([...findSteps(ground(), "RETURN y")]).toEqual([11, 12]);
     expect([...findSteps(ground(), "add_1")]).toEqual([9]);
-    expect([...findSteps(ground(), "code prints")]).toEqual([12]);
+    expect([...findSteps(ground(), "code calls")]).toEqual([12]);
     expect([...findSteps(ground(), "guard 0")]).toEqual([4]);
     expect([...findSteps(ground(true), "load_fast x")]).toEqual([1, 3]);
     expect([...findSteps(ground(), "nowhere")]).toEqual([]);
