@@ -7,7 +7,7 @@ export type Body = Meta["bodies"][number];
 export type Lift = Body["lifted"][number];
 
 /** A function's name without the functions that it is defined in. */
-export const shortName = (name: string): string => name.slice(name.lastIndexOf("<locals>.") + (name.includes("<locals>.") ? 9 : 0));
+export const shortName = (name: string): string => name.split("<locals>.").at(-1) ?? name;
 
 /** `torch.cond: grow`, for headings. */
 export const bodyTitle = (body: Body): string => `${body.operator.slice(body.operator.lastIndexOf(".") + 1)}: ${shortName(body.function)}`;

@@ -1,7 +1,7 @@
 // A graph, drawn: boxes for nodes, folded modules and bodies of operators, frames around the bodies that are open.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { draw } from "../../draw";
-import type { Body, Cluster } from "../../logic/bodies";
+import type { Cluster } from "../../logic/bodies";
 import { foldName, type Item } from "../../logic/folds";
 import { type Box, dotText, type GraphNode, type Layout } from "../../logic/graph";
 import type { Model } from "../../model";
@@ -70,13 +70,17 @@ export function Drawing({ model, items, clusters, shown, onOpen, onBody }: Drawi
           </defs>
           {drawn.frames.map((at) => {
             const cluster = clusters.find(({ body }) => body.id === at.node);
-            return cluster && <Frame key={at.node} at={at} cluster={cluster} step={step} onFold={onBody} />;
+            return cluster && <Frame key={at.node} at={at} cluster={cluster} step={step} />;
           })}
           {drawn.edges.map((edge) => {
             const faded = !begun(known.get(edge.to));
             const near = edge.to === current?.id || edge.from === current?.id;
             const between = known.get(edge.from)?.cluster !== known.get(edge.to)?.cluster;
             return <path key={`${edge.from}-${edge.to}`} d={edge.path} class={`tw-edge${faded ? " tw-later" : ""}${near ? " tw-near" : ""}${between ? " tw-lift" : ""}`} marker-end={`url(#${arrow})`} />;
+          })}
+          {drawn.frames.map((at) => {
+            const cluster = clusters.find(({ body }) => body.id === at.node);
+            return cluster && <FrameTitle key={at.node} at={at} cluster={cluster} onFold={onBody} />;
           })}
           {drawn.boxes.map((at) => {
             const item = known.get(at.node);
@@ -99,7 +103,7 @@ export function Drawing({ model, items, clusters, shown, onOpen, onBody }: Drawi
                 class={classes.join(" ")}
                 transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`}
                 role="button"
-                tabIndex={0}
+                tabindex={0} // (An attribute of SVG, where case counts.)
                 aria-label={label}
                 data-testid={body !== null ? "body" : fold !== null ? "module" : "node"}
                 data-node={body !== null ? name : fold !== null ? foldName(fold) : node.name}
@@ -126,30 +130,37 @@ export function Drawing({ model, items, clusters, shown, onOpen, onBody }: Drawi
   );
 }
 
-/** The frame around an open body. Its title folds it. */
-function Frame({ at, cluster: { body, title }, step, onFold }: { at: Box; cluster: Cluster; step: number; onFold: (body: number) => void }) {
-  const fold = (): void => onFold(body.id);
+const corner = (at: Box): string => `translate(${at.x - at.width / 2} ${at.y - at.height / 2})`;
+
+/** The frame around an open body. */
+function Frame({ at, cluster: { body, title }, step }: { at: Box; cluster: Cluster; step: number }) {
+  const now = body.first_step <= step && step <= body.last_step;
+  const classes = ["tw-body", now ? "tw-current" : "", body.first_step > step ? "tw-later" : "", body.outcome === "kept" ? "" : "tw-dead"];
   return (
-    <g class={frameClasses(body, step)} transform={`translate(${at.x - at.width / 2} ${at.y - at.height / 2})`} data-testid="body-frame" data-body={title}>
+    <g class={classes.join(" ")} transform={corner(at)} data-testid="body-frame" data-body={title}>
       <rect width={at.width} height={at.height} rx="6" />
-      <g
-        role="button"
-        tabIndex={0}
-        aria-label={`body ${title}, open: click to fold`}
-        onClick={fold}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" || event.key === " ") fold();
-        }}
-      >
-        <title>{body.text}</title>
-        <rect class="tw-frame-title" width={at.width} height="22" rx="6" />
-        <text x="9" y="15">{title}{body.outcome === "kept" ? "" : ` (${body.outcome})`}</text>
-      </g>
     </g>
   );
 }
 
-function frameClasses(body: Body, step: number): string {
-  const now = body.first_step <= step && step <= body.last_step;
-  return ["tw-body", now ? "tw-current" : "", (body.step ?? -1) > step ? "tw-later" : "", body.outcome === "kept" ? "" : "tw-dead"].join(" ");
+/** Its title, which folds it. */
+function FrameTitle({ at, cluster: { body, title }, onFold }: { at: Box; cluster: Cluster; onFold: (body: number) => void }) {
+  const fold = (): void => onFold(body.id);
+  return (
+    <g
+      class={body.outcome === "kept" ? "tw-body-title" : "tw-body-title tw-dead"}
+      transform={corner(at)}
+      role="button"
+      tabindex={0}
+      aria-label={`body ${title}, open: click to fold`}
+      onClick={fold}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" || event.key === " ") fold();
+      }}
+    >
+      <title>{body.text}</title>
+      <rect width={at.width} height="20" rx="6" />
+      <text x="9" y="15">{title}{body.outcome === "kept" ? "" : ` (${body.outcome})`}</text>
+    </g>
+  );
 }
