@@ -88,7 +88,7 @@ export class Bodies {
       }
     };
     add(outer, null);
-    return { items: connected(items, results, (item) => this.passed(item, drawn)), clusters };
+    return { items: connected(items, results, (item) => this.passed(item)), clusters };
   }
 
   private inputs(node: GraphNode): number[] {
@@ -106,13 +106,12 @@ export class Bodies {
     const nodes = this.allNodes(body);
     const operations = this.nodes(body).filter((node) => node.op.startsWith("call")).length;
     const lines: [string, string] = [shorten(bodyTitle(body), LABEL_LIMIT), `${operations} operation${operations === 1 ? "" : "s"}`];
-    return { id, lines, inputs: [], nodes: [...holders, ...nodes], fold: null, body: body.id, cluster: null };
+    return { id, lines, inputs: body.lifted.map((lift) => lift.outer), nodes: [...holders, ...nodes], fold: null, body: body.id, cluster: null };
   }
 
-  /** The values that an operator passes to bodies that are drawn open: they are seen to go there. */
-  private passed(item: Item, drawn: ReadonlySet<Body>): ReadonlySet<number> {
-    const bodies = (this.ran.get(item.id) ?? []).filter((body) => drawn.has(body));
-    return new Set(bodies.flatMap((body) => body.lifted.map((lift) => lift.outer)));
+  /** The values that an operator passes to bodies: they are drawn to go there. */
+  private passed(item: Item): ReadonlySet<number> {
+    return new Set((this.ran.get(item.id) ?? []).flatMap((body) => body.lifted.map((lift) => lift.outer)));
   }
 }
 
