@@ -1,4 +1,4 @@
-"""Bodies of higher-order operators in the explorer: the stack of graphs, bodies opened in place, stepping, and words."""
+"""Bodies of higher-order operators in the explorer: stack of graphs, bodies opened in place, stepping, words."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_stack_of_graphs_grows_and_shrinks(explorer: ExplorerPage, trace: tw
     assert names(explorer) == ["nested"]
     assert explorer.press("E") == keep.first_step
     explorer.part("tracers").get_by_text("cond: keep").click()
-    expect(explorer.part("body-facts")).to_contain_text("the body of torch.cond, was traced")
+    expect(explorer.part("body-facts")).to_contain_text("a body of torch.cond, was traced")
 
 
 def test_bodies_are_drawn_in_place_and_fold(

@@ -114,12 +114,12 @@ def test_lifted_values_say_who_used_them_where() -> None:
     assert by["grow", "scale"].step is not None
     assert trace.steps[by["grow", "scale"].step].line == FIRST + 6
     assert by["grow", "scale"].text == (
-        f"`scale`, computed by line {FIRST + 2} of nested, is used in the body `grow` of torch.cond by line {FIRST + 6}: "
-        "it becomes its input `sum_2_true_branch`."
+        f"`scale`, computed by line {FIRST + 2} of nested, is used in the body `grow` of torch.cond by line "
+        f"{FIRST + 6}: it becomes its input `sum_2_true_branch`."
     )
     assert by["block", "h"].text == (
-        f"`h`, computed by line {FIRST + 13}, is used in the body `block` of torch.utils.checkpoint.checkpoint by line "
-        f"{FIRST + 11}: it becomes its input `sin`."
+        f"`h`, computed by line {FIRST + 13}, is used in the body `block` of torch.utils.checkpoint.checkpoint by "
+        f"line {FIRST + 11}: it becomes its input `sin`."
     )
     assert "is used in another body of torch.cond" in by["shrink", "scale"].text
     assert by["shrink", "scale"].step == named(trace)["shrink"].step
@@ -141,8 +141,8 @@ def test_sentences_and_summary_tell_of_bodies() -> None:
     assert use.sentence.count("input of") == 0
     assert grow.step is not None
     assert grow.text == (
-        "`grow`, the body of torch.cond, was traced into a graph of its own with 2 operations and 3 lifted values. It is "
-        "run by the node `cond`."
+        "`grow`, a body of torch.cond, was traced into a graph of its own with 2 operations and 3 lifted values. It "
+        "is run by the node `cond`."
     )
     assert grow.text in trace.steps[grow.step].sentence
     assert str(trace).count("Bodies of operators") == 1
@@ -167,11 +167,11 @@ def test_abandoned_bodies_say_why() -> None:
     assert [body.outcome for body in trace.bodies] == ["abandoned"] * 3
     assert block.message == "The code calls print()."
     assert block.text == (
-        "`block`, the body of torch.utils.checkpoint.checkpoint, could not be traced (the code calls print()). Its graph "
-        "was abandoned: the trace is as it was before the call."
+        "`block`, the body of torch.utils.checkpoint.checkpoint, could not be traced (the code calls print()). Its "
+        "graph was abandoned: the trace is as it was before the call."
     )
     assert (
-        one.text == other.text == "`<lambda>`, the body of torch.cond, was abandoned with the body `block` around it."
+        one.text == other.text == "`<lambda>`, a body of torch.cond, was abandoned with the body `block` around it."
     )
     inside = [graph for graph in trace.data.graphs if graph.body is not None]
     assert inside

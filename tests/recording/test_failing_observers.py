@@ -50,7 +50,7 @@ CHOSEN = {
     "guards_recompiles": 2,
     "dicts": 1,
     "kept_state": 1,
-    "checkpointing": 1,
+    "higher_order_operators": 1,
 }
 """Files of programs, and how many of each."""
 

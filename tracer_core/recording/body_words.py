@@ -80,7 +80,8 @@ def _origin(body: schema.Body, lift: schema.Lift, origin: schema.Node, line_near
 
 
 def _body(body: schema.Body, bodies: list[schema.Body], nodes: list[schema.Node], graphs: list[schema.Graph]) -> str:
-    name = f"`{short(body.function)}`, the body of {body.operator},"
+    others = sum((one.attempt, one.step, one.parent) == (body.attempt, body.step, body.parent) for one in bodies) > 1
+    name = f"`{short(body.function)}`, {'a' if others else 'the'} body of {body.operator},"
     if body.outcome == "abandoned" and not body.message and body.parent is not None:
         return f"{name} was abandoned with the body `{short(bodies[body.parent].function)}` around it."
     if body.outcome == "abandoned":

@@ -248,8 +248,8 @@ class Stepping(Observer):
         return line_of(code.instructions, self._columns.instruction[step])
 
     def _line_near(self, step: int, other: int | None) -> tuple[str, int | None]:
-        """Return the function and line of a step; for a step in a callee of a function that runs at step `other`, that
-        function and the line of the call."""
+        """Return the function and line of a step; for a step in a callee of a function that runs at step `other`,
+        that function and the line of the call."""
         running: set[int] = set()
         number = None if other is None else self._columns.frame[other]
         while number is not None:
