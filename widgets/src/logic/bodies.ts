@@ -69,7 +69,8 @@ export class Bodies {
     const open = (body: Body, parent: number | null, holder: number | null): void => {
       const nodes = this.nodes(body);
       drawn.add(body);
-      clusters.push({ body, parent, title: shorten(bodyTitle(body), 2 * LABEL_LIMIT) });
+      const fate = body.outcome === "kept" ? "" : ` (${body.outcome})`;
+      clusters.push({ body, parent, title: `${shorten(bodyTitle(body), 2 * LABEL_LIMIT)}${fate}` });
       const output = nodes.find((node) => node.op === "output") ?? nodes.at(-1);
       if (holder !== null && output) results.set(holder, output.id);
       add(nodes.map((node) => ({ id: node.id, lines: labels(node), inputs: this.inputs(node), nodes: [node], fold: null, body: null, cluster: body.id })), body);

@@ -160,7 +160,7 @@ function FrameTitle({ at, cluster: { body, title }, onFold }: { at: Box; cluster
     >
       <title>{body.text}</title>
       <rect width={at.width} height="20" rx="6" />
-      <text x="9" y="15">{title}{body.outcome === "kept" ? "" : ` (${body.outcome})`}</text>
+      <text x="9" y="15">{title}</text>
     </g>
   );
 }

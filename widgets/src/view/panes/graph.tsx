@@ -85,7 +85,7 @@ export function GraphPane({ model }: { model: Model }) {
     () => (large ? runs(nodes, (node) => (node.step === null ? "inputs" : `${index.codeAt(node.step).qualname}:${index.lineAt(node.step) ?? "?"}`)) : []),
     [large, nodes, index],
   );
-  const body = told(model, bodies, shown);
+  const told = bodiesToTell(model, bodies, shown);
   if (nodes.length === 0) return <Empty>This attempt added nothing to the graph.</Empty>;
   const toggle = (fold: string): void => {
     const next = new Set(opened);
@@ -124,17 +124,22 @@ export function GraphPane({ model }: { model: Model }) {
           </div>
         )}
         {shown && model.body.value === null && <Details model={model} node={shown} nodes={nodes} bodies={bodies} modules={<Modules node={shown} />} />}
-        {body && <BodyFacts model={model} body={body} />}
+        {told.map((body) => <BodyFacts key={body.id} model={model} body={body} />)}
         {large && <NodeList model={model} groups={groups} shown={shown} />}
       </div>
     </div>
   );
 }
 
-/** The body to tell of: the picked one, or the innermost around the node that is shown, or around the step. */
-function told(model: Model, bodies: Bodies, shown: GraphNode | null): Body | null {
-  const picked = bodies.all.find((body) => body.id === model.body.value);
-  return picked ?? (shown && model.node.value !== null ? bodies.of(shown) : (model.index.bodiesAt(model.position.value).at(-1) ?? null));
+/** The bodies to tell of: the picked one; or that of the picked node; or those that the step calls; or the innermost that it is in. */
+function bodiesToTell(model: Model, bodies: Bodies, shown: GraphNode | null): Body[] {
+  const step = model.position.value;
+  const picked = bodies.all.filter((body) => body.id === model.body.value);
+  if (picked.length > 0) return picked;
+  const around = shown && model.node.value !== null ? bodies.of(shown) : null;
+  if (around) return [around];
+  const called = bodies.all.filter((body) => body.step === step);
+  return called.length > 0 ? called : model.index.bodiesAt(step).slice(-1);
 }
 
 /** The modules that a node is in, from the model inwards. */
