@@ -59,11 +59,11 @@ def test_the_stack_of_graphs_grows_and_shrinks(explorer: ExplorerPage, trace: tw
     assert explorer.click("overBody") == block.last_step + 1
     assert names(explorer) == ["nested"]
     assert explorer.press("E") == keep.first_step
+    explorer.part("tracers").get_by_text("cond: keep").click()
+    expect(explorer.part("body-facts")).to_contain_text("a body of torch.cond, was traced")
     assert shrink.step is not None
     explorer.go_to(shrink.step)
     expect(explorer.part("body-facts").locator("h4")).to_have_text(["cond: shrink", "cond: keep"])
-    explorer.part("tracers").get_by_text("cond: keep").click()
-    expect(explorer.part("body-facts")).to_contain_text("a body of torch.cond, was traced")
 
 
 def test_bodies_are_drawn_in_place_and_fold(
