@@ -101,8 +101,12 @@ class Observer:
         as attributes of `tracer`, whose `parent` builds the graph around it, and whose `arguments` and `lifted` are
         the inputs.)"""
 
-    def on_body_exit(self, tracer: Any) -> None:
-        """Nodes go into the graph around again; the body may have failed."""
+    def on_body_exit(self, tracer: Any, error: BaseException | None) -> None:
+        """Nodes go into the graph around again. If the body was left by `error`, its graph and all that was added
+        since it was entered are abandoned."""
+
+    def on_body_close(self, tracer: Any) -> None:
+        """The graph of a body has its results, and all its inputs: `lifted` is now what the operator passes."""
 
     def on_lift(self, tracer: Any, outer: torch.fx.Node, inner: torch.fx.Node) -> None:
         """The body of `tracer` uses the value of `outer`, of the graph around: it gets the input `inner`."""
@@ -160,6 +164,7 @@ EVENTS = {
     "on_node": "a node",
     "on_body_enter": "the start of a body",
     "on_body_exit": "the end of a body",
+    "on_body_close": "the results of a body",
     "on_lift": "a lifted value",
     "on_guard": "a guard",
     "on_symbol": "a symbol",

@@ -80,6 +80,9 @@ def texts(trace: Trace) -> Iterator[tuple[str, str]]:
         yield "end of an attempt", attempt.message
     for broken in trace.breaks:
         yield from (("break", text) for text in (broken.message, broken.explanation, *broken.hints, broken.action))
+    for body in trace.bodies:
+        yield from (("body", text) for text in (body.operator, body.function, body.text))
+        yield from (("lifted value", text) for lift in body.lifted for text in (lift.name, lift.text))
     for guard in trace.guards:
         yield "guard", guard.text
         yield from (("source", name) for name in guard.path)

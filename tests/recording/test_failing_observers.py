@@ -25,6 +25,7 @@ from tracer_core.observer import EVENTS, Observer, current, observing
 from tracer_core.recording import (
     Recorder,
     Trace,
+    bodies,
     breaking,
     calls,
     codes,
@@ -49,6 +50,7 @@ CHOSEN = {
     "guards_recompiles": 2,
     "dicts": 1,
     "kept_state": 1,
+    "higher_order_operators": 1,
 }
 """Files of programs, and how many of each."""
 
@@ -258,7 +260,7 @@ INNER = [
     for owner in (
         *(calls.CallTable, codes.CodeTable, codes.CodeEntry, column_writer.Writer, graphs.GraphTable),
         *(source_names.SourceNames, snapshots.Writer, snapshots.Pool, trackers.Trackers, work.Work, work.Watched),
-        *(stepping.Stepping, breaking.Breaking, Recorder),
+        *(stepping.Stepping, breaking.Breaking, bodies.BodyTable, Recorder),
     )
     for name, value in vars(owner).items()
     if isinstance(value, FunctionType)

@@ -91,10 +91,15 @@ class OutputGraph:
             self.observer.on_body_enter(inner)
         try:
             yield inner
-        finally:
-            self.current = outer
-            if self.observer is not None:
-                self.observer.on_body_exit(inner)
+        except BaseException as error:
+            self._leave(inner, outer, error)
+            raise
+        self._leave(inner, outer, None)
+
+    def _leave(self, inner: SubgraphTracer, outer: SubgraphTracer, error: BaseException | None) -> None:
+        self.current = outer
+        if self.observer is not None:
+            self.observer.on_body_exit(inner, error)
 
     def stack(self) -> Iterator[SubgraphTracer]:
         """Return the tracers of the graphs that are being built, the innermost first."""

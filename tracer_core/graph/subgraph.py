@@ -291,6 +291,8 @@ class SubgraphTracer:
         """Add the output: nodes of this graph or of graphs around it, constants, or nested containers of these."""
         returned = results if isinstance(results, Node) else tuple(results)
         self._created.append(self.graph.output(map_arg(returned, self.lift)))
+        if self.parent is not None and self.context.observer is not None:
+            self.context.observer.on_body_close(self)
 
     def module(self) -> torch.fx.GraphModule:
         """Return the closed graph as a module that holds the attributes it uses."""

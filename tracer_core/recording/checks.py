@@ -63,12 +63,20 @@ _REFERENCES: tuple[tuple[str, str, str, int], ...] = (
     ("raised", "tracker", TRACKERS, 0),
     ("lost", "attempt", ATTEMPTS, 0),
     ("lost", "step", STEPS, 0),
+    ("graphs", "body", "bodies", 0),
+    ("bodies", "attempt", ATTEMPTS, -1),
+    ("bodies", "parent", "bodies", 0),
+    ("bodies", "graph", "graphs", 0),
+    ("bodies", "step", STEPS, 0),
+    ("bodies", "last_step", STEPS, -1),
+    ("bodies", "holders", "nodes", 0),
+    ("bodies", "calls", "nodes", 0),
 )
 """Fields that hold positions, the lists they refer to, and their lowest valid position (-1: none)."""
 
 _NUMBERED = (
     *("codes", "frames", "attempts", "compilations", "graphs", "nodes", "guards", "breaks", "calls"),
-    *("side_effects", "generated", "notices"),
+    *("side_effects", "generated", "notices", "bodies"),
 )
 """Lists whose records hold their own position."""
 
@@ -85,6 +93,7 @@ def fits(data: schema.Trace) -> bool:
         and all(0 <= attempt.first_step <= attempt.last_step + 1 for attempt in data.attempts)
         and _within((place.code for place in _places(data)), 0, len(data.codes))
         and _within((check.failed for call in data.calls for check in call.checks), 0, _size(data, "guards"))
+        and all(_body_fits(data, body) for body in data.bodies)
         and all(map(_code_fits, data.codes))
         and all(code.resumes is None or _code_resumes(data, code) for code in data.codes)
     )
@@ -130,6 +139,17 @@ def _frame_fits(frame: schema.Frame) -> bool:
     """Return whether a frame's steps are in order, and its parent precedes it, so that chains of frames end."""
     return 0 <= frame.first_step <= frame.last_step + 1 <= frame.end_step + 1 and (
         frame.parent is None or frame.parent < frame.id
+    )
+
+
+def _body_fits(data: schema.Trace, body: schema.Body) -> bool:
+    """Return whether a body's steps are in order, its parent precedes it, so that the bodies around one end, and what
+    it lifted exists."""
+    return (
+        0 <= body.first_step <= body.last_step + 1
+        and (body.parent is None or body.parent < body.id)
+        and _within((node for lift in body.lifted for node in (lift.outer, lift.inner)), 0, len(data.nodes))
+        and _within((lift.step for lift in body.lifted), 0, data.steps)
     )
 
 

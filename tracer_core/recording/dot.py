@@ -8,7 +8,7 @@ from tracer_core.recording import schema
 from tracer_core.recording.sentence_parts import node_text
 
 
-class RecordedGraph(schema.Graph, gc=False):
+class RecordedGraph(schema.Graph, gc=False, kw_only=True):
     """A graph with the recording's nodes at hand."""
 
     all_nodes: list[schema.Node]

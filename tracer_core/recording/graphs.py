@@ -41,7 +41,7 @@ class GraphTable:
 
     def first_of(self, attempt: int) -> schema.Graph | None:
         """Return the attempt's own graph (its other ones are bodies of higher-order operators)."""
-        return next((graph for graph in self.graphs if graph.attempt == attempt), None)
+        return next((graph for graph in self.graphs if graph.attempt == attempt and graph.body is None), None)
 
     def add(
         self, node: Any, fake: Any, attempt: int, step: int | None, after: int, modules: list[str] | None = None
@@ -67,17 +67,18 @@ class GraphTable:
         self._numbers[id(node)] = (node, record.id)
         return record
 
-    def complete(self, module: Any, name: str, attempt: int, after: int) -> schema.Graph:
-        """Complete the attempt's graph from `module`: record its text and order, and the nodes that were removed."""
-        known = self._graph_of.get(id(module.graph))
+    def complete(self, graph: Any, code: str, name: str, attempt: int, after: int) -> schema.Graph:
+        """Complete the record of a live graph, the attempt's own or a body's: its text and order, and the nodes that
+        were removed."""
+        known = self._graph_of.get(id(graph))
         record = self.graphs[known[1]] if known is not None else self.first_of(attempt)
         if record is None:
-            record = self.graph(module.graph, attempt)
+            record = self.graph(graph, attempt)
         record.name = clean(name)
-        record.code = clean_lines(module.code)
+        record.code = clean_lines(code)
         by_name = {self.nodes[number].name: number for number in record.nodes}
         kept: list[int] = []
-        for node in module.graph.nodes:
+        for node in graph.nodes:
             known = self._numbers.get(id(node))
             number = known[1] if known is not None else by_name.get(node.name)
             if number is None:
@@ -86,12 +87,26 @@ class GraphTable:
                 record.nodes.pop()
             self._numbers[id(node)] = (node, number)
             kept.append(number)
+        if record.body is not None:
+            self._rename(graph)
         alive = set(kept)
         dropped = [number for number in record.nodes if number not in alive]
         for number in dropped:
             self.nodes[number].live = False
         record.nodes = kept + dropped
         return record
+
+    def _rename(self, graph: Any) -> None:
+        """Record the final names: some inputs are named anew where several bodies get the same ones."""
+        for node in graph.nodes:
+            record = self.nodes[self._numbers[id(node)][1]]
+            record.name, record.args = clean(node.name), args_text(node)
+
+    def abandon(self, first: int, attempt: int) -> None:
+        """Record that the nodes from number `first` on were removed from the attempt's graphs."""
+        for record in self.nodes[first:]:
+            if self.graphs[record.graph].attempt == attempt:
+                record.live = False
 
     def release(self) -> None:
         """Release the engine's objects."""

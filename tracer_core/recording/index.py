@@ -42,6 +42,29 @@ class Index:
         return by_step(self.data.nodes)
 
     @cached_property
+    def bodies(self) -> Mapping[int, list[schema.Body]]:
+        """Return the bodies that the call of each step traced."""
+        return by_step(self.data.bodies)
+
+    @cached_property
+    def lifts(self) -> Mapping[int, list[schema.Lift]]:
+        return by_step(lift for body in self.data.bodies for lift in body.lifted)
+
+    @cached_property
+    def lifted(self) -> frozenset[int]:
+        """Return the nodes that are inputs of bodies because values were lifted."""
+        return frozenset(lift.inner for body in self.data.bodies for lift in body.lifted)
+
+    def bodies_at(self, step: int) -> list[schema.Body]:
+        """Return the bodies that were being traced at a step, the outermost first."""
+        if not self.data.bodies:
+            return []
+        attempt = self.attempt(step).id
+        return [
+            body for body in self.data.bodies if body.attempt == attempt and body.first_step <= step <= body.last_step
+        ]
+
+    @cached_property
     def guards(self) -> Mapping[int, list[schema.Guard]]:
         return by_step(self.data.guards)
 

@@ -9,6 +9,7 @@ import msgspec
 
 from tracer_core.recording.schema import (
     Attempt,
+    Body,
     Break,
     Call,
     Code,
@@ -60,6 +61,7 @@ class Meta(msgspec.Struct, gc=False):
     timings: list[Stage]
     notices: list[Notice]
     lost: list[Lost]
+    bodies: list[Body]
 
 
 class State(msgspec.Struct, array_like=True, gc=False):

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.names.entry_frame import is_entry_frame
 from tracer_core.observer import EVENTS
-from tracer_core.recording import schema
+from tracer_core.recording import body_words, schema
+from tracer_core.recording.bodies import BodyTable, bindings
 from tracer_core.recording.breaking import Breaking
 from tracer_core.recording.calls import CallTable, guard_text
 from tracer_core.recording.codes import CodeEntry
@@ -51,6 +52,7 @@ class Recorder(Breaking):
         self._generated: list[schema.Generated] = []
         self._to_decode: list[tuple[CodeType, CodeEntry]] = []
         self._faults: list[schema.Fault] = []
+        self._bodies = BodyTable(self._graphs)
         self._seconds: dict[str, float] = {}
         # The active compilations; None for one whose start was lost.
         self._stack: list[Work | None] = []
@@ -147,7 +149,29 @@ class Recorder(Breaking):
 
     def on_node(self, node: torch.fx.Node, fake: Any) -> None:
         modules = [] if self._current is None else self._current.modules
-        self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
+        record = self._graphs.add(node, fake, self._attempt_id(), self._step(), len(self._ended) - 1, modules)
+        if self._bodies.records:
+            self._bodies.add_node(record, fake)
+
+    def on_body_enter(self, tracer: Any) -> None:
+        self._bodies.enter(tracer, self._attempt_id(), self._step(), len(self._ended))
+
+    def on_body_exit(self, tracer: Any, error: BaseException | None) -> None:
+        self._bodies.exit(tracer, error, len(self._ended) - 1)
+
+    def on_body_close(self, tracer: Any) -> None:
+        self._bodies.close(tracer, self._step(), len(self._ended) - 1, self._variable)
+
+    def on_lift(self, tracer: Any, outer: torch.fx.Node, inner: torch.fx.Node) -> None:
+        self._bodies.lift(tracer, outer, inner, self._step(), self._variable)
+
+    def _variable(self, node: torch.fx.Node) -> str:
+        """Return the outermost variable of the program that is bound to the value of a node; empty if none is."""
+        found, watched = "", self._current
+        while watched is not None:
+            found = next((name for name, value in bindings(watched.frame) if value.node is node), found)
+            watched = watched.parent
+        return found
 
     def on_guard(self, guard: Guard) -> None:
         step = self._step_of(guard.where)
@@ -188,7 +212,7 @@ class Recorder(Breaking):
     # --- results ------------------------------------------------------------------------------------------
 
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
-        record = self._graphs.complete(graph, name, self._attempt_id(), len(self._ended) - 1)
+        record = self._graphs.complete(graph.graph, graph.code, name, self._attempt_id(), len(self._ended) - 1)
         if self._work is not None:
             self._work.record.graph = record.id
 
@@ -258,6 +282,7 @@ class Recorder(Breaking):
     def _data(self) -> schema.Trace:
         self._dispatched.sort(key=lambda pair: pair[0])
         self._raised.sort(key=lambda raised: raised.step)
+        self._losses.attempt("the words about bodies", self._describe_bodies, None)
         torch = sys.modules.get("torch")
         return schema.Trace(
             version=schema.SCHEMA_VERSION,
@@ -291,7 +316,12 @@ class Recorder(Breaking):
             ),
             timings=[schema.Stage(name, seconds) for name, seconds in self._seconds.items()],
             lost=self._losses.records,
+            bodies=self._bodies.records,
         )
+
+    def _describe_bodies(self) -> None:
+        graphs, symbols = self._graphs, {(one.attempt, one.name): one.source for one in self._symbols}
+        body_words.describe(self._bodies.records, graphs.nodes, graphs.graphs, symbols, self._line_near)
 
     # --- ends ---------------------------------------------------------------------------------------------
 
@@ -312,6 +342,7 @@ class Recorder(Breaking):
         work.frames = {}
         work.root = work.current = self._current = None
         self._calls.end_attempt(outcome)
+        self._bodies.release(work.attempt.id)
         self._trackers.release()  # Else the program's objects that it holds would outlive the attempt.
 
     def _add_seconds(self, stage: str, seconds: float) -> None:

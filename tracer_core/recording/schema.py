@@ -127,6 +127,39 @@ class Graph(msgspec.Struct, gc=False):
     name: str
     nodes: list[int]
     code: str
+    body: int | None = None  # the body that it is the graph of; None for a frame's own graph
+
+
+class Lift(msgspec.Struct, gc=False):
+    """A value from outside a body that became an input of the body's graph."""
+
+    outer: int  # node: the value in the graph around
+    inner: int  # node: the input
+    name: str  # the value, as the program calls it
+    step: int | None  # the step that used it, or that called the operator
+    reason: str  # used | inside (a body inside this one used it) | returned | shared (another body used it)
+    text: str
+
+
+class Body(msgspec.Struct, gc=False):
+    """The function of a higher-order operator, traced into a graph of its own. Its steps are `first_step` to
+    `last_step`; it has none if `last_step` is smaller."""
+
+    id: int
+    attempt: int
+    operator: str
+    function: str
+    parent: int | None  # the body that it is inside
+    graph: int | None
+    step: int | None  # the step that called the operator
+    first_step: int
+    last_step: int
+    outcome: str  # kept | abandoned (it could not be traced) | unused (the operator was not added to the graph)
+    message: str  # why it was abandoned; empty if a body around it was
+    lifted: list[Lift]
+    holders: list[int]  # nodes that hold its graph
+    calls: list[int]  # nodes of the operator that run it
+    text: str
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -361,3 +394,4 @@ class Trace(msgspec.Struct, gc=False):
     timings: list[Stage]
     notices: list[Notice] = []
     lost: list[Lost] = []
+    bodies: list[Body] = []

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tracer_core.names.symbols import said, symbols_in
 from tracer_core.recording import operation_verbs  # noqa: F401  fills VERBS
-from tracer_core.recording.sentence_parts import VERBS, closed, listed, node_text, some, took_and_pushed
+from tracer_core.recording.sentence_parts import MOST, VERBS, closed, listed, node_text, some, took_and_pushed
+from tracer_core.recording.summary import count
 
 if TYPE_CHECKING:
     from tracer_core.recording.steps import Step
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def sentence(step: Step) -> str:
     """Return a sentence that says what the step did."""
-    text = _without_symbols(step)
+    text = " ".join([_without_symbols(step), *_about_bodies(step)])
     meanings = step._index.symbol_meanings(step.index)
     names = [
         name for name in symbols_in(text, meanings) if f"{name} = " not in text and f"symbol {name} " not in text
@@ -49,8 +50,10 @@ def _without_symbols(step: Step) -> str:
 
 def _graph_verbs(step: Step) -> list[str]:
     verbs = []
-    if step.nodes:
-        verbs.append(f"added {some('node', [f'`{node_text(node)}`' for node in step.nodes])}")
+    lifted = step._index.lifted
+    nodes = [f"`{node_text(node)}`" for node in step.nodes if node.id not in lifted]
+    if nodes:
+        verbs.append(f"added {some('node', nodes)}")
     if step.symbols:
         verbs.append(
             f"created {some('symbol', [f'{one.name} ({one.source}, now {one.hint})' for one in step.symbols])}"
@@ -60,3 +63,14 @@ def _graph_verbs(step: Step) -> list[str]:
     if step.side_effects:
         verbs.append(f"recorded {some('side effect', [effect.message for effect in step.side_effects])}")
     return verbs
+
+
+def _about_bodies(step: Step) -> list[str]:
+    """Return sentences about the values that the step lifted into bodies, and about the bodies that it traced."""
+    lifts = sorted(step.lifted, key=lambda lift: lift.reason == "inside")
+    said = [lift.text for lift in lifts[:MOST]]
+    if len(lifts) > MOST:
+        said.append(
+            f"{count(len(lifts) - MOST, 'more value')} became {'an input' if len(lifts) == MOST + 1 else 'inputs'}."
+        )
+    return [*said, *(body.text for body in step.bodies)]

@@ -247,6 +247,22 @@ class Stepping(Observer):
         code = self._codes.records[self._frames[self._columns.frame[step]].code]
         return line_of(code.instructions, self._columns.instruction[step])
 
+    def _line_near(self, step: int, other: int | None) -> tuple[str, int | None]:
+        """Return the function and line of a step; for a step in a callee of a function that runs at step `other`,
+        that function and the line of the call."""
+        running: set[int] = set()
+        number = None if other is None else self._columns.frame[other]
+        while number is not None:
+            running.add(number)
+            number = self._frames[number].parent
+        at = step
+        while True:
+            frame = self._frames[self._columns.frame[at]]
+            if frame.id in running or not running or frame.call_step is None:
+                break
+            at = frame.call_step
+        return self._codes.records[self._frames[self._columns.frame[at]].code].qualname, self._line_at(at)
+
     def _place(self) -> tuple[int | None, int | None]:
         """Return the current code and line."""
         at = self._current

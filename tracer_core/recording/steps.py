@@ -252,6 +252,22 @@ class Step:
         return self._index.nodes.get(self.index, [])
 
     @property
+    def tracers(self) -> list[schema.Body]:
+        """The bodies of higher-order operators that were being traced, the outermost first; the graph of the last one
+        gets the step's nodes."""
+        return self._index.bodies_at(self.index)
+
+    @property
+    def bodies(self) -> list[schema.Body]:
+        """The bodies that its call traced."""
+        return self._index.bodies.get(self.index, [])
+
+    @property
+    def lifted(self) -> list[schema.Lift]:
+        """The values that it made inputs of bodies."""
+        return self._index.lifts.get(self.index, [])
+
+    @property
     def guards(self) -> list[schema.Guard]:
         """The guards it installed."""
         return self._index.guards.get(self.index, [])

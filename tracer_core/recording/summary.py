@@ -19,8 +19,16 @@ MOST = 20
 
 @reading
 def summary(trace: Trace) -> str:
-    """Return the text of `print(trace)`: the outcome, graphs, breaks, notices, calls, faults and losses."""
-    parts = [_head(trace), *_graphs(trace), *_breaks(trace), *_notices(trace), *_calls(trace), *_faults(trace)]
+    """Return the text of `print(trace)`: the outcome, graphs, bodies, breaks, notices, calls, faults and losses."""
+    parts = [
+        _head(trace),
+        *_graphs(trace),
+        *_bodies(trace),
+        *_breaks(trace),
+        *_notices(trace),
+        *_calls(trace),
+        *_faults(trace),
+    ]
     parts += _lost(trace)
     return "\n".join(parts)
 
@@ -84,6 +92,19 @@ def _graphs(trace: Trace) -> Iterator[str]:
         )
     if lines:
         yield "Graphs"
+        yield from _shown(lines)
+
+
+def _bodies(trace: Trace) -> Iterator[str]:
+    """Say which bodies the last attempts traced, and what became inputs of them."""
+    lines = []
+    for body in trace.bodies:
+        if body.attempt >= 0 and trace.attempts[body.attempt].outcome == "restarted":
+            continue
+        lines.append(f"  {body.text}")
+        lines += [f"    {lift.text}" for lift in body.lifted]
+    if lines:
+        yield "Bodies of operators"
         yield from _shown(lines)
 
 

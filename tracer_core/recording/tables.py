@@ -118,6 +118,17 @@ def _records(name: str) -> Callable[[Trace], Iterator[Row]]:
     return table
 
 
-_RECORDS = ("guards", "breaks", "notices", "nodes", "frames", "attempts", "compilations", "symbols", "side_effects")
+_RECORDS = (
+    "guards",
+    "breaks",
+    "notices",
+    "nodes",
+    "frames",
+    "attempts",
+    "compilations",
+    "symbols",
+    "side_effects",
+    "bodies",
+)
 for _name in _RECORDS:
     TABLES[_name] = _records(_name)

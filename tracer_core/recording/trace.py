@@ -89,6 +89,11 @@ class Trace:
         return self.data.nodes
 
     @property
+    def bodies(self) -> list[schema.Body]:
+        """The bodies of higher-order operators that were traced into graphs of their own, in that order."""
+        return self.data.bodies
+
+    @property
     def guards(self) -> list[schema.Guard]:
         return self.data.guards
 
@@ -196,7 +201,7 @@ class Trace:
 
     def to_dataframe(self, what: str = "steps") -> pandas.DataFrame:
         """Return a table of `steps`, `calls`, `checks`, `guards`, `breaks`, `notices`, `nodes`, `frames`, `attempts`,
-        `compilations`, `symbols` or `side_effects`. Needs pandas.
+        `compilations`, `symbols`, `bodies` or `side_effects`. Needs pandas.
 
         Raises:
             ImportError: pandas is not installed.

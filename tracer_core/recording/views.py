@@ -62,6 +62,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         timings=data.timings,
         notices=data.notices,
         lost=data.lost,
+        bodies=data.bodies,
     )
 
 

@@ -1,7 +1,7 @@
 // Graphviz in the page: loaded when first needed, its text answer read into numbers (never put in the page as markup).
-import { type Layout, readPlain } from "./logic/graph";
+import { type Layout, readLayout } from "./logic/graph";
 
-type Engine = { layout(dot: string, format: "plain", engine: "dot"): string };
+type Engine = { layout(dot: string, format: "json", engine: "dot"): string };
 
 let engine: Promise<Engine> | undefined;
 const done = new Map<string, Promise<Layout>>();
@@ -17,7 +17,7 @@ export function draw(text: string): Promise<Layout> {
   let layout = done.get(text);
   if (!layout) {
     engine ??= load();
-    layout = engine.then((graphviz) => readPlain(graphviz.layout(text, "plain", "dot")));
+    layout = engine.then((graphviz) => readLayout(graphviz.layout(text, "json", "dot")));
     done.set(text, layout);
     const [oldest] = done.keys();
     if (done.size > KEPT && oldest !== undefined) done.delete(oldest);

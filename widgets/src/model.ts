@@ -2,7 +2,7 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { findSteps, nextMatch } from "./logic/find";
 import type { Command } from "./logic/keys";
-import { type By, caller, type Ground, into, out, over, WAYS } from "./logic/navigate";
+import { type By, caller, type Ground, into, out, over, overBody, WAYS } from "./logic/navigate";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
 import type { Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
@@ -32,6 +32,8 @@ export class Model {
   readonly frame: Signal<number | null> = signal(null);
   readonly node: Signal<number | null> = signal(null);
   readonly guard: Signal<number | null> = signal(null);
+  /** The body of an operator that was picked. */
+  readonly body: Signal<number | null> = signal(null);
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   readonly visible: ReadonlySignal<VisibleSteps>;
@@ -85,6 +87,7 @@ export class Model {
       this.frame.value = null;
       this.node.value = null;
       this.guard.value = null;
+      this.body.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
       if (there !== null) this.position.value = there;
@@ -191,6 +194,15 @@ export class Model {
     });
   }
 
+  openBody(id: number): void {
+    const body = this.meta.bodies[id];
+    batch(() => {
+      if (body && body.last_step >= body.first_step) this.go(body.first_step);
+      this.tab.value = "graph";
+      this.body.value = id;
+    });
+  }
+
   openGuard(id: number): void {
     batch(() => {
       this.tab.value = "guards";
@@ -224,6 +236,9 @@ const WALKS = {
   caller: { to: (model, step) => caller(model.ground, step), none: "This is the outermost function." },
   nextNode: by("node", "next", NONE_LEFT),
   previousNode: by("node", "previous", NONE_BEFORE),
+  nextBody: by("body", "next", "No body of an operator begins after this step."),
+  previousBody: by("body", "previous", "No body of an operator begins before this step."),
+  overBody: { to: (model, step) => overBody(model.ground, step), none: "This step is not in the body of an operator, and calls none." },
   nextGuard: by("guard", "next", NONE_LEFT),
   previousGuard: by("guard", "previous", NONE_BEFORE),
   nextBreak: by("break", "next", NONE_LEFT),

@@ -64,6 +64,7 @@ export interface Explorer {
  */
 export interface Meta {
   attempts: Attempt[];
+  bodies: Body[];
   breaks: Break[];
   calls: Call[];
   chunk: number;
@@ -101,6 +102,38 @@ export interface Attempt {
   message: string;
   number: number;
   outcome: string;
+}
+/**
+ * The function of a higher-order operator, traced into a graph of its own. Its steps are `first_step` to
+ *     `last_step`; it has none if `last_step` is smaller.
+ */
+export interface Body {
+  attempt: number;
+  calls: number[];
+  first_step: number;
+  function: string;
+  graph: number | null;
+  holders: number[];
+  id: number;
+  last_step: number;
+  lifted: Lift[];
+  message: string;
+  operator: string;
+  outcome: string;
+  parent: number | null;
+  step: number | null;
+  text: string;
+}
+/**
+ * A value from outside a body that became an input of the body's graph.
+ */
+export interface Lift {
+  inner: number;
+  name: string;
+  outer: number;
+  reason: string;
+  step: number | null;
+  text: string;
 }
 /**
  * A place where the graph broke, or where a frame fell back to eager. `code` and `line` are the innermost of the
@@ -225,6 +258,7 @@ export interface Generated {
  */
 export interface Graph {
   attempt: number;
+  body: number | null;
   code: string;
   id: number;
   name: string;

@@ -76,8 +76,8 @@ export function meta(): Meta {
     ],
     compilations: [{ id: 0, code: 0, version: 1, attempts: [0, 1], outcome: "compiled", graph: 1, generated: null, seconds: 0.5, during_step: null }],
     graphs: [
-      { id: 0, attempt: 0, name: "graph_0", nodes: [], code: "" },
-      { id: 1, attempt: 1, name: "graph_1", nodes: [0, 1], code: "" },
+      { id: 0, attempt: 0, name: "graph_0", nodes: [], code: "", body: null },
+      { id: 1, attempt: 1, name: "graph_1", nodes: [0, 1], code: "", body: null },
     ],
     nodes: [node(0, 6), node(1, 9, [0])],
     guards: [guard(0, ["L['x']"])],
@@ -85,7 +85,7 @@ export function meta(): Meta {
       id: 0, attempt: 0, reason_id: "print", message: "The code calls print().", explanation: "", hints: ["do not"], step: 1, code: 0, line: 2,
       root_code: 0, root_line: 2, action: "went on", resumes: [], final_step: 12, library: null,
     }],
-    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [],
+    calls: [], symbols: [], side_effects: [], generated: [], faults: [], raised: [], timings: [], notices: [], lost: [], bodies: [],
   };
 }
 

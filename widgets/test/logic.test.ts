@@ -6,7 +6,7 @@ import { colourLines, markColumns } from "../src/logic/colour";
 import { decodeU32, unitColumn } from "../src/logic/columns";
 import { findSteps, matchText, nextMatch } from "../src/logic/find";
 import { folded, foldName, folds, plain } from "../src/logic/folds";
-import { currentNode, dotText, neighbourhood, readPlain, runs, shapeText } from "../src/logic/graph";
+import { currentNode, dotText, neighbourhood, readLayout, runs, shapeText } from "../src/logic/graph";
 import { guardTree, outcomes, treeRows } from "../src/logic/guards";
 import { commandFor, KEYS } from "../src/logic/keys";
 import { changedBetween, snapshotAt } from "../src/logic/snapshots";
@@ -101,7 +101,7 @@ describe("finding", () => {
     expect([...findSteps(ground(), "binary_op")]).toEqual([6, 9]);
     expect([...findSteps(ground(), "RETURN y")]).toEqual([11, 12]);
     expect([...findSteps(ground(), "add_1")]).toEqual([9]);
-    expect([...findSteps(ground(), "code prints")]).toEqual([12]);
+    expect([...findSteps(ground(), "code calls")]).toEqual([12]);
     expect([...findSteps(ground(), "guard 0")]).toEqual([4]);
     expect([...findSteps(ground(true), "load_fast x")]).toEqual([1, 3]);
     expect([...findSteps(ground(), "nowhere")]).toEqual([]);
@@ -188,9 +188,14 @@ describe("the graph", () => {
   });
 
   it("is read back in points, y downwards", () => {
-    const layout = readPlain("graph 1 2 4\nnode 7 1 3.5 1 0.5 \"\" solid box black lightgrey\nedge 7 8 4 1 3 1 2 1 1 1 0.5 solid black\nstop\n");
-    expect(layout.boxes).toEqual([{ node: 7, x: 72, y: 36, width: 72, height: 36 }]);
-    expect(layout.edges).toEqual([{ from: 7, to: 8, path: "M72.0,72.0C72.0,144.0 72.0,216.0 72.0,252.0" }]);
+    const layout = readLayout(JSON.stringify({
+      bb: "0,0,144,288",
+      objects: [{ name: "cluster_3", bb: "8,18,136,200" }, { name: "7", pos: "72,252", width: "1", height: "0.5" }, { name: "8", pos: "72,36", width: "1", height: "0.5" }],
+      edges: [{ tail: 1, head: 2, pos: "e,72,54 72,216 72,144 72,72 72,60" }],
+    }));
+    expect(layout.boxes[0]).toEqual({ node: 7, x: 72, y: 36, width: 72, height: 36 });
+    expect(layout.frames).toEqual([{ node: 3, x: 72, y: 179, width: 128, height: 182 }]);
+    expect(layout.edges).toEqual([{ from: 7, to: 8, path: "M72.0,72.0C72.0,144.0 72.0,216.0 72.0,228.0" }]);
     expect([layout.width, layout.height]).toEqual([144, 288]);
   });
 

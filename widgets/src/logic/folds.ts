@@ -10,6 +10,10 @@ export interface Item {
   nodes: GraphNode[];
   /** For a module: its key among those that can be opened. */
   fold: string | null;
+  /** For the body of an operator that is drawn as one box: which. */
+  body: number | null;
+  /** The body that it is drawn inside. */
+  cluster: number | null;
 }
 
 const SEPARATOR = "\u0000";
@@ -27,7 +31,7 @@ export function foldName(key: string): string {
 
 /** Each node as a box. */
 export function plain(nodes: readonly GraphNode[]): Item[] {
-  return nodes.map((node) => ({ id: node.id, lines: labels(node), inputs: node.inputs, nodes: [node], fold: null }));
+  return nodes.map((node) => ({ id: node.id, lines: labels(node), inputs: node.inputs, nodes: [node], fold: null, body: null, cluster: null }));
 }
 
 /** `nodes` with the modules inside the model as single boxes, except those in `open`. */
@@ -44,7 +48,7 @@ export function folded(nodes: readonly GraphNode[], open: ReadonlySet<string>): 
     }
     let item = modules.get(key);
     if (!item) {
-      item = { id: -1 - modules.size, lines: [shorten(foldName(key), LABEL_LIMIT), ""], inputs: [], nodes: [], fold: key };
+      item = { id: -1 - modules.size, lines: [shorten(foldName(key), LABEL_LIMIT), ""], inputs: [], nodes: [], fold: key, body: null, cluster: null };
       modules.set(key, item);
       items.push(item);
     }

@@ -1,4 +1,4 @@
-// From nodes to Graphviz text, and from Graphviz's "plain" answer to boxes and curves that we draw ourselves.
+// From nodes to Graphviz text, and from Graphviz's answer in JSON to boxes and curves that we draw ourselves.
 import type { Meta } from "../schema";
 
 export type GraphNode = Meta["nodes"][number];
@@ -27,6 +27,8 @@ export interface Layout {
   width: number;
   height: number;
   boxes: Box[];
+  /** Frames around boxes, the outer ones first; `node` is the body's id. */
+  frames: Box[];
   edges: Edge[];
 }
 
@@ -60,36 +62,74 @@ export function shapeText(fake: { type: string; dtype: string; shape: string[] }
   return fake.dtype === "" ? fake.type : `${dtypeText(fake.dtype)}[${fake.shape.join(", ")}]`;
 }
 
-/** Graphviz text of boxes and the edges among them. Names are our own numbers, so nothing has to be escaped. */
-export function dotText(nodes: readonly { id: number; lines: [string, string]; inputs: number[] }[]): string {
+interface Drawn {
+  id: number;
+  lines: [string, string];
+  inputs: number[];
+  cluster?: number | null;
+}
+
+/** A frame around the boxes whose `cluster` is the id of `body`, and the frames whose `parent` is. */
+interface Framed {
+  body: { id: number };
+  parent: number | null;
+  title: string;
+}
+
+/** Graphviz text of boxes, the edges among them, and frames around them. Names are our own numbers, and titles are only
+ * as long as ours, so nothing has to be escaped. */
+export function dotText(nodes: readonly Drawn[], frames: readonly Framed[] = []): string {
   const shown = new Set(nodes.map((node) => node.id));
   const lines = ["digraph{rankdir=TB;nodesep=0.18;ranksep=0.28;node[shape=box,fixedsize=true,label=\"\"];"];
   for (const node of nodes) {
     const width = Math.max(...node.lines.map((text) => text.length), 4) * CHARACTER + 18;
     lines.push(`${node.id}[width=${(width / POINT).toFixed(3)},height=${(36 / POINT).toFixed(3)}];`);
   }
+  lines.push(...framesText(nodes, frames, null));
   for (const node of nodes) for (const input of node.inputs) if (shown.has(input)) lines.push(`${input}->${node.id};`);
   lines.push("}");
   return lines.join("\n");
 }
 
-/** Read Graphviz's "plain" format (inches, y upwards). */
-export function readPlain(text: string): Layout {
-  const layout: Layout = { width: 0, height: 0, boxes: [], edges: [] };
-  for (const line of text.split("\n")) {
-    const [what, ...words] = line.split(" ");
-    const number = (i: number): number => Number(words[i]) * POINT;
-    const down = (i: number): number => layout.height - number(i);
-    if (what === "graph") {
-      layout.width = number(1);
-      layout.height = number(2);
-    } else if (what === "node") {
-      layout.boxes.push({ node: Number(words[0]), x: number(1), y: down(2), width: number(3), height: number(4) });
-    } else if (what === "edge") {
-      const points: string[] = [];
-      for (let i = 0; i < Number(words[2]); i++) points.push(`${number(3 + 2 * i).toFixed(1)},${down(4 + 2 * i).toFixed(1)}`);
-      layout.edges.push({ from: Number(words[0]), to: Number(words[1]), path: `M${points[0] ?? "0,0"}C${points.slice(1).join(" ")}` });
+function framesText(nodes: readonly Drawn[], frames: readonly Framed[], parent: number | null): string[] {
+  return frames.filter((frame) => frame.parent === parent).flatMap(({ body, title }) => {
+    const inside = nodes.filter((node) => node.cluster === body.id).map((node) => `${node.id};`);
+    return [
+      `subgraph cluster_${body.id}{label="${"x".repeat(title.length + 2)}";labeljust=l;fontname=Courier;fontsize=11;margin=9;`,
+      ...inside, ...framesText(nodes, frames, body.id), "}",
+    ];
+  });
+}
+
+interface Answer {
+  bb: string;
+  objects?: { name: string; bb?: string; pos?: string; width?: string; height?: string }[];
+  edges?: { tail: number; head: number; pos?: string }[];
+}
+
+const numbers = (text: string): number[] => text.split(/[ ,]/).map(Number);
+
+/** Read Graphviz's answer in JSON (points, y upwards; sizes in inches). */
+export function readLayout(text: string): Layout {
+  const { bb, objects = [], edges = [] } = JSON.parse(text) as Answer;
+  const [, , width = 0, height = 0] = numbers(bb);
+  const layout: Layout = { width, height, boxes: [], frames: [], edges: [] };
+  for (const object of objects) {
+    if (object.bb !== undefined) {
+      const [left = 0, bottom = 0, right = 0, top = 0] = numbers(object.bb);
+      const node = Number(object.name.replace("cluster_", ""));
+      layout.frames.push({ node, x: (left + right) / 2, y: height - (bottom + top) / 2, width: right - left, height: top - bottom });
+    } else if (object.pos !== undefined) {
+      const [x = 0, y = 0] = numbers(object.pos);
+      layout.boxes.push({ node: Number(object.name), x, y: height - y, width: Number(object.width) * POINT, height: Number(object.height) * POINT });
     }
+  }
+  for (const { tail, head, pos } of edges) {
+    const points = (pos ?? "").split(" ").filter((point) => /^[-\d]/.test(point)).map((point) => {
+      const [x = 0, y = 0] = numbers(point);
+      return `${x.toFixed(1)},${(height - y).toFixed(1)}`;
+    });
+    layout.edges.push({ from: Number(objects[tail]?.name), to: Number(objects[head]?.name), path: `M${points[0] ?? "0,0"}C${points.slice(1).join(" ")}` });
   }
   return layout;
 }

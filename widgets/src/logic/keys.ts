@@ -2,7 +2,7 @@
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
-  | "nextGuard" | "previousGuard" | "nextBreak" | "previousBreak" | "nextNode" | "previousNode" | "find" | "help" | "close" | `pane${number}`;
+  | "nextGuard" | "previousGuard" | "nextBreak" | "previousBreak" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "find" | "help" | "close" | `pane${number}`;
 
 export interface Binding {
   key: string;
@@ -23,6 +23,9 @@ export const KEYS: readonly Binding[] = [
   { key: "c", command: "caller", label: "back to the call of this function" },
   { key: "m", command: "nextNode", label: "next node" },
   { key: "M", command: "previousNode", label: "previous node" },
+  { key: "e", command: "nextBody", label: "into the next body of an operator" },
+  { key: "E", command: "previousBody", label: "back to where a body of an operator begins" },
+  { key: "s", command: "overBody", label: "over the body of an operator" },
   { key: "g", command: "nextGuard", label: "next guard" },
   { key: "G", command: "previousGuard", label: "previous guard" },
   { key: "b", command: "nextBreak", label: "next graph break" },

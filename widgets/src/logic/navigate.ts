@@ -97,6 +97,14 @@ export function caller(ground: Ground, step: number): number | null {
   return call !== null && ground.visible.has(call) ? call : null;
 }
 
+/** Over the body of an operator that `step` is in, or over those that it calls: to the first step after. */
+export function overBody({ index, visible }: Ground, step: number): number | null {
+  const inside = index.bodiesAt(step).at(-1);
+  const called = index.meta.bodies.filter((body) => body.step === step);
+  const last = called.length > 0 ? Math.max(...called.map((body) => body.last_step)) : inside?.last_step;
+  return last === undefined ? null : visible.next(Math.max(last, step));
+}
+
 export const WAYS = {
   instruction: {
     label: "instruction",
@@ -105,6 +113,7 @@ export const WAYS = {
   },
   line: { label: "line", next: nextLine, previous: previousLine },
   call: { label: "call", ...listed((index) => index.calls) },
+  body: { label: "body", ...listed((index) => index.bodyStarts) },
   node: { label: "node", ...listed((index) => index.nodes.steps) },
   guard: { label: "guard", ...listed((index) => index.guards.steps) },
   break: { label: "break", ...listed((index) => index.breaks.steps) },

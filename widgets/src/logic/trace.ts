@@ -40,6 +40,8 @@ export class TraceIndex {
   readonly effects: ByStep<Meta["side_effects"][number]>;
   /** Sorted first steps of inlined frames: the targets of stepping into a call. */
   readonly calls: Uint32Array;
+  /** Sorted first steps of bodies of operators. */
+  readonly bodyStarts: Uint32Array;
   readonly raised: ReadonlyMap<number, string>;
   private readonly depths: Uint16Array;
 
@@ -53,6 +55,7 @@ export class TraceIndex {
     this.breaks = new ByStep(meta.breaks, breakStep);
     this.effects = new ByStep(meta.side_effects);
     this.calls = Uint32Array.from(meta.frames.filter((f) => f.parent !== null && f.last_step >= f.first_step), (f) => f.first_step).sort();
+    this.bodyStarts = Uint32Array.from(meta.bodies.filter((body) => body.last_step >= body.first_step), (body) => body.first_step).sort();
     this.raised = new Map(meta.raised.map((r) => [r.step, r.text]));
     this.depths = Uint16Array.from(meta.frames, (f) => f.depth);
   }
@@ -93,6 +96,13 @@ export class TraceIndex {
 
   attemptAt(step: number): Attempt {
     return need(this.meta.attempts[this.frameAt(step).attempt], "attempt", step);
+  }
+
+  /** The bodies of operators that were being traced at `step`, outermost first. */
+  bodiesAt(step: number): Meta["bodies"] {
+    if (this.meta.bodies.length === 0) return [];
+    const attempt = this.attemptAt(step).id;
+    return this.meta.bodies.filter((body) => body.attempt === attempt && body.first_step <= step && step <= body.last_step);
   }
 
   /** The call chain at `step`, outermost first. */

@@ -5,6 +5,7 @@ import { breakPlaces } from "../logic/breaks";
 import { commandFor, KEYS } from "../logic/keys";
 import { type Model, type Tab, TABS } from "../model";
 import { Frames } from "./frames";
+import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
 import { EffectsPane } from "./panes/effects";
@@ -195,6 +196,7 @@ export function Root({ model, height }: { model: Model; height: number | null })
               <div class="tw-box tw-box-frames">
                 <h3>Frames</h3>
                 <Guarded model={model} what="The call chain"><Frames model={model} /></Guarded>
+                <Guarded model={model} what="The stack of graphs"><Tracers model={model} /></Guarded>
               </div>
               <div class="tw-box tw-box-code">
                 <h3><SourceTitle model={model} /></h3>

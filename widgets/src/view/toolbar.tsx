@@ -15,6 +15,8 @@ const STROKE: Partial<Record<Command, string>> = {
   into: "M8 2v8M4.8 7 8 10.2 11.2 7M3 13.5h10",
   over: "M2.5 9.5C3.5 4 10.5 3 12.8 7.5M13 3.8v4H9M8 13.5h.01",
   out: "M8 10.5v-8M4.8 5.5 8 2.3 11.2 5.5M3 13.5h10",
+  nextBody: "M2.5 5.5v8h11v-8M8 1.5v8M5.2 6.8 8 9.7 10.8 6.8",
+  overBody: "M2.5 9v4.5h11V9M2.5 6C4 1.5 11 1.5 13 5.2M13.2 1.6v4h-4",
 };
 
 function Button({ model, command, label, hint }: { model: Model; command: Command; label: string; hint: string }) {
@@ -122,6 +124,12 @@ export function Toolbar({ model }: { model: Model }) {
         <Button model={model} command="over" label="Over the call" hint="v" />
         <Button model={model} command="out" label="Out of this function" hint="o" />
       </span>
+      {model.meta.bodies.length > 0 && (
+        <span class="tw-group">
+          <Button model={model} command="nextBody" label="Into the next body of an operator" hint="e" />
+          <Button model={model} command="overBody" label="Over the body of an operator" hint="s" />
+        </span>
+      )}
       <Find model={model} />
       <span class="tw-spring" />
       <Attempt model={model} />
