@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-import torch.utils._pytree as pytree
 from torch._higher_order_ops.flex_attention import flex_attention
 from torch.fx import Node
-from torch.overrides import TorchFunctionMode
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
@@ -24,6 +22,7 @@ from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracke
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.operations.in_graph import as_argument
+from tracer_core.variables.torch.tensor_indices import IndicesAreTensors
 
 _NAME = "flex_attention"
 _RESULTS = Structure(tuple, parts=(LEAF, LEAF, LEAF))
@@ -74,23 +73,11 @@ def _body(
     def inputs(tx: Tracing, tracer: SubgraphTracer, args: Sequence[VariableTracker]) -> list[VariableTracker]:
         return [wrap_fx_proxy(tx, tracer.add_argument("child", fake), fake) for fake in fakes]
 
-    with _IndicesAreTensors():
+    with IndicesAreTensors():
         body = speculate_subgraph(tx, _NAME, function, (), rules=Rules(inputs, writes=False))
     (result,) = body.nodes()
     module = body.close(result)
     return add_module(tx, name, module), tuple(body.tracer.operands)
-
-
-class _IndicesAreTensors(TorchFunctionMode):
-    """In the block, `tensor[index]` with scalars as indices looks up an element without reading them: in the graph
-    they stand for all positions."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is torch.Tensor.__getitem__:
-            tensor, indices = args[0], pytree.tree_leaves(args[1])
-            if all(isinstance(index, (torch.Tensor, int)) for index in indices):
-                return torch.ops.aten.index(tensor, [torch.as_tensor(i, device=tensor.device) for i in indices])
-        return func(*args, **(kwargs or {}))
 
 
 def _argument(tracker: VariableTracker) -> Any:
