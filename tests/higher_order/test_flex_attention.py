@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +21,7 @@ from torch.nn.attention.flex_attention import (
 )
 
 import tracer_core
-from tests.higher_order.three_ways import agree, outcome, refused, same_three_ways, torch_refuses
+from tests.higher_order.three_ways import agree, outcome, refused, same_three_ways, torch_refuses, written
 
 pytestmark = [
     pytest.mark.row("H13"),
@@ -178,9 +177,6 @@ INSIDE = {
     "of_data": mask_of_data,
     "noop": lambda q, k, v: flex_attention(q, k, v, block_mask=mask_of(noop_mask)),
     "dense": lambda q, k, v: torch.where(create_mask(same_document, 1, 1, LENGTH, LENGTH, device="cpu"), q @ k.mT, 0),
-    "dense_of_numbers": lambda q, k, v: create_mask(
-        lambda b, h, i, j: TABLE[0, j] + DOCUMENTS[1] > TABLE[i, 2], 1, 1, LENGTH, LENGTH, device="cpu"
-    ),
     "dense_of_scores": lambda q, k, v: mask_of_scores(q),
     "returned": lambda q, k, v: local_mask(q).to_dense(),
     "sparsity": lambda q, k, v: q.sum() + CAUSAL.numel() + CAUSAL.shape[-1],
@@ -203,3 +199,210 @@ def test_masks_created_inside(name: str, dynamic: bool) -> None:
         return INSIDE[name](q, k, v), q + 1
 
     same_three_ways(program, qkv, dynamic=dynamic, calls=2, graphs=False)
+
+
+def test_numbers_as_indices() -> None:
+    """Torch fails on a number beside a tensor as an index, in a mask that is created inside."""
+
+    def program(x: torch.Tensor) -> Any:
+        def mod(b: Any, h: Any, i: Any, j: Any) -> Any:
+            return TABLE[0, j] + DOCUMENTS[1] > TABLE[i, 2] * TABLE[True][j]
+
+        return create_mask(mod, 1, 1, LENGTH, LENGTH, device="cpu"), x + 1
+
+    arguments = lambda: (torch.ones(2),)
+    agree(outcome(tracer_core.compile(program, backend="eager", fullgraph=True), arguments), outcome(program, arguments))
+
+
+@pytest.fixture
+def gradients_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away the check with which torch refuses gradients on a CPU, in front of an operator that has them."""
+    monkeypatch.setattr(module, "_validate_device", lambda *args: None)
+
+
+def leaves() -> tuple[torch.Tensor, ...]:
+    return tuple(each.requires_grad_() for each in (*qkv(), torch.linspace(-1, 1, LENGTH)))
+
+
+def with_bias(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    def score(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+        return s * bias[i] + bias[j]
+
+    return flex_attention(q.sin(), k, v, score_mod=score, block_mask=BOTH).cos()
+
+
+@pytest.mark.usefixtures("gradients_on_cpu")
+@pytest.mark.parametrize("graphs", [True])
+def test_gradients(graphs: bool) -> None:
+    same_three_ways(with_bias, leaves, calls=2, graphs=graphs)
+
+
+def test_gradients_are_refused_on_a_cpu() -> None:
+    for function in (with_bias, tracer_core.compile(with_bias, backend="eager", fullgraph=True)):
+        with pytest.raises(NotImplementedError, match="backward on CPU"):
+            function(*leaves())
+
+
+class Attention(torch.nn.Module):
+    """A block of a small model: a bias for each distance, which is learned, and a mask that it was created with."""
+
+    def __init__(self, heads: int, width: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.project = torch.nn.Linear(width, 3 * width)
+        self.out = torch.nn.Linear(width, width)
+        self.norm = torch.nn.LayerNorm(width)
+        self.distances = torch.nn.Parameter(torch.linspace(-1, 1, 2 * LENGTH))
+        self.register_buffer("slopes", torch.linspace(0.1, 0.5, heads))
+        self.mask = CAUSAL
+
+    def score(self, s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+        return s + self.distances[i - j + LENGTH] * self.slopes[h]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = self.project(self.norm(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        seen = flex_attention(q, k, v, score_mod=self.score, block_mask=self.mask)
+        return x + self.out(seen.transpose(1, 2).flatten(2))
+
+
+class Model(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(11, 8)
+        self.blocks = torch.nn.ModuleList(Attention(2, 8) for _ in range(2))
+        self.head = torch.nn.Linear(8, 11)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        x = self.embed(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+@pytest.mark.usefixtures("gradients_on_cpu")
+def test_a_model() -> None:
+    torch.manual_seed(0)
+    model, tokens = Model(), torch.arange(2 * LENGTH).reshape(2, LENGTH) % 11
+    (graph,) = same_three_ways(model, lambda: (tokens,), calls=2)
+    assert len(written_alike(graph)) == 2
+
+
+def trained(model: Model, call: Any, tokens: torch.Tensor) -> list[torch.Tensor]:
+    """Return the losses and the parameters after a few steps."""
+    optimizer, losses = torch.optim.SGD(model.parameters(), lr=0.1), []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(call(tokens).flatten(0, 1), tokens.flatten())
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return [*losses, *(parameter.detach() for parameter in model.parameters())]
+
+
+@pytest.mark.usefixtures("gradients_on_cpu")
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_training(backend: str) -> None:
+    tokens, results = torch.arange(2 * LENGTH).reshape(2, LENGTH) % 11, []
+    for compile in (lambda model: model, functools.partial(tracer_core.compile, backend=backend, fullgraph=True)):
+        torch.manual_seed(0)
+        model = Model()
+        results.append(trained(model, compile(model), tokens))
+    agree(*results)
+
+
+def test_another_mask_compiles_anew() -> None:
+    """What a mask function does is in the graph; tensors of the mask are inputs."""
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled = tracer_core.compile(flex_attention, backend=counter, fullgraph=True)
+    args = qkv()
+    for mask, graphs in ((CAUSAL, 1), (mask_of(causal), 1), (DOCUMENT, 2), (CAUSAL, 2), (None, 3)):
+        torch.testing.assert_close(
+            compiled(*args, block_mask=mask), flex_attention(*args, block_mask=mask)
+        )
+        assert counter.frame_count == graphs
+
+
+def test_a_mask_leaves_the_function() -> None:
+    def program(q: torch.Tensor) -> BlockMask:
+        return local_mask(q)
+
+    q = qkv()[0]
+    mask, expected = tracer_core.compile(program, backend="eager", fullgraph=True)(q), program(q)
+    assert type(mask) is BlockMask and mask.mask_mod is expected.mask_mod and mask.shape == expected.shape
+    agree([part for part in mask.as_tuple()[:-1]], [part for part in expected.as_tuple()[:-1]])
+
+
+def test_breaks_before_and_after() -> None:
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Any:
+        q = q + 1
+        torch._dynamo.graph_break()
+        out = flex_attention(q, k, v, biased, CAUSAL) * 2
+        torch._dynamo.graph_break()
+        return out + q
+
+    agree(outcome(tracer_core.compile(program, backend="eager"), qkv), outcome(program, qkv))
+
+
+WRONG = {
+    "heads": lambda q, k, v: flex_attention(q, k[:, :1], v[:, :1]),
+    "gqa": lambda q, k, v: flex_attention(torch.cat([q, q[:, :1]], 1), k, v, enable_gqa=True),
+    "width": lambda q, k, v: flex_attention(q, k[..., :2], v),
+    "length": lambda q, k, v: flex_attention(q[:, :, :5], k, v, block_mask=CAUSAL),
+    "both_kinds": lambda q, k, v: flex_attention(q, k, v, return_lse=True, return_aux=AuxRequest(lse=True)),
+    "max_scores": lambda q, k, v: flex_attention(q, k, v, return_aux=AuxRequest(max_scores=True)),
+    "sliced": lambda q, k, v: flex_attention(q, k, v, block_mask=CAUSAL[:, :, 0]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_torch_refuses_arguments(name: str) -> None:
+    with pytest.raises(Exception) as expected:  # noqa: PT011 - of any kind
+        WRONG[name](*qkv())
+    with pytest.raises(type(expected.value)) as raised:
+        tracer_core.compile(WRONG[name], backend="eager", fullgraph=True)(*qkv())
+    assert str(raised.value) == str(expected.value)
+
+
+def test_grouped_queries() -> None:
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return flex_attention(q, k, v, relative, CAUSAL, enable_gqa=True)
+
+    same_three_ways(program, lambda: qkv(heads=4), calls=2)
+
+
+SEEN: list[Any] = []
+
+
+def reads(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+    return s * 2 if i.item() > 2 else s
+
+
+def notes(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+    SEEN.append(1)
+    return s
+
+
+def writes(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+    BIAS.add_(1)
+    return s
+
+
+def number(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+    return 1.0
+
+
+def pair(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+    return s, s
+
+
+@pytest.mark.parametrize(
+    ("score", "reason"),
+    [(reads, "body-breaks"), (notes, "body-breaks"), (writes, "body-breaks"), (number, ""), (pair, "")],
+)
+def test_functions_that_cannot_be_bodies(score: Any, reason: str) -> None:
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Any:
+        return flex_attention(q, k, v, score)
+
+    torch_refuses(program, qkv)
+    error = refused(program, qkv)
+    print(error.reason_id, error)

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
-from tracer_core.variables.containers.sequences import ListVariable, SequenceVariable
+from tracer_core.variables.containers.sequences import ListVariable, SliceVariable, TupleVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, ConstantVariable
 from tracer_core.variables.core.registry import handles
@@ -66,18 +66,20 @@ def _nothing() -> None:
 def look_up(tx: Tracing, tensor: TensorVariable, index: VariableTracker) -> VariableTracker | None:
     if not any(map(_is_mode, tx.output.settings.entered)):
         return None
-    parts = [part.realize() for part in index.items] if isinstance(index, SequenceVariable) else [index]
-    indices = [_as_tensor(tx, tensor, part) for part in parts]
-    if None in indices:
+    parts = [part.realize() for part in index.items] if isinstance(index, (TupleVariable, ListVariable)) else [index]
+    scalars = [part for part in parts if isinstance(part, TensorVariable)]
+    numbers = [_number(part) for part in parts if part not in scalars]
+    if None in numbers:
         return None
-    return call_in_graph(tx, "call_function", torch.ops.aten.index, [tensor, ListVariable(indices)], {})
+    if numbers:
+        whole, of_numbers = SliceVariable([NONE, NONE, NONE]), iter(numbers)
+        chosen = [whole if part in scalars else ConstantVariable(next(of_numbers)) for part in parts]
+        tensor = call_in_graph(tx, "call_function", operator.getitem, [tensor, TupleVariable(chosen)], {})
+    if not scalars:
+        return tensor
+    return call_in_graph(tx, "call_function", torch.ops.aten.index, [tensor, ListVariable(scalars)], {})
 
 
-def _as_tensor(tx: Tracing, tensor: TensorVariable, index: VariableTracker) -> VariableTracker | None:
-    if isinstance(index, TensorVariable):
-        return index
-    if not isinstance(constant_or(index, None), int):
-        return None
-    options = {"dtype": torch.int64, "device": tensor.fake.device}
-    named = {name: ConstantVariable(value) for name, value in options.items()}
-    return call_in_graph(tx, "call_function", torch.tensor, [index], named)
+def _number(part: VariableTracker) -> int | None:
+    value = constant_or(part, None)
+    return int(value) if isinstance(value, int) else None
