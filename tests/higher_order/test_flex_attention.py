@@ -238,7 +238,7 @@ def test_gradients(graphs: bool) -> None:
 
 
 def test_gradients_are_refused_on_a_cpu() -> None:
-    for function in (with_bias, tracer_core.compile(with_bias, backend="eager", fullgraph=True)):
+    for function in (with_bias, tracer_core.compile(with_bias, backend="eager")):
         with pytest.raises(NotImplementedError, match="backward on CPU"):
             function(*leaves())
 
@@ -359,7 +359,7 @@ def test_torch_refuses_arguments(name: str) -> None:
     with pytest.raises(Exception) as expected:  # noqa: PT011 - of any kind
         WRONG[name](*qkv())
     with pytest.raises(type(expected.value)) as raised:
-        tracer_core.compile(WRONG[name], backend="eager", fullgraph=True)(*qkv())
+        tracer_core.compile(WRONG[name], backend="eager")(*qkv())
     assert str(raised.value) == str(expected.value)
 
 

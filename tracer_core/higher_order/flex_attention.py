@@ -75,8 +75,9 @@ def _body(
 
     with IndicesAreTensors():
         body = speculate_subgraph(tx, _NAME, function, (), rules=Rules(inputs, writes=False))
-    (result,) = body.nodes()
-    module = body.close(result)
+    if not isinstance(body.result, TensorVariable):
+        raise Unsupported("body-result", operator=_NAME, function=body.name, type=body.result.python_type_name())
+    module = body.close(body.result.node)
     return add_module(tx, name, module), tuple(body.tracer.operands)
 
 
