@@ -428,7 +428,7 @@ def test_a_body_that_writes_runs_as_plain_python() -> None:
     assert "writes to the tensor" in refused(program, qkv).message
 
 
-@pytest.mark.row("H13", "S7")
+@pytest.mark.row("H13", "B8")
 def test_sizes_marked_as_static() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         torch._dynamo.mark_static(x, 0)

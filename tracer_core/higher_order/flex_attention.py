@@ -1,4 +1,4 @@
-"""The operator behind `torch.nn.attention.flex_attention`: attention whose scores a function changes, and others masks.
+"""The operator behind `torch.nn.attention.flex_attention`: attention with a function of scores and one of masks.
 
 Torch's Python around it, which checks the arguments and takes a block mask apart, is inlined.
 """
@@ -18,9 +18,10 @@ from tracer_core.higher_order.results import add_module, new_results
 from tracer_core.higher_order.speculate import Rules, speculate_subgraph
 from tracer_core.higher_order.structure import LEAF, Structure
 from tracer_core.variables.builders.results import wrap_fx_proxy
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import as_argument
 from tracer_core.variables.torch.tensor_indices import IndicesAreTensors
 

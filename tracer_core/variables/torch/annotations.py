@@ -7,9 +7,10 @@ from torch.fx import traceback
 from tracer_core.errors import Unsupported
 from tracer_core.graph.settings import Entered
 from tracer_core.polyfills.annotations import enter_annotations, leave_annotations
-from tracer_core.variables.core.base import NotConstant, Tracing, VariableTracker
+from tracer_core.variables.core.base import NotConstant, VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles
+from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.in_graph import as_argument
 
 _NAME = "torch.fx.traceback.annotate"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tracer_core.variables.core.base import Tracing, VariableTracker
+from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE
 from tracer_core.variables.core.registry import handles_later
 from tracer_core.variables.core.tensors import TensorVariable, specialized
+from tracer_core.variables.core.tracing import Tracing
 
 
 @handles_later("torch._dynamo.decorators", "mark_static")

@@ -66,20 +66,24 @@ def _nothing() -> None:
 def look_up(tx: Tracing, tensor: TensorVariable, index: VariableTracker) -> VariableTracker | None:
     if not any(map(_is_mode, tx.output.settings.entered)):
         return None
-    parts = [part.realize() for part in index.items] if isinstance(index, (TupleVariable, ListVariable)) else [index]
-    scalars = [part for part in parts if isinstance(part, TensorVariable)]
-    numbers = [_number(part) for part in parts if part not in scalars]
-    if None in numbers:
+    parts = index.items if isinstance(index, (TupleVariable, ListVariable)) else [index]
+    keys = [_key(part.realize()) for part in parts]
+    if not keys or None in keys:
         return None
-    if numbers:
-        whole, of_numbers = SliceVariable([NONE, NONE, NONE]), iter(numbers)
-        chosen = [whole if part in scalars else ConstantVariable(next(of_numbers)) for part in parts]
-        tensor = call_in_graph(tx, "call_function", operator.getitem, [tensor, TupleVariable(chosen)], {})
+    scalars: list[VariableTracker] = [key for key in keys if isinstance(key, TensorVariable)]
+    if len(scalars) == len(keys):
+        return call_in_graph(tx, "call_function", torch.ops.aten.index, [tensor, ListVariable(scalars)], {})
+    # Numbers first: as tensors beside others, they would not be of the same level of `vmap`.
+    whole = SliceVariable([NONE, NONE, NONE])
+    numbers = TupleVariable([whole if key in scalars else key for key in keys if key is not None])
+    chosen = call_in_graph(tx, "call_function", operator.getitem, [tensor, numbers], {})
     if not scalars:
-        return tensor
-    return call_in_graph(tx, "call_function", torch.ops.aten.index, [tensor, ListVariable(scalars)], {})
+        return chosen
+    return call_in_graph(tx, "call_function", torch.ops.aten.index, [chosen, ListVariable(scalars)], {})
 
 
-def _number(part: VariableTracker) -> int | None:
+def _key(part: VariableTracker) -> VariableTracker | None:
+    if isinstance(part, TensorVariable):
+        return part
     value = constant_or(part, None)
-    return int(value) if isinstance(value, int) else None
+    return ConstantVariable(int(value)) if isinstance(value, int) else None
