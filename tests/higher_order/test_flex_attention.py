@@ -107,6 +107,16 @@ def twice(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     return flex_attention(first, k, v, score_mod=biased, block_mask=CAUSAL) + first
 
 
+@torch.no_grad()
+def without_gradients(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    return flex_attention(q, k, v, biased, CAUSAL)
+
+
+def with_autocast(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    with torch.autocast("cpu", torch.bfloat16):
+        return flex_attention(q, k, v, biased, CAUSAL)
+
+
 CALLS = {
     "plain": lambda q, k, v: flex_attention(q, k, v),
     "relative": lambda q, k, v: flex_attention(q, k, v, relative),
@@ -127,6 +137,8 @@ CALLS = {
     "no_aux": lambda q, k, v: flex_attention(q, k, v, return_aux=AuxRequest()),
     "of_the_call": of_the_call,
     "twice": twice,
+    "without_gradients": without_gradients,
+    "autocast": with_autocast,
 }
 WITH_MASKS = {"alibi", "causal", "document", "and", "or", "aux", "twice"}
 """The calls whose graphs are compared: others compute an empty mask in the graph, whose nodes are not the matter
@@ -138,8 +150,12 @@ def written_alike(graph: torch.fx.GraphModule) -> list[Any]:
     return [line for line in written(graph)[1:] if line[1] == "flex_attention"]
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("dynamic", [False, True])
+SYMBOLIC = ("relative", "buffers", "causal", "lse", "of_the_call", "twice")
+
+
+@pytest.mark.parametrize(
+    ("name", "dynamic"), [*((name, False) for name in CALLS), *((name, True) for name in SYMBOLIC)]
+)
 def test_calls(name: str, dynamic: bool) -> None:
     def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Any:
         return CALLS[name](q * 2, k, v), q + 1
@@ -192,13 +208,74 @@ INSIDE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", INSIDE)
-@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize(
+    ("name", "dynamic"), [*((name, False) for name in INSIDE), ("causal", True), ("of_data", True), ("dense", True)]
+)
 def test_masks_created_inside(name: str, dynamic: bool) -> None:
     def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Any:
         return INSIDE[name](q, k, v), q + 1
 
     same_three_ways(program, qkv, dynamic=dynamic, calls=2, graphs=False)
+
+
+def test_symbolic_sizes_are_passed_to_bodies() -> None:
+    """Torch passes the tensor that the size is of as well, which its body does not use."""
+
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        shift = q.mean()
+        return flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s + (i - j) * shift / k.size(2))
+
+    ours, theirs = Graphs(), Graphs()
+    for compile, seen in ((tracer_core.compile, ours), (torch.compile, theirs)):
+        torch._dynamo.reset()
+        agree(outcome(compile(program, backend=seen, fullgraph=True, dynamic=True), qkv), outcome(program, qkv))
+    kinds = [[type(each.meta["example_value"]) for each in attention(seen).args[7]] for seen in (ours, theirs)]
+    assert [kind is torch.SymInt for kind in kinds[0]] == [False, True]
+    assert kinds[1].count(torch.SymInt) == 1
+
+
+def attention(seen: Graphs) -> torch.fx.Node:
+    """Return the operator's node in a graph."""
+    target = torch.ops.higher_order.flex_attention
+    return next(node for node in seen.graphs[0].graph.nodes if node.target is target)
+
+
+@pytest.mark.parametrize("mask", [lambda q: None, local_mask], ids=["none", "local"])
+def test_lengths_that_vary(mask: Callable[[torch.Tensor], BlockMask | None]) -> None:
+    """Lengths are symbols from the second on, until the mask has more blocks."""
+
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return flex_attention(q, k, v, lambda s, b, h, i, j: s + (i - j) / q.size(2), mask(q))
+
+    torch._dynamo.reset()
+    counters = [torch._dynamo.testing.CompileCounter() for _ in "ab"]
+    compiled = tracer_core.compile(program, backend=counters[0], fullgraph=True)
+    by_torch = torch.compile(program, backend=counters[1], fullgraph=True)
+    for length in (8, 10, 12, 300):
+        args = qkv(length)
+        expected = program(*args)
+        torch.testing.assert_close(compiled(*args), expected)
+        torch.testing.assert_close(by_torch(*args), expected)
+        assert counters[0].frame_count == counters[1].frame_count
+
+
+@pytest.mark.parametrize(("table", "name"), [(CALLS, "buffers"), (CALLS, "of_the_call"), (INSIDE, "of_data")])
+def test_through_a_back_end(table: dict[str, Any], name: str) -> None:
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return table[name](q, k, v) * 2
+
+    agree(outcome(tracer_core.compile(program, backend="aot_eager", fullgraph=True), qkv), outcome(program, qkv))
+
+
+def test_in_a_branch() -> None:
+    def program(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        attend = lambda a: flex_attention(a, k, v, biased, CAUSAL)
+        return torch.cond(q.sum() > 0, attend, lambda a: a.sin(), (q,))
+
+    def plain(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return flex_attention(q, k, v, biased, CAUSAL) if q.sum() > 0 else q.sin()
+
+    same_three_ways(program, qkv, plain=plain)
 
 
 def test_numbers_as_indices() -> None:
