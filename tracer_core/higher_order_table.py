@@ -87,7 +87,6 @@ _add("autograd-call", "torch.autograd", "grad backward")
 _add("autograd-call", "torch.autograd.gradcheck", "gradcheck gradgradcheck", "torch.autograd")
 _add("autograd-call", "torch.autograd.graph", "register_multi_grad_hook get_gradient_edge")
 _add("higher-order-operator", "torch.utils.checkpoint", "checkpoint")
-_add("flex-attention", "torch.nn.attention.flex_attention", "flex_attention create_block_mask create_mask")
 
 _OPERATORS = "torch._higher_order_ops"
 for _name in ("cond", "while_loop"):

@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import torch
-from torch.nn.attention.flex_attention import flex_attention
 
 import tracer_core
 from tests.reasons.table import given_by, given_when
@@ -227,11 +226,6 @@ def functionalizes(x):
 @given_by("control-flow-operator")
 def scans_by_the_operator(x):
     return torch.ops.higher_order.scan(lambda c, r: (c + r, c * 2), [x[0] * 1], [x], ())
-
-
-@given_by("flex-attention", lambda: [(torch.ones(1, 1, 16, 16),)])
-def attends(x):
-    return flex_attention(x, x, x)
 
 
 @given_by("higher-order-operator")

@@ -13,7 +13,6 @@ import pytest
 import torch
 import torch._higher_order_ops as higher_order_ops
 from torch.autograd.graph import register_multi_grad_hook
-from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 import tracer_core
 from tracer_core import Unsupported
@@ -72,8 +71,6 @@ PRE.register_full_backward_pre_hook(lambda *given: None)
 HOLDER = Holder()
 OUTSIDE = torch.func.jacrev(torch.sin)
 SEQUENCE = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh())
-QUERY = torch.ones(1, 1, 2, 3)
-MASK = create_block_mask(lambda b, h, i, j: i >= j, None, None, 2, 2, device="cpu")
 
 
 def square(x):
@@ -104,10 +101,6 @@ CASES = [
     Case("Tensor.register_hook", "hook-registered", lambda y: y.register_hook(print)),
     Case("torch.autograd.graph.register_multi_grad_hook", A,
          lambda y: register_multi_grad_hook([y], print)),
-    Case("torch.nn.attention.flex_attention.flex_attention", "flex-attention",
-         lambda y: flex_attention(QUERY, QUERY, QUERY, block_mask=MASK)),
-    Case("torch.nn.attention.flex_attention.create_block_mask", "flex-attention",
-         lambda y: create_block_mask(lambda b, h, i, j: i >= j, 1, 1, 2, 2, device="cpu").kv_num_blocks),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: FULL(y), 3),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: OLD(y), 3),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: PRE(y), 3),
@@ -332,17 +325,12 @@ def instead_of_a_loop(x):
     return x
 
 
-def instead_of_flex_attention(x):
-    q = x.expand(1, 1, 2, 3)
-    return torch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=torch.ones(2, 2).tril().bool())
-
-
 def instead_of_vmap(x):
     return (x * x.sum(dim=1, keepdim=True)).sin()
 
 
 @pytest.mark.row("F12", "H17")
-@pytest.mark.parametrize("program", [instead_of_cond, instead_of_a_loop, instead_of_flex_attention, instead_of_vmap])
+@pytest.mark.parametrize("program", [instead_of_cond, instead_of_a_loop, instead_of_vmap])
 def test_what_we_say_to_write_instead_is_traced(program: Callable[[Any], Any]) -> None:
     result = tracer_core.compile(program, backend="eager", fullgraph=True)(X)
     assert torch.allclose(result, program(X))

@@ -43,9 +43,9 @@ UNTRACED_PACKAGES = (
 )
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
 
-TRACED_PARTS = ("torch.nn.modules", "torch.optim")
-"""Parts of these packages that are traced all the same: a graph may start at a module's `forward`, or at an
-optimizer's `step`."""
+TRACED_PARTS = ("torch.nn.modules", "torch.nn.attention", "torch.optim")
+"""Parts of these packages that are traced all the same: a graph may start at a module's `forward`, at an optimizer's
+`step`, or at `flex_attention`, which people compile by itself."""
 _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")
 """Methods of `torch.nn.Module` itself that are traced as frames; the rest sets, registers and looks up members."""
 _RUNNING_A_GRAPH = "AutogradFunctionApply.__call__."

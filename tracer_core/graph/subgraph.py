@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch.fx import Node, map_arg
+from torch.fx import Node, map_arg, traceback
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from tracer_core.errors import Unsupported
@@ -223,6 +223,9 @@ class SubgraphTracer:
             target = pow
         node = self.graph.create_node(op, target, args, kwargs)
         node.meta["example_value"] = fake
+        custom = traceback.current_meta.get("custom")
+        if custom:
+            node.meta["custom"] = dict(custom)
         context, operations = self.context, self.context.fakes.operations
         drawn, raising = context.noted
         if operations.draws != drawn:

@@ -67,14 +67,6 @@ reason(
     "graph.",
 )
 reason(
-    "flex-attention",
-    "The code calls {name}, which is not traced yet.",
-    "The operator calls the given functions to mask or change scores. The call runs as plain Python, between two "
-    "graphs.",
-    "Use torch.nn.functional.scaled_dot_product_attention, where scores are only masked.",
-    "Create masks before the compiled function runs.",
-)
-reason(
     "higher-order-operator",
     "The code calls {name}, which is not traced yet.",
     "It is an operator that takes functions or graphs. The call runs as plain Python, between two graphs.",

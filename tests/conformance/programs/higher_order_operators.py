@@ -4,7 +4,7 @@ import torch
 from torch._higher_order_ops import associative_scan, foreach_map, map, scan, strict_mode
 from torch._higher_order_ops.out_dtype import out_dtype
 from torch._higher_order_ops.wrap import wrap, wrap_with_set_grad_enabled
-from torch.nn.attention.flex_attention import create_block_mask, create_mask, flex_attention
+from torch.nn.attention.flex_attention import AuxRequest, and_masks, create_block_mask, create_mask, flex_attention
 
 from tests.conformance.program import program, t
 
@@ -205,6 +205,31 @@ def flex_attention_with_scores_changed(q, k, v):
 def flex_attention_with_a_block_mask(q, k, v):
     mask = create_block_mask(lambda b, h, i, j: i >= j, B=None, H=None, Q_LEN=8, KV_LEN=8, device="cpu")
     return flex_attention(query=q * 2, key=k, value=v, block_mask=mask) + 1
+
+
+FLEX_BIAS = torch.arange(8.0)
+FLEX_MASK = create_block_mask(lambda b, h, i, j: i >= j, B=None, H=None, Q_LEN=8, KV_LEN=8, device="cpu")
+
+
+@program("H13", QKV)
+def flex_attention_with_a_mask_from_outside(q, k, v):
+    def biased(score, b, h, i, j):
+        return score + FLEX_BIAS[i] * (i - j)
+
+    out, aux = flex_attention(q, k, v, score_mod=biased, block_mask=FLEX_MASK, return_aux=AuxRequest(lse=True))
+    return out * 2, aux.lse
+
+
+@program("H13", QKV)
+def flex_attention_with_what_the_call_has(q, k, v):
+    strength = k.abs().mean()
+
+    def scaled(score, b, h, i, j):
+        return torch.where(h == 0, score * strength, score / q.size(2))
+
+    mask = and_masks(FLEX_MASK.mask_mod, lambda b, h, i, j: i - j < 4)
+    local = create_block_mask(mask, None, None, 8, 8, device="cpu", BLOCK_SIZE=4)
+    return flex_attention(q, k, v, scaled, local), local.kv_num_blocks
 
 
 @program("H13")

@@ -83,6 +83,7 @@ class NestedUserFunctionVariable(BaseUserFunctionVariable):
             "__name__": self.code.co_name,
             "__qualname__": self.qualname,
             "__module__": self.globals.get("__name__"),
+            "__code__": self.code,
         }
         if name in simple:
             return tx.constant(simple[name])
