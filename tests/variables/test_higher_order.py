@@ -101,7 +101,6 @@ CASES = [
     Case("torch.autograd.grad", A, lambda y: torch.autograd.grad(total(y), y), 3),
     Case("torch.autograd.backward", A, lambda y: torch.autograd.backward(total(y), retain_graph=True), 3),
     Case("the method backward of a tensor", A, lambda y: total(y).backward(), 3),
-    Case("Tensor.register_hook", "hook-registered", lambda y: y.register_hook(print)),
     Case("torch.autograd.graph.register_multi_grad_hook", A,
          lambda y: register_multi_grad_hook([y], print)),
     Case("torch.nn.attention.flex_attention.flex_attention", "flex-attention",
