@@ -104,6 +104,7 @@ INLINED_MODULES = (
     "tracer_core.polyfills",
     "torch._dynamo.comptime",
     "torch._dynamo.mutation_guard",
+    "torch._dynamo._trace_wrapped_higher_order_op",
     # Transforms of functions: what they are made of is in the graph.
     "torch._functorch.apis",
     "torch._functorch.deprecated",
