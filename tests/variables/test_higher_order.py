@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +15,7 @@ from torch.autograd.graph import register_multi_grad_hook
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 import tracer_core
+from tests.higher_order.table import registered
 from tracer_core import Unsupported
 from tracer_core.higher_order_table import _FUNCTIONS, higher_order
 from tracer_core.reasons import REASONS
@@ -234,14 +234,6 @@ def test_registering_a_hook_breaks_by_the_function_that_does() -> None:
 
 
 # --- the table ------------------------------------------------------------------------------------------------
-
-
-def registered() -> dict[str, Any]:
-    """All higher-order operators that the installed torch has."""
-    for found in pkgutil.iter_modules(higher_order_ops.__path__, f"{higher_order_ops.__name__}."):
-        importlib.import_module(found.name)
-    importlib.import_module("torch._export.wrappers")
-    return dict(torch._ops._higher_order_ops)
 
 
 @pytest.mark.row("H17")

@@ -55,9 +55,7 @@ def _in_graph(arg: VariableTracker) -> Any:
 def _refuse_aliases(given: list[Any], fakes: list[Any], results: Any) -> None:
     """Check that no result shares memory with an argument, as modules of that runtime promise."""
     inputs = {
-        storage_of(fake): node.name
-        for node, fake in zip(given, fakes, strict=True)
-        if isinstance(fake, torch.Tensor)
+        storage_of(fake): node.name for node, fake in zip(given, fakes, strict=True) if isinstance(fake, torch.Tensor)
     }
     for result in pytree.tree_leaves(results):
         if isinstance(result, torch.Tensor) and storage_of(result) in inputs:

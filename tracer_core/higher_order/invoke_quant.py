@@ -31,7 +31,12 @@ def _unpacked(
 
 @handles(InvokeQuant.__call__)
 def _packed(
-    tx: Tracing, self: VariableTracker, function: VariableTracker, /, *operands: VariableTracker, **kwargs: VariableTracker
+    tx: Tracing,
+    self: VariableTracker,
+    function: VariableTracker,
+    /,
+    *operands: VariableTracker,
+    **kwargs: VariableTracker,
 ) -> VariableTracker:
     name = "InvokeQuant"
     options = _real(tx, kwargs, name)
