@@ -39,12 +39,19 @@ operator breaks the graph by its name and runs as plain Python, between two grap
 
 _PUBLIC = {"invoke_subgraph_placeholder": "torch.compiler.nested_compile_region"}
 
+# Functions that are marked to be one node: what they become calls the operator.
+_MARKED = {
+    "flat_apply": ("torch._dynamo.nonstrict_trace", "higher_order.flat_apply"),
+    "invoke_leaf_function": ("torch._dynamo.decorators.leaf_function", "rules"),
+}
+
 # They register operators when they are imported.
 _REGISTERING = (
     "torch._export.wrappers",
     "torch._functorch.autograd_function",
     "torch._prims.rng_prims",
     "torch._dynamo._trace_wrapped_higher_order_op",
+    "torch._inductor.fx_passes.control_dependencies",
 )
 
 
@@ -72,15 +79,18 @@ def rows() -> list[Row]:
 
 
 def _row(name: str, operator: HigherOrderOperator) -> Row:
+    if name in _MARKED:
+        call, module = _MARKED[name]
+        return Row(name, (call,), module)
     handled = [handler for _, handler in _functions.get(operator, ())]
     if name in _by_name:
         handled.append(_by_name[name])
     if handled:
         calls = [written(key) for key, entries in _functions.items() for _, each in entries if each in handled]
         return Row(name, _public(calls or [written(operator)]), _short(handled[0].__module__))
-    for module in _modules():
-        if any(value is operator for value in vars(module).values()):
-            return Row(name, _public([*_calls_of(module)]), _short(module.__name__))
+    for found in _modules():
+        if any(value is operator for value in vars(found).values()):
+            return Row(name, _public([*_calls_of(found)]), _short(found.__name__))
     return Row(name)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
 from torch._dynamo._trace_wrapped_higher_order_op import trace_wrapped
 from torch._dynamo.backends.debugging import aot_eager
+from torch._dynamo.decorators import leaf_function
 from torch._higher_order_ops._invoke_quant import InvokeQuant, invoke_quant
 from torch._higher_order_ops.executorch_call_delegate import executorch_call_delegate
 from torch._higher_order_ops.inline_asm_elementwise import inline_asm_elementwise
 from torch._higher_order_ops.wrap import tag_activation_checkpoint, wrap_activation_checkpoint
 from torch._ops import HigherOrderOperator
+from torch.utils._pytree import register_dataclass
 
 import tracer_core
 from tests.higher_order.table import PAGE, page, registered, rows
@@ -118,6 +121,80 @@ def test_inline_assembly_is_a_node() -> None:
         with pytest.raises(RuntimeError, match="only supports CUDA"):
             compiled(*plain())
     assert [written(graph) for graph in ours.graphs] == [written(graph) for graph in theirs.graphs]
+
+
+# --- functions marked to be one node --------------------------------------------------------------------------
+
+
+class Point(NamedTuple):
+    a: Any
+    b: Any
+
+
+@dataclasses.dataclass
+class Registered:
+    a: Any
+    b: Any
+
+
+register_dataclass(Registered)
+
+
+@torch._dynamo.nonstrict_trace
+def not_traced(x: torch.Tensor, others: list[torch.Tensor], *, by: dict[str, int]) -> dict[str, Any]:
+    torch._dynamo.graph_break()
+    return {"product": x * others[0] * SCALE, "rest": ((x, others[0] + 1), by["k"])}
+
+
+@torch._dynamo.nonstrict_trace
+def not_traced_on_objects(given: Registered) -> Registered:
+    torch._dynamo.graph_break()
+    return Registered(given.a * given.b["k"], given.b)
+
+
+@leaf_function
+def as_it_is(x: torch.Tensor) -> tuple[torch.Tensor]:
+    return (x * 2 if bool(x.sum() > 0) else x * 3,)
+
+
+@as_it_is.register_fake  # type: ignore[attr-defined]
+def _(x: torch.Tensor) -> tuple[torch.Tensor]:
+    return (x * 2,)
+
+
+def with_containers(x: torch.Tensor) -> Any:
+    found = not_traced(x * 2, [x, x + 1], by={"k": 2})
+    (a, b), k = found["rest"]
+    return found["product"] + b * k, a
+
+
+def with_objects(x: torch.Tensor) -> Any:
+    found = not_traced_on_objects(Registered(x + 1, {"k": 3}))
+    return found.a * found.b["k"], type(found) is Registered
+
+
+@pytest.mark.parametrize("function", [with_containers, with_objects, lambda x: as_it_is(x + 1)[0] * x])
+@pytest.mark.parametrize("arguments", [plain, leaf])
+def test_a_function_that_is_marked_is_one_node(function: Callable[..., Any], arguments: Any) -> None:
+    (graph,) = same_three_ways(function, arguments, graphs=False)
+    assert any("as_it_is" in str(node) or "not_traced" in str(node) for node in graph.graph.nodes)
+    tracer_core.reset()
+    compiled = tracer_core.compile(function, backend=aot_eager, fullgraph=True)
+    agree(outcome(compiled, arguments), outcome(function, arguments))
+
+
+def test_a_marked_function_takes_and_returns_named_tuples() -> None:
+    @torch._dynamo.nonstrict_trace
+    def swapped(point: Point) -> Point:
+        torch._dynamo.graph_break()
+        return Point(point.b, point.a + 1)
+
+    def program(x: torch.Tensor) -> Any:
+        point = swapped(Point(x, x * 2))
+        return point.a - point.b, type(point) is Point
+
+    torch_refuses(program, plain)  # for named tuples that are returned, its own unflattening fails
+    agree(outcome(tracer_core.compile(program, backend="eager", fullgraph=True), leaf), outcome(program, leaf))
 
 
 # --- modules lowered for another runtime ----------------------------------------------------------------------

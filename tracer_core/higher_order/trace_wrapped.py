@@ -9,6 +9,6 @@ from tracer_core.variables.torch.higher_order_operators import handles_operator
 
 @handles_operator("trace_wrapped")
 def trace_wrapped(
-    tx: Tracing, /, *args: VariableTracker, fn: VariableTracker, **kwargs: VariableTracker
-) -> VariableTracker:
-    return tx.call(fn, args, kwargs)
+    tx: Tracing, /, *args: VariableTracker, fn: VariableTracker | None = None, **kwargs: VariableTracker
+) -> VariableTracker | None:
+    return None if fn is None else tx.call(fn, args, kwargs)

@@ -33,7 +33,7 @@ def handles_operator(name: str) -> Callable[[H], H]:
 @builds(HigherOrderOperator, subclasses=True)
 def _operator(build: VariableBuilder, value: Any, source: Source) -> VariableTracker:
     pin(build, value, source)
-    handler = _by_name.pop(value.name(), None)  # type: ignore[no-untyped-call]
+    handler = _by_name.pop(value.name(), None)
     if handler is not None:
         handles(value)(handler)
     return BuiltinVariable(value, source)
