@@ -60,6 +60,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "torch._tensor_str": "it prints the values of tensors",
     "torch.testing": "it compares the values of tensors",
     "torch.hub": "it downloads files",
+    "triton.runtime": "it launches a Triton kernel",
     "torch.random": "it changes the state of random generators",
     "torch.cuda": "it controls a device",
     "torch.autograd.grad_check": "it runs functions many times",
