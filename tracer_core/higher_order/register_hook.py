@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import torch
 from torch._higher_order_ops.register_hook import register_hook_op
+from torch.fx import Node
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SubgraphTracer
@@ -60,11 +61,12 @@ def _check_requires_gradient(tx: Tracing, tensor: TensorVariable) -> None:
         tx.raise_(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
 
 
-def _gradient(body: Body) -> object:
+def _gradient(body: Body) -> Node | None:
     """Return the node of what a hook returns: a gradient in the place of the one it is passed, or None."""
     if not isinstance(body.result, TensorVariable) and constant_or(body.result, body) is not None:
         raise Unsupported("body-result", operator="Tensor.register_hook", function=body.name,
                           type=body.result.python_type_name())  # fmt: skip
+    node: Node | None
     (node,) = body.nodes()
     return node
 
