@@ -116,7 +116,7 @@ def _calls_of(module: ModuleType) -> Iterator[str]:
         if not ours and any(handler.__module__ == module.__name__ for _, handler in entries):
             yield written(key)
     for (kind, name), handler in _methods.items():
-        if handler.__module__ == module.__name__ and kind is TensorVariable:
+        if handler.__module__ == module.__name__ and module.__name__.endswith(f".{name}") and kind is TensorVariable:
             yield f"torch.Tensor.{name}"
 
 

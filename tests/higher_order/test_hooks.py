@@ -257,6 +257,33 @@ def test_a_tensor_written_to_after_its_hook_was_registered() -> None:
     agree(results[0], results[1])
 
 
+def test_leaves_and_others_have_code_of_their_own() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        x.register_hook(times_ten)
+        return x * 2
+
+    compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
+    for history in (False, True, False):
+        gradients = []
+        for function in (program, compiled):
+            (start,) = leaf()
+            function(start * 1 if history else start).sum().backward()
+            gradients.append(start.grad)
+        agree(gradients[0], gradients[1])
+
+    def after_accumulation(x: torch.Tensor) -> Any:
+        try:
+            x.register_post_accumulate_grad_hook(times_ten)
+        except RuntimeError:
+            return x * 3
+        return x * 2
+
+    compiled = tracer_core.compile(after_accumulation, backend="eager", fullgraph=True)
+    (start,) = leaf()
+    assert compiled(start).equal(start * 2)
+    assert compiled(start * 1).equal(start * 3)
+
+
 def test_hooks_of_tensors_that_need_no_gradient_raise() -> None:
     def program(x: torch.Tensor) -> Any:
         errors = []

@@ -29,10 +29,11 @@ _NAME = "executorch_call_delegate"
 @handles(executorch_call_delegate)
 def _call_delegate(tx: Tracing, lowered: VariableTracker, /, *args: VariableTracker) -> VariableTracker | None:
     lowered = lowered.realize()
-    if not isinstance(lowered, NNModuleVariable) or lowered.cls.__name__ != LOWERED_BACKEND_MODULE_TYPE:
+    if not isinstance(lowered, NNModuleVariable) or lowered.source is None:
         return None
     module = tx.trace.real_value(lowered)
-    assert lowered.source is not None
+    if type(module).__name__ != LOWERED_BACKEND_MODULE_TYPE:
+        return None
     tx.guard(make.identity(lowered.source, module))
     given = [_in_graph(arg.realize()) for arg in args]
     fakes = [map_arg(value, lambda node: node.meta["example_value"]) for value in given]

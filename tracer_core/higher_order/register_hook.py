@@ -74,7 +74,7 @@ def _gradient(body: Body) -> Node | None:
 @method(TensorVariable, "register_post_accumulate_grad_hook")
 def register_post_accumulate_grad_hook(tx: Tracing, self: TensorVariable, hook: VariableTracker) -> VariableTracker:
     _check_requires_gradient(tx, self)
-    if not self.fake.is_leaf:
+    if not tx.get_attr(self, "is_leaf").value():
         tx.raise_(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors")
     if self.source is None:
         raise Unsupported("hook-registered", name="Tensor.register_post_accumulate_grad_hook")

@@ -40,7 +40,7 @@ def register_after_graph(tx: Tracing, tensor: TensorVariable, name: str, hook: V
     function: Any = getattr(torch.Tensor, name)
     handle = HookHandleVariable(tx.root_step)
     # The hook is for the gradient of the tensor as it is now; a leaf stays one, whatever is written to it.
-    moment = None if tensor.fake.is_leaf else tx.output.fakes.operations.clock
+    moment = None if tx.get_attr(tensor, "is_leaf").value() else tx.output.fakes.operations.clock
     why = Unsupported("hook-registered", name=f"Tensor.{name}")
     handle.registration = ReplayedCall(function, [tensor, hook], {}, moment, tx.root_step, tx.line, why, handle)
     tx.trace.side_effects.put_off(handle.registration)
