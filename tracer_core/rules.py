@@ -2,6 +2,7 @@
 
 - `inline`: trace its Python code;
 - `graph`: a node in the graph;
+- `nonstrict`: a node in the graph, to which containers are passed by their leaves;
 - `fold`: call it now, on constants;
 - `higher-order`: call a handler; without one, break with the operator's name (`higher_order_table`);
 - `skip`: break the graph, so that the call runs as plain Python, with the reason.
@@ -33,12 +34,13 @@ from tracer_core.higher_order_table import higher_order, undecorated
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    action: str  # inline | graph | fold | higher-order | skip
+    action: str  # inline | graph | nonstrict | fold | higher-order | skip
     why: str = ""
 
 
 INLINE = Rule("inline")
 GRAPH = Rule("graph")
+NONSTRICT = Rule("nonstrict")
 FOLD = Rule("fold")
 HIGHER_ORDER = Rule("higher-order")
 
@@ -58,6 +60,7 @@ SKIPPED_MODULES: dict[str, str] = {
     "torch._tensor_str": "it prints the values of tensors",
     "torch.testing": "it compares the values of tensors",
     "torch.hub": "it downloads files",
+    "triton.runtime": "it launches a Triton kernel",
     "torch.random": "it changes the state of random generators",
     "torch.cuda": "it controls a device",
     "torch.autograd.grad_check": "it runs functions many times",
@@ -104,6 +107,7 @@ INLINED_MODULES = (
     "tracer_core.polyfills",
     "torch._dynamo.comptime",
     "torch._dynamo.mutation_guard",
+    "torch._dynamo._trace_wrapped_higher_order_op",
     # Transforms of functions: what they are made of is in the graph.
     "torch._functorch.apis",
     "torch._functorch.deprecated",
@@ -232,10 +236,11 @@ def _by_mark(function: Any) -> Rule | None:
         return None  # a class with code for it, or a name that the program set: torch would fail
     if marks.is_callable_disallowed(function):
         return _DISALLOWED
-    if isinstance(function, types.FunctionType) and (
-        marks.is_callable_allowed(function) or marks.is_nonstrict_trace_callable(function)
-    ):
-        return GRAPH
+    if isinstance(function, types.FunctionType):
+        if marks.is_nonstrict_trace_callable(function):
+            return NONSTRICT
+        if marks.is_callable_allowed(function):
+            return GRAPH
     return None
 
 

@@ -82,3 +82,21 @@ def checkpoints_what_needs_no_gradient(x: Any) -> Any:
 @given_by("option-not-constant")
 def chooses_a_kind_by_a_tensor(x: Any) -> Any:
     return checkpoint(torch.sin, x, use_reentrant=x.sum() > 0)
+
+
+def _leaf() -> list[tuple[Any, ...]]:
+    return [(torch.ones(3, requires_grad=True),)]
+
+
+@given_by("hook-handle", _leaf)
+def removes_a_hook(x: Any) -> Any:
+    y = x * 2
+    y.register_hook(torch.neg).remove()
+    return y
+
+
+@given_by("body-reads-strides", _leaf)
+def asks_how_a_gradient_lies(x: Any) -> Any:
+    y = x * 2
+    y.register_hook(lambda grad: grad if grad.is_contiguous() else grad.contiguous())
+    return y

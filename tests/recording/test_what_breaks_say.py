@@ -83,7 +83,7 @@ SAID: dict[str, tuple[Callable[..., Any], list[str]]] = {
         ["The graph ends inside a block of torch.autograd.forward_ad.dual_level, which cannot be entered again"],
     ),
     "grad_fn": (lambda x: str(type((x * 2).grad_fn)), ["The code reads the attribute grad_fn of a tensor."]),
-    "hook": (lambda x: (x * 2).register_hook(abs), ["The code registers a hook (Tensor.register_hook)."]),
+    "hook": (lambda x: (x * 2).register_hook(abs), ["The code uses the handle of a hook on a tensor"]),
     "leaf": (lambda x: x.detach().requires_grad_() * 2, ["The code calls the method requires_grad_ of a tensor."]),
     "text": (lambda x: f"{x.sum():.1f}", ["The code reads the data of a tensor (format() on f32[])."]),
     "int": (lambda x: x[: int(x.sum())], ["The code reads the data of a tensor (int() on f32[])."]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import torch._higher_order_ops as higher_order_ops
 from torch.autograd.graph import register_multi_grad_hook
 
 import tracer_core
+from tests.higher_order.table import registered
 from tracer_core import Unsupported
 from tracer_core.higher_order_table import _FUNCTIONS, higher_order
 from tracer_core.reasons import REASONS
@@ -98,7 +98,6 @@ CASES = [
     Case("torch.autograd.grad", A, lambda y: torch.autograd.grad(total(y), y), 3),
     Case("torch.autograd.backward", A, lambda y: torch.autograd.backward(total(y), retain_graph=True), 3),
     Case("the method backward of a tensor", A, lambda y: total(y).backward(), 3),
-    Case("Tensor.register_hook", "hook-registered", lambda y: y.register_hook(print)),
     Case("torch.autograd.graph.register_multi_grad_hook", A,
          lambda y: register_multi_grad_hook([y], print)),
     Case("a Hooked module that has backward hooks", "backward-hooks", lambda y: FULL(y), 3),
@@ -228,14 +227,6 @@ def test_registering_a_hook_breaks_by_the_function_that_does() -> None:
 
 
 # --- the table ------------------------------------------------------------------------------------------------
-
-
-def registered() -> dict[str, Any]:
-    """All higher-order operators that the installed torch has."""
-    for found in pkgutil.iter_modules(higher_order_ops.__path__, f"{higher_order_ops.__name__}."):
-        importlib.import_module(found.name)
-    importlib.import_module("torch._export.wrappers")
-    return dict(torch._ops._higher_order_ops)
 
 
 @pytest.mark.row("H17")

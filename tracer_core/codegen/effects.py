@@ -92,7 +92,10 @@ def _replay(emitter: Emitter, call: ReplayedCall) -> None:
     before = len(emitter.instructions)
     arguments = emitter.loading((*call.args, *call.kwargs.values()))
     emitter.call(lambda: emitter.const(call.function), arguments, call.kwargs)
-    emitter.pop()
+    if call.result is None:
+        emitter.pop()
+    else:
+        emitter.where[call.result] = emitter.store_new()
     if call.line is not None:
         for instruction in emitter.instructions[before:]:
             instruction.span = Span(call.line, call.line, None, None)

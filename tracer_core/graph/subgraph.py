@@ -290,9 +290,9 @@ class SubgraphTracer:
 
     # --- the end ------------------------------------------------------------------------------------------
 
-    def close(self, results: Sequence[Any] | Node) -> None:
+    def close(self, results: Sequence[Any] | Node | None) -> None:
         """Add the output: nodes of this graph or of graphs around it, constants, or nested containers of these."""
-        returned = results if isinstance(results, Node) else tuple(results)
+        returned = results if results is None or isinstance(results, Node) else tuple(results)
         self._created.append(self.graph.output(map_arg(returned, self.lift)))
         if self.parent is not None and self.context.observer is not None:
             self.context.observer.on_body_close(self)

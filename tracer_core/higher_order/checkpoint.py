@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch._higher_order_ops.wrap import tag_activation_checkpoint
+from torch._higher_order_ops.wrap import tag_activation_checkpoint, wrap_activation_checkpoint
 from torch.fx import GraphModule
 from torch.utils.checkpoint import checkpoint as checkpoint_function
 from torch.utils.checkpoint import noop_context_fn
@@ -15,7 +16,7 @@ from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.real_functions import real_value
 from tracer_core.higher_order.wrapped import call_wrapped
 from tracer_core.runtime.graphs import checkpoint_keeping_random_state
-from tracer_core.variables.core.base import VariableTracker
+from tracer_core.variables.core.base import Kwargs, VariableTracker
 from tracer_core.variables.core.registry import handles
 from tracer_core.variables.core.tensors import TensorVariable
 from tracer_core.variables.core.tracing import Tracing
@@ -26,8 +27,22 @@ _OPTIONS = ("use_reentrant", "preserve_rng_state", "determinism_check", "early_s
 
 
 @handles(checkpoint_function)
+@handles(tag_activation_checkpoint)
 def checkpoint(
     tx: Tracing, function: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    return _checkpoint(tx, tag_activation_checkpoint, function, args, kwargs)
+
+
+@handles(wrap_activation_checkpoint)
+def _wrapped(
+    tx: Tracing, function: VariableTracker, /, *args: VariableTracker, **kwargs: VariableTracker
+) -> VariableTracker:
+    return _checkpoint(tx, wrap_activation_checkpoint, function, args, kwargs)
+
+
+def _checkpoint(
+    tx: Tracing, operator: Any, function: VariableTracker, args: Sequence[VariableTracker], kwargs: Kwargs
 ) -> VariableTracker:
     options = {name: real_value(tx, kwargs.pop(name), NAME) for name in _OPTIONS if name in kwargs}
     _refuse(options, list(kwargs), any(_requires_grad(arg) for arg in args))
@@ -40,7 +55,7 @@ def checkpoint(
         draws = any(node.meta.get("draws") for node in tracer.graph.nodes)
         return checkpoint_keeping_random_state if draws and options.get("preserve_rng_state", True) else None
 
-    return call_wrapped(tx, NAME, tag_activation_checkpoint, function, args, kwargs, options=options, finish=finish)
+    return call_wrapped(tx, NAME, operator, function, args, kwargs, options=options, finish=finish)
 
 
 def _refuse(options: dict[str, Any], others: list[str], has_gradient: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch._export.wrappers import _export_tracepoint
 from torch._higher_order_ops.auto_functionalize import auto_functionalized, auto_functionalized_v2
+from torch._higher_order_ops.inline_asm_elementwise import inline_asm_elementwise
 from torch._higher_order_ops.out_dtype import out_dtype
 from torch._higher_order_ops.print import print as print_operator
 from torch._prims.rng_prims import run_and_save_rng_state, run_with_rng_state
@@ -26,6 +27,6 @@ def _register(operator: Any) -> None:
 
 for _operator in (
     out_dtype, auto_functionalized, auto_functionalized_v2, print_operator, run_with_rng_state,
-    run_and_save_rng_state, _export_tracepoint,
+    run_and_save_rng_state, _export_tracepoint, inline_asm_elementwise,
 ):  # fmt: skip
     _register(_operator)

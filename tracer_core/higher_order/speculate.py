@@ -24,8 +24,8 @@ from tracer_core.variables.core.tracing import ObservedException, Tracing
 class Rules:
     """Requirements of an operator on a body: how its arguments become inputs; whether it may write to these, and
     return what shares memory with them; the objects that it may change; its grad mode, None for the one at the call;
-    and whether it runs once, where the operator is called: then it may have any side effects, and its exceptions are
-    raised there."""
+    whether it runs once, where the operator is called: then it may have any side effects, and its exceptions are
+    raised there; and whether its arguments lie in memory as they do while tracing, so that it may read how."""
 
     inputs: Inputs = automatic
     writes: bool = True
@@ -33,6 +33,7 @@ class Rules:
     keeps: Collection[VariableTracker] = ()
     grad_mode: bool | None = None
     once: bool = False
+    strides: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Body:
         """Return why it may not return something of this kind."""
         return Unsupported("body-result", operator=self.tracer.operator, function=self.name, type=kind)
 
-    def close(self, results: Sequence[Any] | torch.fx.Node) -> torch.fx.GraphModule:
+    def close(self, results: Sequence[Any] | torch.fx.Node | None) -> torch.fx.GraphModule:
         """Give the graph its results, and return it as a module."""
         self.tracer.close(results)
         module = self.tracer.module()
@@ -112,13 +113,15 @@ def speculate_subgraph(
         ObservedException: it raises, and runs once.
     """
     mark = tx.trace.mark()
-    before = tx.output.fakes.operations.clock
+    before, asked = tx.output.fakes.operations.clock, tx.output.stride_questions
     name = name or name_of_body(function)
     enter = tx.output.subtracer(operator, name) if tracer is None else tx.output.inside(tracer)
     try:
         with enter as inner, _grad_mode(rules.grad_mode):
             result = tx.call(function, rules.inputs(tx, inner, args), kwargs).realize()
             leaves, structure = flatten(tx, result)
+            if not rules.strides and tx.output.stride_questions > asked:
+                raise Unsupported("body-reads-strides")
             if not rules.once:
                 refuse_effects(tx, mark, rules.keeps)
             refuse_settings(tx, mark, rules.grad_mode)

@@ -6,6 +6,7 @@ are flattened by the functions registered for them, which are traced.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,20 @@ class _Context:
 
     def __hash__(self) -> int:
         return hash(type(self.value))
+
+
+def structure_of(tx: Tracing, spec: pytree.TreeSpec) -> Structure:
+    """Return the structure that torch describes by `spec`."""
+    if spec.is_leaf():
+        return LEAF
+    parts = tuple(structure_of(tx, each) for each in spec.children())
+    if spec.type in (list, tuple):
+        return Structure(spec.type, (), parts)
+    if spec.type is collections.namedtuple:
+        return Structure(spec.context, (), parts)
+    if spec.type is dict:
+        return Structure(dict, tuple(spec.context), parts)
+    return Structure(spec.type, (_Context(spec.context, tx.constant(spec.context)),), parts)
 
 
 def user_function(function: Callable[..., Any]) -> VariableTracker:

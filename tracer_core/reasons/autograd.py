@@ -54,9 +54,16 @@ reason(
 reason(
     "hook-registered",
     "The code registers a hook ({name}).",
-    "Registering returns a handle that can remove the hook at any time, also after the compiled function has "
-    "returned.",
+    "Its handle can remove the hook at any time, also after the compiled function has returned.",
     "Register hooks before the compiled function runs.",
+)
+reason(
+    "hook-handle",
+    "The code uses the handle of a hook on a tensor that the graph computes.",
+    "The graph registers the hook each time it runs, so there is no handle while tracing. The graph ends before the "
+    "hook is registered.",
+    "Leave the handle out: register the hook only where it is wanted.",
+    "Register the hook on an input of the compiled function: handles of these can be kept, and removed.",
 )
 reason(
     "checkpoint-without-gradient",

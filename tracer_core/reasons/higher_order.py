@@ -124,6 +124,12 @@ reason(
     "Return the values that the function computes, and change objects with the result of the operator.",
 )
 reason(
+    "body-reads-strides",
+    "The function asks how a gradient lies in memory.",
+    "That is known only in the backward pass, when the gradient exists.",
+    "Leave the question out: operations give the same results however a tensor lies in memory.",
+)
+reason(
     "body-returns-alias",
     "The function returns a tensor that shares memory with {what}.",
     "The results of the operator are tensors with memory of their own.",

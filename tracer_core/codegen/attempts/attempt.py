@@ -20,6 +20,12 @@ from tracer_core.interpreter.ops.with_blocks import leave_blocks
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.iterators.generators import LocalGeneratorObjectVariable
 from tracer_core.variables.objects import overlay
+from tracer_core.variables.torch.hook_handles import HookHandleVariable
+
+# What no code can rebuild, but Python can create: the graph ends before that. (A context manager's generator lives as
+# long as its block; others are freed once they are unreachable, and resume functions that pass them on keep them
+# alive longer.)
+_CREATED_BY_PYTHON = (LocalGeneratorObjectVariable, HookHandleVariable)
 
 
 class Attempt:
@@ -115,8 +121,8 @@ class Attempt:
         output, trace = interpreter.output, interpreter.trace
         stale = next((call for call in trace.side_effects.calls if trace.shows_other_data(call)), None)
         if stale is not None:
-            # Its later text would differ from its text now: end the graph there after all.
-            return end_before(stale.root_step, Unsupported("print"))
+            # It would not do then what it does now (print other values): end the graph there after all.
+            return end_before(stale.root_step, stale.reason)
         shared = history_that_spreads(output)
         if shared is not None:
             return skip_frame(shared)
@@ -139,14 +145,12 @@ class Attempt:
         except KeysRunCode as again:
             return end_before(again.root_step, again.unsupported)
         except CannotRebuild as error:
+            held = error.tracker
             unsupported = Unsupported("cannot-rebuild", what=str(error))
-            if isinstance(error.tracker, LocalGeneratorObjectVariable) and error.tracker.created_at >= starts_at(
-                root.code
-            ):
-                # Python can create it: end the graph before that. (A context manager's lives as long as its block;
-                # others are freed once they are unreachable, and resume functions that pass them on keep them alive
-                # longer.)
-                return end_before(error.tracker.created_at, unsupported)
+            if isinstance(held, HookHandleVariable):
+                unsupported = Unsupported("hook-handle")
+            if isinstance(held, _CREATED_BY_PYTHON) and held.created_at >= starts_at(root.code):
+                return end_before(held.created_at, unsupported)
             interpreter.breaks(unsupported, root, root.pc if value is None else root.pc - 1)
             return skip_frame(unsupported)
 

@@ -11,6 +11,7 @@ from tracer_core.codegen.rebuild import (  # noqa: F401
     containers,
     functions,
     generators,
+    hooks,
     iterators,
     managers,
     objects,

@@ -125,7 +125,7 @@ def function_tracker(value: Any, source: Source | None) -> VariableTracker:
     if isinstance(value, types.FunctionType) and (value in rules.ANSWERS or handlers_for(value)):
         return BuiltinVariable(value, source)
     rule = rules.decide(value)
-    if rule.action == "graph":
+    if rule.action in ("graph", "nonstrict"):
         return TorchInGraphFunctionVariable(value, source)
     if rule.action == "skip" and isinstance(value, types.FunctionType):
         return SkipFunctionVariable(value, rule.why, source)

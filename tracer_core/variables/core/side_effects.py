@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.errors import Unsupported
 from tracer_core.names.where import Where
 from tracer_core.variables.core.journal import Journal
 
@@ -21,15 +22,19 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class ReplayedCall:
     """A call with an external effect (such as `print`), deferred until the graph has run. `moment` is when it was
-    traced, by the clock of the trace's operations: the tensors that it shows must not have been written to since.
-    `root_step` is the number of the root frame's instruction that called it, `line` the user's line to report."""
+    traced, by the clock of the trace's operations: the tensors that it shows must not have been written to since
+    (None: they may). `root_step` is the number of the root frame's instruction that called it, `line` the user's line
+    to report. `reason` is why it breaks the graph where it cannot be deferred, `result` the tracker of what it
+    returns, if that is used."""
 
     function: Any
     args: list[VariableTracker]
     kwargs: dict[str, VariableTracker]
-    moment: int
+    moment: int | None
     root_step: int
     line: int | None
+    reason: Unsupported
+    result: VariableTracker | None = None
 
 
 class SideEffects:
@@ -76,6 +81,11 @@ class SideEffects:
         """Defer the call until the graph has run."""
         self._journal.save(self)
         self.calls.append(call)
+
+    def take_back(self, call: ReplayedCall) -> None:
+        """Drop a call that was deferred."""
+        self._journal.save(self)
+        self.calls = [each for each in self.calls if each is not call]
 
     def load_global(self, globals_: dict[str, Any], name: str) -> tuple[bool, VariableTracker | None]:
         """Return whether the trace wrote this global, and its value (None: deleted)."""

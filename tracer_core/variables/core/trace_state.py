@@ -114,6 +114,8 @@ class TraceState:
     def shows_other_data(self, call: ReplayedCall) -> bool:
         """Return whether a tensor that `call` shows was written to after the call was deferred, or might have
         been."""
+        if call.moment is None:
+            return False
         fakes = [tracker.fake for tracker in (*call.args, *call.kwargs.values())]
         written_since = self.output.fakes.written_since
         return any(isinstance(fake, torch.Tensor) and written_since(fake, call.moment) for fake in fakes)

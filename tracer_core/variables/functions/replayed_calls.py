@@ -40,7 +40,8 @@ def put_off(tx: Tracing, function: Any, args: list[VariableTracker], kwargs: dic
     if any(isinstance(value, InGraphVariable) or value.mutable for value in shown) or not all_constant(shown):
         return False
     moment = tx.output.fakes.operations.clock
-    tx.trace.side_effects.put_off(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line))
+    why = Unsupported("print")
+    tx.trace.side_effects.put_off(ReplayedCall(function, args, kwargs, moment, tx.root_step, tx.line, why))
     return True
 
 

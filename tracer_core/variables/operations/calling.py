@@ -146,6 +146,13 @@ def _as_node(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -
     return call_torch_function(tx, function.known, args, kwargs)
 
 
+def _as_nonstrict(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    if rules.decide(function.known) is not rules.NONSTRICT:
+        return None
+    ((_, handler),) = handlers_for(rules.NONSTRICT)
+    return handler(tx, function, *args, **kwargs)
+
+
 def _as_unbound_method(tx: Tracing, function: KnownVariable, args: Args, kwargs: Kwargs) -> VariableTracker | None:
     name = _unbound_method(function.known, args)
     return None if name is None else call_method(tx, args[0], name, args[1:], kwargs)
@@ -195,7 +202,7 @@ def _as_alias(tx: Tracing, alias: KnownVariable, args: Args, kwargs: Kwargs) -> 
 
 _WAYS_OF_KNOWN = (
     call_by_override, _as_alias, _by_handler, _by_stand_in, _as_class, _as_operator, _by_answer, _as_tensor_method,
-    _as_node, _as_unbound_method, _by_folding,
+    _as_node, _as_nonstrict, _as_unbound_method, _by_folding,
 )  # fmt: skip
 
 

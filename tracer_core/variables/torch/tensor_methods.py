@@ -341,7 +341,6 @@ def _runs_autograd(name: str, reason_id: str, called: str) -> Any:
 for _reason_id, _called, _names in (
     ("autograd-call", "the method {} of a tensor", ("backward",)),
     ("autograd-flag", "the method {}", ("retain_grad",)),
-    ("hook-registered", "Tensor.{}", ("register_hook", "register_post_accumulate_grad_hook")),
 ):
     for _name in _names:
         method(TensorVariable, _name)(_runs_autograd(_name, _reason_id, _called))
