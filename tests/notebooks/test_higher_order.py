@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.xdist_group("notebook"), pytest.mark.row("H1")]
 
 PATH = Path(__file__).resolve().parents[2] / "notebooks" / "02_higher_order.ipynb"
 SHOW_GRAPHS = "from tests.higher_order.three_ways import written; print([written(graph) for graph in graphs])"
-PROBES = {"cond": SHOW_GRAPHS, "checkpoint": SHOW_GRAPHS}
+PROBES = {"cond": SHOW_GRAPHS, "checkpoint": SHOW_GRAPHS, "vmap": SHOW_GRAPHS}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def source(cell_id: str) -> str:
 
 
 def names(*cell_ids: str) -> dict[str, Any]:
-    """The functions and tensors that cells define, made here: all statements before the first use of a recording."""
+    """The functions and tensors that cells define, made here: all statements before the first that compiles one."""
     found: dict[str, Any] = {"torch": torch, "nn": torch.nn}
     for cell_id in cell_ids:
         definitions = re.split(r"^(?:graphs|with tw|mended = )", source(cell_id), flags=re.MULTILINE)[0]
@@ -117,3 +117,16 @@ def test_the_checkpointed_block_is_one_graph_with_the_gradients_of_plain_python(
     assert ran.printed("checkpoint").startswith("gradients equal to plain Python: True\n1 graph\n")
     made = names("checkpoint")
     assert ran.probes["checkpoint"] == graphs_of_torch_compile(made["loss"], made["batch"])
+
+
+def test_gradients_of_samples_are_those_of_each_alone(ran: Ran) -> None:
+    assert ran.printed("vmap").splitlines() == [f"sample {n} as computed alone: True" for n in range(4)] + ["1 graph"]
+    made = names("checkpoint", "vmap")
+    assert ran.probes["vmap"] == graphs_of_torch_compile(made["per_sample"], made["weights"], made["batch"])
+
+
+def test_the_graph_enters_the_levels_and_leaves_them(ran: Ran) -> None:
+    names = [line.split()[0] for line in ran.printed("vmap-graph").splitlines()]
+    assert names == [
+        "_vmap_increment_nesting", "_grad_increment_nesting", "_grad_decrement_nesting", "_vmap_decrement_nesting",
+    ]  # fmt: skip
