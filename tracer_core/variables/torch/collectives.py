@@ -15,7 +15,7 @@ import torch.distributed as dist
 
 from tracer_core.errors import Unsupported
 from tracer_core.names.public import name_of
-from tracer_core.variables.containers.sequences import SliceVariable
+from tracer_core.variables.containers.sequences import ListVariable, SliceVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
 from tracer_core.variables.core.constant import NONE, is_none
 from tracer_core.variables.core.registry import handles
@@ -103,13 +103,16 @@ def _parts(tx: Tracing, whole: VariableTracker, like: TensorVariable, count: int
     """Cut a tensor into `count` parts, each as large as `like`."""
     if like.fake.dim() == 0:
         return [tx.get_item(whole, tx.constant(place)) for place in range(count)]
-    parts, start = [], tx.constant(0)
-    length = tx.call(tx.get_attr(like, "size"), [tx.constant(0)])
+    parts, start, length = [], tx.constant(0), _length(tx, like)
     for _ in range(count):
         end = tx.binary("+", start, length)
         parts.append(tx.get_item(whole, SliceVariable([start, end, NONE])))
         start = end
     return parts
+
+
+def _length(tx: Tracing, tensor: TensorVariable) -> VariableTracker:
+    return tx.call(tx.get_attr(tensor, "size"), [tx.constant(0)])
 
 
 def _reduce_scatter_single(call: Call) -> None:
@@ -122,7 +125,8 @@ def _all_to_all_single(call: Call) -> None:
     splits = [call.given.get(name, NONE).realize() for name in ("output_split_sizes", "input_split_sizes")]
     if all(map(is_none, splits)):
         count = call.group.size()
-        splits = [call.tx.constant([int(tensor.fake.shape[0]) // count] * count)] * 2
+        part = call.tx.binary("//", _length(call.tx, tensor), call.tx.constant(count))
+        splits = [ListVariable([part] * count)] * 2
     elif any(map(is_none, splits)):
         raise call.refused("it is given the sizes of the parts for one of the two tensors alone")
     call.write(output, call.result("all_to_all_single", tensor, *splits))
