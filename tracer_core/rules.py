@@ -137,7 +137,15 @@ INLINED_FUNCTIONS = frozenset({
 })  # fmt: skip
 
 # The same by module and name, for modules that are not imported here.
-INLINED_BY_NAME = frozenset({("torch._dynamo.external_utils", "is_compiling")})
+INLINED_BY_NAME = frozenset(
+    {
+        ("torch._dynamo.external_utils", "is_compiling"),
+        *(
+            ("torch._subclasses.meta_utils", name)
+            for name in ("is_sparse_any", "is_sparse_coo", "is_sparse_compressed", "is_sparse_compressed_layout")
+        ),
+    }
+)
 
 # Builtin functions without side effects whose result depends on their arguments alone.
 _FOLDED: set[Any] = {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch._higher_order_ops import scan
+from torch._higher_order_ops.partitioner import HopGraphMinCutPartitioner
 
 import tracer_core
 from tests.higher_order import three_ways
@@ -205,3 +206,33 @@ def test_what_torch_refuses_is_refused(program: Callable[..., Any]) -> None:
     assert words in said
     assert "torch._higher_order_ops.scan" in said
     assert f'File "{__file__}", line ' in said
+
+
+def test_the_backward_pass_is_not_traced_before_the_graph_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's operator does that each time it is called with tensors that require gradients."""
+    traced = []
+    partition = HopGraphMinCutPartitioner.create_partitioned_graph
+    monkeypatch.setattr(
+        HopGraphMinCutPartitioner,
+        "create_partitioned_graph",
+        staticmethod(lambda *args, **kwargs: traced.append(args) or partition(*args, **kwargs)),
+    )
+    weight = torch.randn(3, requires_grad=True)
+
+    def step(state, x):
+        new = (state * weight + x).tanh()
+        return new, new.clone()
+
+    def run(xs):
+        return scan(step, torch.zeros(3), xs)[1] * 2
+
+    before = []
+    compiled = tracer_core.compile(
+        run, fullgraph=True, backend=lambda graph, _: before.append(len(traced)) or graph.forward
+    )
+    result = compiled(torch.randn(4, 3))
+    assert before == [0]
+    assert traced
+    assert result.requires_grad
+    result.sum().backward()
+    assert weight.grad is not None

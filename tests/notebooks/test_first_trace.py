@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 import torch
-from nbclient import NotebookClient
 
 from tests import first_notebook
+from tests.notebooks.running import Ran, run
 
 pytestmark = pytest.mark.xdist_group("notebook")
 
-ROOT = Path(__file__).resolve().parents[2]
 LENGTHS = [16, 24, 40]
 MEMORY_LIMIT = 1300 * 2**20  # bytes; Binder gives 2 GB, and JupyterLab itself takes about 0.15 GB of it
 
-# Asked of the kernel after a cell, on the quiet: what the person sees does not change.
 PROBES = {
     "trace": "torch.save(logits, 'logits.pt')",
     "trace-chatty": "torch.save(logits, 'chatty.pt')",
@@ -33,46 +28,9 @@ PROBES = {
 }
 
 
-@dataclass
-class Ran:
-    """The notebook after it ran in `folder`. `probes` holds what each probe printed."""
-
-    folder: Path
-    cells: dict[str, Any] = field(default_factory=dict)
-    probes: dict[str, str] = field(default_factory=dict)
-
-    def printed(self, cell_id: str) -> str:
-        return stream(self.cells[cell_id], "stdout")
-
-    def shown(self, cell_id: str) -> list[dict[str, str]]:
-        """The rich outputs of a cell: representation by media type."""
-        return [dict(output["data"]) for output in self.cells[cell_id]["outputs"] if "data" in output]
-
-
-def stream(cell: Any, name: str) -> str:
-    return "".join(output["text"] for output in cell["outputs"] if output.get("name") == name)
-
-
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
-    home = tmp_path_factory.mktemp("notebook")
-    notebook = nbformat.read(first_notebook.PATH, as_version=4)
-    client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(home)}})
-    result = Ran(home)
-    env = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "widgets")]),
-        "IPYTHONDIR": str(home / "ipython"),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-    }
-    with client.setup_kernel(env=env):
-        for number, cell in enumerate(list(notebook.cells)):
-            client.execute_cell(cell, number)
-            result.cells[cell["id"]] = cell
-            if cell["id"] in PROBES:
-                notebook.cells.append(nbformat.v4.new_code_cell(PROBES[cell["id"]]))
-                probe = client.execute_cell(notebook.cells[-1], len(notebook.cells) - 1)
-                result.probes[cell["id"]] = stream(probe, "stdout").strip()
-        yield result
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return run(first_notebook.PATH, tmp_path_factory.mktemp("notebook"), PROBES)
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +55,7 @@ def graphs_of_torch_compile(function: Callable[..., Any], *calls: Any) -> int:
 
 
 def test_every_cell_ran_without_a_warning(ran: Ran) -> None:
-    code = [cell for cell in ran.cells.values() if cell["cell_type"] == "code"]
-    assert [cell["execution_count"] is not None for cell in code] == [True] * len(code)
-    assert {cell["id"]: stream(cell, "stderr") for cell in code if stream(cell, "stderr")} == {}
+    ran.check_that_every_cell_ran_without_a_warning()
 
 
 def test_the_traced_cells_result_is_the_eager_one(ran: Ran, eager: dict[str, Any]) -> None:

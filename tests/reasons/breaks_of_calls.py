@@ -221,3 +221,9 @@ def runs_text(x):
 @given_by("frame-namespace")
 def reads_its_namespace(x):
     return x + 1, sorted(locals())
+
+
+@given_by("collective")
+def reduces_later(x):
+    torch.distributed.all_reduce(x, async_op=True)
+    return x + 1

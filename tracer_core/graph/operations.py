@@ -48,6 +48,7 @@ class Facts:
 # Operators that, in training, write to running statistics, which their schemas do not declare.
 _STATISTICS = frozenset({"aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm"})
 _BUILT_IN = frozenset({"aten", "prim", "prims"})
+_SAY_WHETHER_THEY_DRAW = _BUILT_IN | {"_c10d_functional"}
 
 _UNKNOWN = Facts((), True, Raises.PERHAPS)
 _known: dict[Any, Facts | None] = {}
@@ -73,7 +74,7 @@ def _facts_of(operator: Any) -> Facts | None:
         if not written:
             written, only_if = [places["running_mean"], places["running_var"]], places["training"]
     # Operators of other libraries need not declare that they draw.
-    draws = torch.Tag.nondeterministic_seeded in operator.tags or operator.namespace not in _BUILT_IN
+    draws = torch.Tag.nondeterministic_seeded in operator.tags or operator.namespace not in _SAY_WHETHER_THEY_DRAW
     if written or draws or raises is not Raises.NEVER:
         return Facts(tuple(written), draws, raises, only_if, places.get("dropout_p"))
     return None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch.fx import Node, map_arg
+from torch.utils._pytree import tree_leaves
 
 from tracer_core.errors import Unsupported
 from tracer_core.graph.subgraph import SYMBOLIC
@@ -61,15 +63,32 @@ def _note_symbols(tx: Tracing, results: Sequence[VariableTracker]) -> None:
 
 def run_operator(tx: Tracing, target: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator on fakes and modules."""
+    run = partial(tx.output.run_fake, target, args, kwargs)
+    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of functions of torch's own that its rules call
-            return tx.output.run_fake(target, args, kwargs)
+            if torch.is_grad_enabled() and any(each.requires_grad for each in tensors):
+                return tuple(_WithoutBackward.apply(run, *tensors))  # type: ignore[no-untyped-call]
+            return run()
     except Unsupported:
         raise
     except Exception as error:
         text = next(iter(str(error).splitlines()), type(error).__name__)
         raise Unsupported("operation-fails", what=target.name(), error=f"{type(error).__name__}: {text}") from error
+
+
+class _WithoutBackward(torch.autograd.Function):
+    """Computes results that require gradients, as those of an operator do if a tensor among its arguments does, but
+    not the graphs of its backward pass, which take long and which the back end makes."""
+
+    @staticmethod
+    def forward(ctx: Any, run: Callable[[], Sequence[Any]], *tensors: torch.Tensor) -> tuple[Any, ...]:
+        return tuple(run())
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise NotImplementedError("fakes have no gradients")
 
 
 def _fake(node: Node) -> Any:

@@ -11,6 +11,7 @@ from tracer_core.reasons import (  # noqa: F401  (each fills REASONS)
     blocks,
     calls,
     containers,
+    distributed,
     frames,
     graphs,
     higher_order,

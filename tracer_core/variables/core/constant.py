@@ -32,7 +32,9 @@ LITERAL_TYPES: tuple[type, ...] = (
 
 
 # Enumerations of torch that are written in C.
-C_ENUMS = (torch._C._SDPBackend,)
+C_ENUMS: tuple[type, ...] = (torch._C._SDPBackend,)
+if torch.distributed.is_available():
+    C_ENUMS += (torch.distributed.ReduceOp.RedOpType,)
 
 
 _VALUE_CLASSES = (enum.Enum, re.Pattern, re.Match, np.generic, np.dtype, *C_ENUMS)
