@@ -161,6 +161,22 @@ def test_an_exception_inside_leaves_no_level_entered() -> None:
     assert torch._C._functorch.peek_interpreter_stack() is None
 
 
+@pytest.mark.parametrize("use", [vmap, lambda f: grad(lambda a: f(a).sum()), lambda f: lambda x: jvp(f, (x,), (x,))])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_graph_that_raises_inside_leaves_no_level_entered(use: Any, backend: str) -> None:
+    def program(x: torch.Tensor, index: torch.Tensor) -> Any:
+        return use(lambda a: a.index_select(0, index) * 2)(x)
+
+    compiled = tracer_core.compile(program, backend=backend)
+    good, bad = torch.tensor([1]), torch.tensor([9])
+    agree(compiled(*plain(), good), program(*plain(), good))
+    with pytest.raises((RuntimeError, IndexError), match="out of (bounds|range)"):
+        compiled(*plain(), bad)
+    assert torch._C._functorch.peek_interpreter_stack() is None
+    agree(compiled(*plain(), good), program(*plain(), good))
+    agree(jvp(torch.sin, plain(), plain()), jvp(torch.sin, plain(), plain()))
+
+
 @pytest.mark.parametrize(
     ("use", "match"),
     [
