@@ -13,8 +13,8 @@ from typing import Any
 import torch
 import torch._guards
 import torch.utils._python_dispatch as python_dispatch
-from torch.autograd import forward_ad
 from torch._C._dynamo.guards import set_is_in_mode_without_ignore_compile_internals
+from torch.autograd import forward_ad
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from tracer_core.host.global_state import PROPERTIES
