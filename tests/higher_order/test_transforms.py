@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._higher_order_ops.map import map as higher_order_map
 from torch.func import (
     functional_call,
     grad,
@@ -89,6 +90,7 @@ PROGRAMS: dict[str, Program] = {
     "ensemble": lambda x: vmap(lambda p, b: functional_call(NET, (p, b), (x,)))(*STATE),
     "inner_loop": maml,
     "twice": lambda x: vmap(torch.sin)(x) + vmap(torch.sin)(x + 1),
+    "of_a_branch": lambda x: vmap(lambda a: torch.cond(a.sum() > 0, lambda b: b.sin() * W, torch.cos, (a,)))(x),
     "in_a_branch": lambda x: torch.cond(x.sum() > 0, lambda a: vmap(torch.sin)(a), lambda a: a + 1, (x,)),
 }
 
@@ -161,6 +163,22 @@ def test_an_exception_inside_leaves_no_level_entered() -> None:
     assert torch._C._functorch.peek_interpreter_stack() is None
 
 
+@pytest.mark.parametrize("use", [vmap, lambda f: grad(lambda a: f(a).sum()), lambda f: lambda x: jvp(f, (x,), (x,))])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_graph_that_raises_inside_leaves_no_level_entered(use: Any, backend: str) -> None:
+    def program(x: torch.Tensor, index: torch.Tensor) -> Any:
+        return use(lambda a: a.index_select(0, index) * 2)(x)
+
+    compiled = tracer_core.compile(program, backend=backend)
+    good, bad = torch.tensor([1]), torch.tensor([9])
+    agree(compiled(*plain(), good), program(*plain(), good))
+    with pytest.raises((RuntimeError, IndexError), match="out of (bounds|range)"):
+        compiled(*plain(), bad)
+    assert torch._C._functorch.peek_interpreter_stack() is None
+    agree(compiled(*plain(), good), program(*plain(), good))
+    agree(jvp(torch.sin, plain(), plain()), jvp(torch.sin, plain(), plain()))
+
+
 @pytest.mark.parametrize(
     ("use", "match"),
     [
@@ -186,3 +204,14 @@ def test_one_value_read_inside_breaks() -> None:
     assert refused(program, plain).reason_id == "tensor-branch"
     with pytest.raises(RuntimeError, match="vmap"):
         tracer_core.compile(program, backend="eager")(*plain())
+
+
+def test_what_an_operator_cannot_do_inside_is_refused() -> None:
+    def program(x: torch.Tensor) -> Any:
+        return vmap(lambda a: higher_order_map(torch.sin, a))(x)
+
+    def differentiated(x: torch.Tensor) -> Any:
+        return grad(lambda a: torch.cond(a.sum() > 0, torch.sin, torch.cos, (a,)).sum())(x)
+
+    assert refused(program, plain).reason_id == "operation-fails"
+    assert refused(differentiated, plain).reason_id == "operation-fails"

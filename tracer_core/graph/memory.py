@@ -24,7 +24,9 @@ def symbols_of(fake: torch.Tensor) -> list[str]:
 
 
 def storage_of(tensor: torch.Tensor) -> int:
-    """Return the storage of a tensor's memory."""
+    """Return the storage of a tensor's memory; inside transforms, that of the tensor that they wrap."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
     cdata: int = tensor.untyped_storage()._cdata
     return cdata
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.fakes import outside_transforms
 from tracer_core.graph.subgraph import SubgraphTracer
 from tracer_core.higher_order.structure import flatten, unflatten
 from tracer_core.variables.builders.results import wrap_fx_proxy
@@ -111,7 +112,8 @@ def like(tx: Tracing, fake: Any) -> Any:
             alone = torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype, device=fake.device)
         return alone.requires_grad_(fake.requires_grad)
 
-    return tx.output.run_fake(made, (), {})
+    with outside_transforms():  # which refuse to let a tensor require a gradient
+        return tx.output.run_fake(made, (), {})
 
 
 def first_row(tx: Tracing, fake: torch.Tensor) -> Any:

@@ -6,6 +6,7 @@ Fake tensors, back ends, and the functions they call switch it; `process_state` 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 import torch._guards
 import torch.utils._python_dispatch as python_dispatch
 from torch._C._dynamo.guards import set_is_in_mode_without_ignore_compile_internals
+from torch.autograd import forward_ad
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from tracer_core.host.global_state import PROPERTIES
@@ -49,10 +51,20 @@ def _set_function_modes(modes: Modes) -> None:
             torch._C._push_on_torch_function_stack(mode)
 
 
-def _undo_transforms(depth: int) -> None:
+def undo_transforms(depth: int) -> None:
     """Leave the transforms of `torch.func` that were entered since the depth was `depth`."""
     if torch._C._functorch.get_dynamic_layer_stack_depth() > depth:
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+
+
+def undo_dual_level() -> None:
+    """Leave the level of forward-mode differentiation that a graph entered, if it has not left it. There can be one,
+    and `torch.autograd.forward_ad` knows of it unless a graph entered it."""
+    if forward_ad._current_level >= 0:
+        return
+    with contextlib.suppress(RuntimeError):  # It was entered, which nothing else tells.
+        torch._C._enter_dual_level()
+    torch._C._exit_dual_level(level=0)
 
 
 def _dispatch_keys() -> tuple[Any, Any]:
@@ -124,7 +136,7 @@ def _put_back_settings(names: Iterable[str]) -> None:
         restore_after_tracing(setting.read, setting.write)
 
 
-restore_after_tracing(torch._C._functorch.get_dynamic_layer_stack_depth, _undo_transforms)
+restore_after_tracing(torch._C._functorch.get_dynamic_layer_stack_depth, undo_transforms)
 restore_after_tracing(_dispatch_modes, _set_dispatch_modes)
 restore_after_tracing(_function_modes, _set_function_modes)
 restore_after_tracing(_dispatch_keys, _set_dispatch_keys)

@@ -15,7 +15,7 @@ from torch.utils.checkpoint import checkpoint
 from tracer_core.errors import BackendError
 from tracer_core.host.global_state import PROPERTIES
 from tracer_core.host.signals import clear_frames, code_of, handlers_part, is_external_error
-from tracer_core.host.torch_state import autocast_depth, undo_autocast
+from tracer_core.host.torch_state import autocast_depth, undo_autocast, undo_dual_level, undo_transforms
 from tracer_core.runtime.tracebacks import Entry, traceback_of
 
 
@@ -56,9 +56,14 @@ def untraced(
         nonlocal kind, count
         results: Any
         previous = get_eval_frame_callback()  # (Ctrl-C may come before the result of switching it off is stored)
+        depth = torch._C._functorch.get_dynamic_layer_stack_depth()
         try:
             set_eval_frame(None)
             results = function(*args)
+        except BaseException:
+            undo_transforms(depth)  # The graph enters and leaves them one by one.
+            undo_dual_level()
+            raise
         finally:
             set_eval_frame(previous)
         if type(results) is not kind or len(results) != count:

@@ -22,7 +22,7 @@ from tracer_core.codegen.graph_call.recovery import changed_inputs
 from tracer_core.errors import BackendWarning, Unsupported
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.settings import TracedSettings
-from tracer_core.host.torch_state import saved_tensors_traced
+from tracer_core.host.torch_state import saved_tensors_traced, undo_dual_level, undo_transforms
 from tracer_core.names.where import Where
 
 # In a history: the warning was given.
@@ -94,12 +94,15 @@ class Blame:
         state.touch("grad_mode", *self._settings)
         # (Ctrl-C may come before what switching them off returns is kept.)
         previous, hidden = get_eval_frame_callback(), saved_tensors_traced()
+        depth = torch._C._functorch.get_dynamic_layer_stack_depth()
         try:
             set_eval_frame(None)
             torch._C._autograd._saved_tensors_hooks_set_tracing(True)
             with torch.random.fork_rng(devices=[]):
                 self._forward(*given)
         except Exception:  # noqa: BLE001
+            undo_transforms(depth)
+            undo_dual_level()
             return False
         finally:
             torch._C._autograd._saved_tensors_hooks_set_tracing(hidden)
