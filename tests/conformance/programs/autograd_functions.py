@@ -362,7 +362,7 @@ def function_with_a_result_without_gradient(x):
     return values * 3, index + 1, values.requires_grad, index.requires_grad
 
 
-@program("H14", G, then=gradient, differs="fewer_breaks", why="torch breaks at a function applied in a backward")
+@program("H14", G, then=gradient)
 def function_inside_a_function(x):
     return Outer.apply(x + 1) * 2
 
