@@ -196,3 +196,15 @@ def test_a_flag_that_is_set_so_already_is_left() -> None:
 
     same_three_ways(program, leaf)
     assert refused(program, lambda: (torch.ones(2, 3),)).reason_id == "autograd-flag"
+
+
+@pytest.mark.row("H7")
+def test_a_checkpoint_without_a_kind_is_captured_with_a_notice() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return checkpoint(block, x * 2)
+
+    compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
+    with pytest.warns(tracer_core.NoticeWarning, match="without use_reentrant"):
+        mine = outcome(compiled, leaf)
+    with pytest.warns(UserWarning, match="use_reentrant parameter should be passed explicitly"):
+        agree(mine, outcome(program, leaf))

@@ -100,3 +100,8 @@ def asks_how_a_gradient_lies(x: Any) -> Any:
     y = x * 2
     y.register_hook(lambda grad: grad if grad.is_contiguous() else grad.contiguous())
     return y
+
+
+@given_by("checkpoint-kind", lambda: [(torch.ones(3, requires_grad=True),)])
+def checkpoints_without_a_kind(x: Any) -> Any:
+    return checkpoint(torch.sin, x * 2)

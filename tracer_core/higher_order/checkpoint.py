@@ -45,6 +45,8 @@ def _checkpoint(
     tx: Tracing, operator: Any, function: VariableTracker, args: Sequence[VariableTracker], kwargs: Kwargs
 ) -> VariableTracker:
     options = {name: real_value(tx, kwargs.pop(name), NAME) for name in _OPTIONS if name in kwargs}
+    if options.get("use_reentrant") is None:
+        tx.output.notice(Unsupported("checkpoint-kind"))
     _refuse(options, list(kwargs), any(_requires_grad(arg) for arg in args))
     context_fn = options.pop("context_fn", noop_context_fn)
 
@@ -60,11 +62,7 @@ def _checkpoint(
 
 def _refuse(options: dict[str, Any], others: list[str], has_gradient: bool) -> None:
     """Check that the options are for a checkpoint that the operator can stand for."""
-    reentrant = options.get("use_reentrant")
-    if reentrant is None:
-        raise Unsupported(
-            "gives-warning", warning="UserWarning: pass use_reentrant to torch.utils.checkpoint explicitly"
-        )
+    reentrant = options.get("use_reentrant") is not False
     refused = [*others, *(name for name in _ONLY_NOT_REENTRANT if name in options)]
     if reentrant and refused:
         error = f"with use_reentrant=True it takes no {' or '.join(refused)}"

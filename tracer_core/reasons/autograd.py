@@ -73,3 +73,10 @@ reason(
     "call runs as plain Python, between two graphs.",
     "Pass use_reentrant=False.",
 )
+reason(
+    "checkpoint-kind",
+    "The code calls torch.utils.checkpoint.checkpoint without use_reentrant.",
+    "The graph does not break here: the call is captured as one with use_reentrant=True, the default. Plain Python "
+    "warns that the default may go.",
+    "Pass use_reentrant=False, which torch recommends, or use_reentrant=True.",
+)
