@@ -125,8 +125,18 @@ def written() -> tuple[Any, ...]:
     return collections.deque([1, 2]), {"b": 1}, slots, array.array("i", [1]), iter([2.0, 3.0])
 
 
+def hooks(x):
+    x.requires_grad_(False)
+    leaf = KEPT
+    handle = leaf.register_hook(lambda grad: grad)
+    handle.remove()
+    return x + leaf, handle
+
+
+KEPT = torch.ones(2, requires_grad=True)
+
 MORE: dict[Any, tuple[Any, ...]] = {
-    **dict.fromkeys((shuffles, seeds, draws, computes_arrays, raises_and_catches, started), ()),
+    **dict.fromkeys((shuffles, seeds, draws, computes_arrays, raises_and_catches, started, hooks), ()),
     writes: written(),
     breaks_in_a_loop: (3,),
 }
@@ -166,4 +176,5 @@ def test_generated_code_holds_functions_of_the_contract_alone() -> None:
     assert [value for value in held if not_in_contract(value)] == []
     modules = {getattr(value, "__module__", None) for value in held if isinstance(value, FunctionType)}
     everything = {f"tracer_core.runtime.{path.stem}" for path in (ENGINE / "runtime").glob("[!_]*.py")}
-    assert everything - modules == {"tracer_core.runtime.upcoming"}  # which guards call
+    elsewhere = {"upcoming": "guards call it", "flat_calls": "graphs do", "gradients": "backward graphs do"}
+    assert everything - modules == {f"tracer_core.runtime.{name}" for name in elsewhere}

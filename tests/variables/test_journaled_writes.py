@@ -16,13 +16,14 @@ from dataclasses import dataclass
 
 import pytest
 
+import tracer_core.higher_order
 import tracer_core.interpreter
 import tracer_core.variables
 from tracer_core.variables.core.base import VariableTracker
 
 MODULES = {
     found.name: importlib.import_module(found.name)  # all, for all kinds of tracker
-    for package in (tracer_core.interpreter, tracer_core.variables)
+    for package in (tracer_core.interpreter, tracer_core.higher_order, tracer_core.variables)
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 }
 
@@ -38,11 +39,14 @@ CHANGE_IN_PLACE = frozenset(
 EXCEPTIONS = {
     "interpreter.classes.library.make_by_library: namespace.real": "no tracker: the namespace of a class statement",
     "interpreter.machine.breaks: unsupported.frame": "no tracker: an exception of the engine",
+    "higher_order.speculate._of_body: found.frame": "no tracker: the same",
     "variables.builtins.text.plain_exception: made.args": "no tracker: a real exception",
     "variables.core.lazy.realize: self.realized": "the trace has a list of those to undo",
     "variables.builders.builder._look_at: self.tx.trace.realized": "no tracker: that list",
     "variables.core.tensors.move_to: self._node": "`same_results` saves the tracker before it calls this",
     "variables.core.trace_state.roll_back: lazy.realized": "the undoing itself",
+    "variables.core.journal.save: mark.saved": "no tracker: the journal's own",
+    "variables.core.journal.keep: outer.saved": "no tracker: the journal's own",
     "variables.builtins.set_methods.set_pop: self.real": "refused where it would have to be put back",
     "variables.objects.builtin_parts.with_part: part.whole": "the part was created for this object",
 }

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conformance.snapshot import without_addresses
 from tracewalk.cell import CellError, compile_cell
 
 
@@ -33,7 +34,7 @@ def run_both(text: str, **names: Any) -> tuple[Any, Any]:
         kept = {k: v for k, v in namespace.items() if k not in {"__builtins__", "__annotations__", "__doc__"}}
         return (
             {k: v if isinstance(v, int | str | list | tuple) else type(v) for k, v in kept.items()},
-            printed.getvalue(),
+            without_addresses(printed.getvalue()),
             error,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,8 @@ class Session:
 @pytest.fixture
 def session() -> Iterator[Session]:
     InteractiveShell.clear_instance()
+    # Python's own prompt leaves its last result there, and IPython then keeps none.
+    vars(builtins).pop("_", None)
     shell = InteractiveShell.instance()
     shell.run_line_magic("load_ext", "tracewalk")
     shell.run_cell("import torch\nx = torch.arange(4.0)")

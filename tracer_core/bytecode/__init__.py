@@ -20,7 +20,7 @@ from tracer_core.bytecode.decode import decode
 from tracer_core.bytecode.decoded import Decoded, decoded, first_line, forget_decoded
 from tracer_core.bytecode.flow import is_terminal, reachable, successors
 from tracer_core.bytecode.instruction import CallShape, Handler, Instruction, Origin, Program, Span
-from tracer_core.bytecode.listing import listing
+from tracer_core.bytecode.listing import disassembly, listing
 from tracer_core.bytecode.liveness import live_before
 from tracer_core.bytecode.named_stack import iterable_label, stack_labels
 from tracer_core.bytecode.ops import OPS, Operand, OpInfo
@@ -49,6 +49,7 @@ __all__ = [
     "copy_program_with_map",
     "decode",
     "decoded",
+    "disassembly",
     "first_line",
     "forget_decoded",
     "is_terminal",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import dis
+from types import CodeType
 from typing import Any
 
 from tracer_core.bytecode.instruction import CallShape, Instruction, Program
 from tracer_core.bytecode.operand_text import constant_text
 from tracer_core.bytecode.ops import OPS, Operand
+
+
+def disassembly(code: CodeType) -> str:
+    """Return a code's own instructions as text, as Python's `dis` writes them."""
+    return dis.Bytecode(code).dis()
 
 
 def listing(program: Program) -> str:

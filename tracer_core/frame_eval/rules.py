@@ -43,7 +43,7 @@ UNTRACED_PACKAGES = (
 )
 """Packages whose functions are not traced on their own, though they may be inlined or called from a graph."""
 
-TRACED_PARTS = ("torch.nn.modules", "torch.nn.attention", "torch.optim")
+TRACED_PARTS = ("torch.nn.modules", "torch.nn.attention.flex_attention", "torch.optim")
 """Parts of these packages that are traced all the same: a graph may start at a module's `forward`, at an optimizer's
 `step`, or at `flex_attention`, which people compile by itself."""
 _CALLING_A_MODULE = ("Module._wrapped_call_impl", "Module._call_impl", "Module._slow_forward")

@@ -17,6 +17,8 @@ Unless the table says otherwise, it raises nothing of its own, only what an argu
 | `containers`, `objects` | where side effects are written back, and values built | |
 | `iterators`, `generators` | the same, for what the trace has moved on | as their items |
 | `upcoming` | where guards or code look at items that an iterator has yet to give | `NotReadable`, `IndexError` |
+| `hooks` | where a hook that the trace registered and removed left a handle | |
+| `flat_calls`, `gradients` | in graphs, as operations | as the functions that they call |
 | `tracebacks` | where an exception that the trace has raised leaves it | |
 | `resuming` | where the function resumes after a break | as the rest of the function |
 

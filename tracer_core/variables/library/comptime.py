@@ -6,13 +6,13 @@ calls the other function that `comptime` is given.
 
 from __future__ import annotations
 
-import dis
 import time
 import types
 from typing import Any, TextIO
 
 import torch
 
+from tracer_core.bytecode import disassembly
 from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import VariableTracker
 from tracer_core.variables.core.constant import NONE
@@ -145,7 +145,7 @@ class ComptimeContext:
             print(f'  File "{code.co_filename}", line {line}, in {code.co_name}', file=file)
 
     def print_disas(self, *, file: TextIO | None = None, stacklevel: int = 0) -> None:
-        print(dis.Bytecode(self._caller(stacklevel).code).dis(), file=file)
+        print(disassembly(self._caller(stacklevel).code), file=file)
 
     def sleep(self, sec: float) -> None:
         time.sleep(sec)
