@@ -215,3 +215,15 @@ def test_what_an_operator_cannot_do_inside_is_refused() -> None:
 
     assert refused(program, plain).reason_id == "operation-fails"
     assert refused(differentiated, plain).reason_id == "operation-fails"
+
+
+def test_the_programs_error_is_raised_where_a_full_graph_raises_inside_a_transform() -> None:
+    def program(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        return vmap(lambda a: a.index_select(0, i) * 2)(x)
+
+    compiled = tracer_core.compile(program, backend="eager", fullgraph=True)
+    (x,) = plain()
+    assert torch.equal(compiled(x, torch.tensor([1])), program(x, torch.tensor([1])))
+    with pytest.raises((IndexError, RuntimeError), match="out of range|out of bounds"):
+        compiled(x, torch.tensor([9]))
+    assert torch.equal(compiled(x, torch.tensor([2])), program(x, torch.tensor([2])))

@@ -7,7 +7,7 @@ import weakref
 from importlib import import_module
 from types import CodeType, FrameType
 
-from tracer_core.frame_eval.origins import is_ours
+from tracer_core.frame_eval.origins import is_ours, outer_caller
 from tracer_core.names.where import Owner, owner_of
 
 _replaced: dict[int, tuple[weakref.ref[CodeType], weakref.ref[CodeType]]] = {}
@@ -24,6 +24,12 @@ def _forget(key: int, gone: weakref.ref[CodeType]) -> None:
     known = _replaced.get(key)
     if known is not None and known[0] is gone:
         del _replaced[key]
+
+
+def is_called_by_compiled_code() -> bool:
+    """Return whether the frame that starts is called by code that runs in the place of the program's."""
+    caller = outer_caller()
+    return caller is not None and id(caller.f_code) in _replaced
 
 
 def called_from(code: CodeType) -> tuple[tuple[CodeType, int], ...]:

@@ -18,7 +18,7 @@ from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, skip_frames_of
-from tracer_core.frame_eval.callers import called_from, note_replacement
+from tracer_core.frame_eval.callers import called_from, is_called_by_compiled_code, note_replacement
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
@@ -92,6 +92,9 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
         return c_frame.run_plainly(c_frame.SKIP_ALL)
     if kernel_entered(code, frame.f_globals):
         return c_frame.run_plainly(c_frame.SKIP)
+    if hook.config.fullgraph and is_called_by_compiled_code():
+        # Its graph has raised, and plain Python runs instead, of which no graph is required.
+        return c_frame.run_plainly(c_frame.SKIP_ALL)
     refused = transform_called(code, frame.f_globals) or mode_around(code, frame.f_locals)
     if refused is not None:
         return _refuse(hook, code, refused, recursive=True)
