@@ -14,6 +14,7 @@ from torch._C._dynamo import eval_frame
 
 import tracer_core
 from tests import rows
+from tracer_core.host.global_state import PROPERTIES
 
 ROOT = Path(__file__).resolve().parents[1]
 IN_CI = os.environ.get("CI") == "true"
@@ -36,6 +37,16 @@ def nothing_compiled() -> Iterator[None]:
     yield
     assert eval_frame.get_eval_frame_callback() is None
     tracer_core.reset()
+
+
+@pytest.fixture(autouse=True)
+def settings_as_they_were() -> Iterator[None]:
+    """A test leaves torch's settings as it found them: a later one may compare threads, which have their own."""
+    before = {name: setting.read() for name, setting in PROPERTIES.items()}
+    yield
+    after = {name: setting.read() for name, setting in PROPERTIES.items()}
+    changed = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
+    assert not changed, f"settings the test left changed (before, after): {changed}"
 
 
 @pytest.fixture

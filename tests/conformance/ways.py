@@ -277,6 +277,9 @@ def modes() -> str:
 _RECURSION_LIMIT = sys.getrecursionlimit()
 
 
+AUTOCAST_DTYPES = {device: torch.get_autocast_dtype(device) for device in ("cpu", "cuda")}
+
+
 def reset_world() -> None:
     """The starting state of every run."""
     sys.setrecursionlimit(_RECURSION_LIMIT)
@@ -287,7 +290,9 @@ def reset_world() -> None:
     torch.set_default_dtype(torch.float32)
     torch.use_deterministic_algorithms(False)
     torch.set_default_device(None)
-    torch.set_autocast_enabled("cpu", False)
+    for device, dtype in AUTOCAST_DTYPES.items():
+        torch.set_autocast_enabled(device, False)
+        torch.set_autocast_dtype(device, dtype)
     torch.set_autocast_cache_enabled(True)
     torch.utils.hooks.RemovableHandle.next_id = 0
     torch.distributions.Distribution.set_default_validate_args(__debug__)  # torch.compile switches it off for good
