@@ -117,7 +117,7 @@ def convert(hook: Hook, frame: Any) -> c_frame.FrameResult:
             # Another compiled object has the version, or the C side has forgotten it, or missed it while other
             # threads were looking up.
             lookup.on_late_hit(code, version)
-            return _answer(started, version)
+            return _run_version(started, version)
         limit = limits.reached(started)
         if limit is not None:
             return limits.give_up(started, limit)
@@ -156,7 +156,7 @@ def _leave(code: CodeType, skipped: SkippedFrame) -> c_frame.FrameResult:
     return c_frame.run_plainly(c_frame.SKIP_ALL if skipped.recursive else c_frame.SKIP)
 
 
-def _answer(started: StartedFrame, version: Version) -> c_frame.FrameResult:
+def _run_version(started: StartedFrame, version: Version) -> c_frame.FrameResult:
     assert version.code is not None
     check = lookup.guard_of(started.code, version)
     manager = c_frame.GuardManager.of(check, f"guards of version {version.number}", started.code)
@@ -216,7 +216,7 @@ def _compile(started: StartedFrame) -> c_frame.FrameResult:
         version = Version(number, guards, result.code, started.subject.key)
         started.cache.add(version)
         outcome = "compiled"
-        return _once(result.code, code) if version.code is None else _answer(started, version)
+        return _once(result.code, code) if version.code is None else _run_version(started, version)
     except DELIVERED as delivered:
         outcome = "fault" if isinstance(delivered, InternalError) else "skipped"
         raise

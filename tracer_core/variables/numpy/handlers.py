@@ -149,7 +149,7 @@ def size(tx: Tracing, self: NumpyNdarrayVariable) -> VariableTracker:
     return wrap_number(tx, self.tensor.fake.numel())
 
 
-def _answer(name: str) -> Callable[..., VariableTracker]:
+def _attribute_of_shadow(name: str) -> Callable[..., VariableTracker]:
     def handler(tx: Tracing, self: NumpyVariable) -> VariableTracker:
         return tx.constant(getattr(self.shadow, name))
 
@@ -157,7 +157,7 @@ def _answer(name: str) -> Callable[..., VariableTracker]:
 
 
 for _name in ("dtype", "ndim", "itemsize"):
-    getter(NumpyVariable, _name)(_answer(_name))
+    getter(NumpyVariable, _name)(_attribute_of_shadow(_name))
 
 
 def _attribute(name: str) -> Callable[..., VariableTracker]:

@@ -44,7 +44,7 @@ def _of_one(run: Any, symbol: str) -> Any:
     return lambda tx, a: run(tx, symbol, a)
 
 
-def _answer(run: Any) -> Any:
+def _as_constant(run: Any) -> Any:
     return lambda tx, *args: ConstantVariable(run(tx, *args))
 
 
@@ -66,11 +66,11 @@ _ACTIONS: dict[Any, Any] = {
     operator.getitem: get_item,
     operator.setitem: _statement(set_item),
     operator.delitem: _statement(del_item),
-    operator.contains: _answer(contains),
-    operator.is_: _answer(same),
-    operator.is_not: _answer(lambda tx, a, b: not tx.same(a, b)),
-    operator.not_: _answer(lambda tx, a: not tx.truth(a)),
-    operator.truth: _answer(truth),
+    operator.contains: _as_constant(contains),
+    operator.is_: _as_constant(same),
+    operator.is_not: _as_constant(lambda tx, a, b: not tx.same(a, b)),
+    operator.not_: _as_constant(lambda tx, a: not tx.truth(a)),
+    operator.truth: _as_constant(truth),
     operator.concat: _of_sequences("+"),
     operator.iconcat: _of_sequences("+="),
 }

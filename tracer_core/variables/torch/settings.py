@@ -24,7 +24,7 @@ from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.exceptions.exceptions import raise_real
 
 
-def _question(function: Any, setting: str) -> None:
+def _reads_setting(function: Any, setting: str) -> None:
     @handles(function)
     def answer(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker | None:
         values = [*args, *kwargs.values()]
@@ -71,7 +71,7 @@ def _command(function: Any, setting: str, called: Any = None) -> None:
 
 
 for _function, _setting in GETTERS.items():
-    _question(_function, _setting)
+    _reads_setting(_function, _setting)
 for _function, _setting in SETTERS.items():
     _command(_function, _setting)
 # It informs torch's own compiler as well, as does the function that restores the setting.

@@ -25,7 +25,7 @@ from tracer_core.variables.operations.in_graph import call_in_graph
 from tracer_core.variables.operations.indices import index_value
 
 
-def _answer(name: str) -> Any:
+def _attribute_of_fake(name: str) -> Any:
     def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
         return ConstantVariable(getattr(self.fake, name))
 
@@ -37,10 +37,10 @@ for _name in (
     "is_quantized",
     "is_mkldnn", "is_nested", "requires_grad", "itemsize", "is_sparse_csr",
 ):  # fmt: skip
-    getter(TensorVariable, _name)(_answer(_name))
+    getter(TensorVariable, _name)(_attribute_of_fake(_name))
 
 
-def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
+def _attribute_under_guard(tx: Tracing, self: TensorVariable, name: str) -> Any:
     """Return an attribute that the guard on a tensor does not check: the real one's when the frame starts, under a
     guard of its own."""
     if self.source is None:
@@ -52,13 +52,13 @@ def _real_answer(tx: Tracing, self: TensorVariable, name: str) -> Any:
 
 @getter(TensorVariable, "is_leaf")
 def is_leaf(tx: Tracing, self: TensorVariable) -> VariableTracker:
-    _real_answer(tx, self, "is_leaf")
+    _attribute_under_guard(tx, self, "is_leaf")
     return ConstantVariable(self.fake.is_leaf)  # writes in the trace may have given it a history
 
 
 @getter(TensorVariable, "retains_grad")
 def retains_grad(tx: Tracing, self: TensorVariable) -> VariableTracker:
-    return ConstantVariable(_real_answer(tx, self, "retains_grad"))  # nothing that is traced changes it
+    return ConstantVariable(_attribute_under_guard(tx, self, "retains_grad"))  # nothing that is traced changes it
 
 
 def _depends_on_how_it_was_created(name: str) -> None:
@@ -137,7 +137,7 @@ def dim(tx: Tracing, self: TensorVariable) -> VariableTracker:
     return ConstantVariable(self.fake.dim())
 
 
-def _question(name: str) -> Any:
+def _method_of_fake(name: str) -> Any:
     def handler(tx: Tracing, self: TensorVariable) -> VariableTracker:
         return ConstantVariable(getattr(self.fake, name)())
 
@@ -145,7 +145,7 @@ def _question(name: str) -> Any:
 
 
 for _name in ("is_floating_point", "is_complex", "is_signed", "element_size", "get_device", "is_conj", "is_neg"):
-    method(TensorVariable, _name)(_question(_name))
+    method(TensorVariable, _name)(_method_of_fake(_name))
 
 
 @method(TensorVariable, "is_contiguous")

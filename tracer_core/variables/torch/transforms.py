@@ -89,7 +89,7 @@ for _function in _NODES:
     _node(_function)
 
 
-def _question(function: Any) -> None:
+def _answers_from_fake(function: Any) -> None:
     @handles(function, TensorVariable)
     def question(tx: Tracing, tensor: TensorVariable) -> VariableTracker:
         """Answer from the fake, which is wrapped as the tensor will be."""
@@ -98,15 +98,15 @@ def _question(function: Any) -> None:
     question.__qualname__ = f"transforms.{function.__name__}"
 
 
-_QUESTIONS: tuple[Any, ...] = (
+_READS_OF_LEVELS: tuple[Any, ...] = (
     _functorch.is_batchedtensor,
     _functorch.is_gradtrackingtensor,
     _functorch.is_functorch_wrapped_tensor,
     _functorch.maybe_get_level,
     _functorch.maybe_get_bdim,
 )
-for _function in _QUESTIONS:
-    _question(_function)
+for _function in _READS_OF_LEVELS:
+    _answers_from_fake(_function)
 
 
 def _loader(function: Any) -> None:
