@@ -27,6 +27,7 @@ def reads(trace: Trace, every: int = 1) -> Iterator[Read]:
     yield from (lambda name=name: getattr(trace, name) for name in _OF_TRACES)  # type: ignore[misc]
     yield lambda: str(trace)
     yield lambda: repr(trace)
+    yield lambda: trace.story()
     yield lambda: summary.html_summary(trace)
     yield lambda: list(feed.blocks(trace))
     for table in TABLES:

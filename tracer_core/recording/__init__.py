@@ -14,14 +14,28 @@ if TYPE_CHECKING:
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
     from tracer_core.recording.steps import Step, Value
+    from tracer_core.recording.story import Station, Story
     from tracer_core.recording.trace import Trace, load, save
 
-__all__ = ["SCHEMA_VERSION", "Recorder", "Step", "Trace", "TraceFileError", "Value", "load", "save"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Recorder",
+    "Station",
+    "Step",
+    "Story",
+    "Trace",
+    "TraceFileError",
+    "Value",
+    "load",
+    "save",
+]
 
 _HOMES = {
     "Recorder": "recorder",
     "SCHEMA_VERSION": "schema",
+    "Station": "story",
     "Step": "steps",
+    "Story": "story",
     "Trace": "trace",
     "TraceFileError": "damage",
     "Value": "steps",

@@ -11,6 +11,7 @@ from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.steps import Step, Steps
+from tracer_core.recording.story import Story, story
 from tracer_core.recording.summary import summary
 from tracer_core.recording.tables import rows
 
@@ -213,6 +214,10 @@ class Trace:
         except ImportError:
             raise ImportError("to_dataframe needs pandas; run `pip install pandas` and try again.") from None
         return pandas.DataFrame(table)
+
+    def story(self) -> Story:
+        """Tell the recording as some ten stations, from the first call to the outcome. `print` shows them."""
+        return story(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a file that `load` reads. Raises TraceFileError."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracewalk.api import compile, last_trace, load, record, trace
+from tracewalk.api import compile, last_trace, load, record, story, trace
 from tracewalk.shown import Trace
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tracewalk.explorer import Explorer
 
-__all__ = ["Explorer", "Trace", "compile", "last_trace", "load", "load_ipython_extension", "record", "trace"]
+__all__ = ["Explorer", "Trace", "compile", "last_trace", "load", "load_ipython_extension", "record", "story", "trace"]
 
 
 def __getattr__(name: str) -> Any:

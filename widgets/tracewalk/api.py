@@ -196,5 +196,13 @@ def load(path: str | os.PathLike[str]) -> Trace:
     return Trace(recording.load(path).data)
 
 
+def story(recorded: recording.Trace) -> recording.Story:
+    """Tell a recording as some ten stations: the call, an operation, a guard, a break, the code that runs instead.
+
+    `print` shows them; each is a sentence, a step, and what to look at there.
+    """
+    return recorded.story()
+
+
 def _label(fn: Callable[..., Any]) -> str:
     return str(getattr(fn, "__qualname__", None) or type(fn).__qualname__)

@@ -1,0 +1,103 @@
+"""The story of a recording: which stations it has, where each is, and that its sentences are true of the program."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import tracewalk as tw
+from tracer_core.recording.story import Story
+
+LOOKS = {"source", "values", "graph", "guards", "breaks", "calls", "generated"}
+
+
+def scale(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x * n
+
+
+def breaks_in_the_middle(x: torch.Tensor, n: int) -> torch.Tensor:
+    y = scale(x, n)
+    print("here")
+    return y.relu() + n
+
+
+def line_of(function: Any, text: str) -> int:
+    lines, first = inspect.getsourcelines(function)
+    return first + next(i for i, line in enumerate(lines) if text in line)
+
+
+@pytest.fixture(scope="module")
+def told() -> tuple[tw.Trace, Story]:
+    with tw.record() as trace:
+        breaks_in_the_middle(torch.ones(3), 2)
+        breaks_in_the_middle(torch.ones(3), 2)
+        breaks_in_the_middle(torch.ones(4), 3)
+    return trace, trace.story()
+
+
+def test_stations_in_order(told: tuple[tw.Trace, Story]) -> None:
+    assert [station.title for station in told[1]] == [
+        "The call",
+        "A call is followed",
+        "An operation joins the graph",
+        "An assumption becomes a guard",
+        "The graph breaks",
+        "Back to the start",
+        "New code is written",
+        "The rest is a function too",
+        "A call is served from what there is",
+        "A guard fails",
+        "It is compiled again",
+        "A size becomes a symbol",
+        "What came of it",
+    ]
+
+
+def test_each_is_at_its_line(told: tuple[tw.Trace, Story]) -> None:
+    trace, story = told
+    lines = {station.title: trace.steps[station.step].line for station in story if station.step is not None}
+    first = line_of(breaks_in_the_middle, "y = scale")
+    multiplied = line_of(scale, "x * n")
+    assert lines["The call"] == lines["A call is followed"] == lines["Back to the start"] == first
+    assert lines["An operation joins the graph"] == lines["An assumption becomes a guard"] == multiplied
+    assert lines["The graph breaks"] == line_of(breaks_in_the_middle, "print")
+    assert lines["The rest is a function too"] == line_of(breaks_in_the_middle, "relu")
+    assert lines["It is compiled again"] == first
+
+
+def test_what_is_told(told: tuple[tw.Trace, Story]) -> None:
+    texts = {station.title: station.text for station in told[1]}
+    assert "`mul = x * 2`" in texts["An operation joins the graph"]
+    assert "`L['n'] == 2`" in texts["An assumption becomes a guard"]
+    assert "print()" in texts["The graph breaks"]
+    assert f"from line {line_of(breaks_in_the_middle, 'relu')}" in texts["The rest is a function too"]
+    assert "call 2 of `breaks_in_the_middle`" in texts["A call is served from what there is"]
+    assert "it is 3" in texts["A guard fails"]
+    assert "2 versions" in texts["It is compiled again"]
+    assert "now 4" in texts["A size becomes a symbol"]
+    assert {station.look for station in told[1]} <= LOOKS
+    assert str(told[1]).count("Look: ") == len(told[1])
+
+
+def test_the_same_after_saving(told: tuple[tw.Trace, Story], tmp_path: Path) -> None:
+    told[0].save(tmp_path / "a.trace")
+    assert tw.load(tmp_path / "a.trace").story() == told[1]
+    assert tw.story(told[0]) == told[1]
+
+
+def test_a_body() -> None:
+    def chosen(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, torch.sin, lambda y: y.cos(), (x,))
+
+    titles = [station.title for station in tw.trace(chosen, torch.ones(3)).story()]
+    assert "A function becomes a graph of its own" in titles
+
+
+def test_nothing_traced() -> None:
+    with tw.record() as trace:
+        pass
+    assert str(trace.story()) == "There is no story to tell: nothing was traced."
