@@ -40,6 +40,11 @@ def described(value: Any) -> Any:
 
 def lines_of(module: GraphModule) -> list[Any]:
     """A line for each node: operator, target, name, arguments, metadata; then the attributes, bodies among them."""
+    # Autograd numbers its nodes through the whole process.
+    first = min((node.meta["seq_nr"] for node in module.graph.nodes if "seq_nr" in node.meta), default=0)
+    for node in module.graph.nodes:
+        if "seq_nr" in node.meta:
+            node.meta["seq_nr"] -= first
     lines: list[Any] = [
         (
             node.op,
