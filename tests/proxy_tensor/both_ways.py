@@ -52,7 +52,7 @@ def lines_of(module: GraphModule) -> list[Any]:
             node.name,
             described(node.args),
             described(node.kwargs),
-            {key: described(part) for key, part in sorted(node.meta.items())},
+            {key: described(part) for key, part in sorted(node.meta.items()) if part is not None},
             node.type,
         )
         for node in module.graph.nodes
