@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracer_core.frame_input import Config
     from tracer_core.names.files import name_files
     from tracer_core.observer import Observer, observing
+    from tracer_core.proxy_tensor.entry import make_fx
 
 _HOMES = {
     "BackendError": "errors",
@@ -38,6 +39,7 @@ _HOMES = {
     "disabled": "frame_eval.hook",
     "enabled": "frame_eval.hook",
     "is_compiling": "compiling",
+    "make_fx": "proxy_tensor.entry",
     "make_config": "frame_eval.api",
     "name_files": "names.files",
     "observing": "observer",
@@ -61,6 +63,7 @@ __all__ = [
     "enabled",
     "is_compiling",
     "make_config",
+    "make_fx",
     "name_files",
     "observing",
     "reset",

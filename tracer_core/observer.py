@@ -126,6 +126,24 @@ class Observer:
     def on_notice(self, notice: Unsupported) -> None:
         """The program prevents something that the user requested, though the graph continues."""
 
+    # --- tracing at the dispatcher (`tracer_core.proxy_tensor`) -------------------------------------------
+    def on_dispatch_enter(
+        self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], modes: tuple[str, ...]
+    ) -> None:
+        """A call of `operator` reached the proxy mode. `modes` are the class names of the active dispatch modes,
+        from the top to the bottom. Calls nest: those of a decomposition come before the exit of the call that it
+        decomposes."""
+
+    def on_dispatch_decision(self, decision: str, reason: str) -> None:
+        """What the mode does with the call entered last: `decompose` it, `fold` it to a value known while tracing,
+        `emit` a node for it, or `leave` it to another class of tensors; and why, as a sentence."""
+
+    def on_dispatch_node(self, node: torch.fx.Node) -> None:
+        """`node` was added to the graph, for a call or for arithmetic on symbolic numbers."""
+
+    def on_dispatch_exit(self, result: Any, error: BaseException | None) -> None:
+        """The call entered last returned `result`, or raised `error`."""
+
     # --- results ----------------------------------------------------------------------------------------
     def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
         """The graph of this compilation is complete and was passed to the back end under `name`."""
@@ -171,6 +189,10 @@ EVENTS = {
     "on_side_effect": "a side effect",
     "on_break": "a graph break",
     "on_notice": "a notice",
+    "on_dispatch_enter": "a call at the dispatcher",
+    "on_dispatch_decision": "a decision of the dispatcher",
+    "on_dispatch_node": "a node of the dispatcher",
+    "on_dispatch_exit": "the end of a call at the dispatcher",
     "on_graph": "a graph",
     "on_generated": "generated code",
     "on_fault": "a fault of the engine",
