@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import file, schema
+from tracer_core.recording.comparison import Comparison, compare
 from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
@@ -218,6 +219,11 @@ class Trace:
     def story(self) -> Story:
         """Tell the recording as some ten stations, from the first call to the outcome. `print` shows them."""
         return story(self)
+
+    def diff(self, other: Trace) -> Comparison:
+        """Compare this recording, as the one before, with `other`, as the one after a change. `print` shows the
+        differences: breaks, graphs, guards, compilations, time, and the first line that only one of them runs."""
+        return compare(self, other)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a file that `load` reads. Raises TraceFileError."""
