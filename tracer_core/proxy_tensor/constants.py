@@ -76,7 +76,7 @@ def read_of_real(func: Any) -> DataDependentError:
     return DataDependentError(f"`{func}`", _REAL)
 
 
-def explained(error: Exception) -> Exception:
+def explained(error: BaseException) -> BaseException:
     """Return the error that tells the user of a data-dependent read; other errors as they are."""
     if isinstance(error, DataDependentError):
         return error.place(error.__traceback__)

@@ -25,7 +25,7 @@ from torch.fx._symbolic_trace import PH
 from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
 from torch.types import py_sym_types
 
-import tracer_core.host.torch_state  # noqa: F401  which registers the state that ProcessState restores
+import tracer_core.proxy_tensor.restoring  # noqa: F401  which registers the state that ProcessState restores
 from tracer_core.host.process_state import ProcessState
 from tracer_core.proxy_tensor.cleanup import merge_symbols, remove_dead_code
 from tracer_core.proxy_tensor.constants import explained
@@ -316,17 +316,36 @@ def make_fx(
     @functools.wraps(f)
     def traced(*args: Any) -> GraphModule:
         _import_now()
-        state = ProcessState()
+        found = ProcessState()
+        done = False
         try:
-            return Trace.of(f, args, options).run(f, *args)
+            try:
+                module = Trace.of(f, args, options).run(f, *args)
+                done = True
+            finally:
+                if not done:
+                    found.put_back()
+            return module
         except BaseException as error:
-            state.put_back()
-            told = explained(error) if isinstance(error, Exception) else error
+            found.put_back()  # Ctrl-C may come in the midst of that, too.
+            interruption = _interruption(error)
+            if interruption is not None and interruption is not error:
+                raise interruption from None
+            told = explained(error)
             if told is error:
                 raise
             raise told from error
 
     return traced
+
+
+def _interruption(error: BaseException) -> BaseException | None:
+    """Return the Ctrl-C, or other exception that is no error, in whose wake `error` was raised: blocks that it
+    interrupted in the midst of entering or leaving them cannot be left."""
+    seen: BaseException | None = error
+    while isinstance(seen, Exception):
+        seen = seen.__context__
+    return seen
 
 
 @torch._disable_dynamo
