@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch._decomp import core_aten_decompositions
+from torch._decomp import get_decompositions
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule
 from torch.fx.experimental import proxy_tensor as torchs
@@ -62,9 +62,8 @@ def test_an_interpreter_decomposes_into_a_new_graph() -> None:
     def decomposed(module: Any) -> Any:
         source = torchs.make_fx(small)(torch.ones(2, 3), torch.ones(3))
         graph = Graph()
-        module.DecompositionInterpreter(source, graph, core_aten_decompositions()).run(
-            torch.ones(2, 3), torch.ones(3)
-        )
+        table = get_decompositions([torch.ops.aten._softmax, torch.ops.aten.gelu])
+        module.DecompositionInterpreter(source, graph, table).run(torch.ones(2, 3), torch.ones(3))
         return lines_of(GraphModule(source, graph))
 
     assert decomposed(proxy_tensor) == decomposed(torchs)
@@ -82,7 +81,7 @@ def test_chosen_nodes_are_decomposed(joint: bool) -> None:
         return module.selective_decompose(
             source,
             *args,
-            decomposition=core_aten_decompositions(),
+            decomposition=get_decompositions([torch.ops.aten._softmax, torch.ops.aten.gelu]),
             should_decompose=lambda node: "softmax" in str(node.target),
             trace_joint_graph=joint,
         )

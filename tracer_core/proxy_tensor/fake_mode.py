@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch._functorch import config as functorch_config
 from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -36,8 +35,9 @@ def fake_mode_for(args: tuple[Any, ...], tracing_mode: str, allow_non_fake_input
 def _check_each_kind_once(mode: FakeTensorMode) -> None:
     """Let the mode check once for each kind of tensor that its cache can rebuild it.
 
-    The mode rebuilds the result of each new call from what it is about to cache, and compares nothing but the dispatch
-    keys. Those do not depend on sizes, and to rebuild a tensor of symbolic sizes takes as long as to compute it.
+    The mode rebuilds the result of each new call from what it is about to cache, and compares nothing but the
+    dispatch keys. Those do not depend on sizes, and to rebuild a tensor of symbolic sizes takes as long as to compute
+    it.
     """
     make_entry, rebuild = mode._make_cache_entry, mode._output_from_cache_entry
     env = mode.shape_env
@@ -59,11 +59,12 @@ def _check_each_kind_once(mode: FakeTensorMode) -> None:
         info = entry.output_infos[0]
         of = info.metadata
         kind = (
-            of.dtype, of.layout, of.device, of.requires_grad, of.is_conj, of.is_neg, of.is_inference, info.view_idx is None
-        )  # fmt: skip
+            *(of.dtype, of.layout, of.device, of.requires_grad),
+            *(of.is_conj, of.is_neg, of.is_inference, info.view_idx is None),
+        )
         if kind not in checked:
             checked[kind] = rebuild(state, entry, key, func, args)
         return checked[kind]
 
-    mode._make_cache_entry = make_cache_entry  # type: ignore[method-assign]
+    mode._make_cache_entry = make_cache_entry  # type: ignore[assignment, method-assign]
     mode._output_from_cache_entry = output_from_cache_entry  # type: ignore[method-assign]

@@ -1,8 +1,8 @@
 """`ModuleStackTracer`: notes in each node which modules called its operator.
 
-A module that is registered under several names is reached by several paths, and a call must say by which. So while such
-a module tree is traced, attributes give *views* of modules: objects that behave as the module, share its state, and
-know the path by which they were reached.
+A module that is registered under several names is reached by several paths, and a call must say by which. So while
+such a module tree is traced, attributes give *views* of modules: objects that behave as the module, share its state,
+and know the path by which they were reached.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from tracer_core.proxy_tensor.torch_adapter import get_current_trace, set_curren
 
 
 def _pre_dispatch_modes() -> list[Any]:
-    stack = mode_stack_state_for_pre_dispatch()
+    stack = mode_stack_state_for_pre_dispatch()  # type: ignore[no-untyped-call]
     return [stack.get(0), stack.get(1), stack._schema_check_mode]
 
 
 def _set_pre_dispatch_modes(found: list[Any]) -> None:
-    stack = mode_stack_state_for_pre_dispatch()
+    stack = mode_stack_state_for_pre_dispatch()  # type: ignore[no-untyped-call]
     stack.set(0, found[0])
     stack.set(1, found[1])
     stack._schema_check_mode = found[2]
