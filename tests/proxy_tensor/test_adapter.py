@@ -53,7 +53,7 @@ def test_torch_finds_our_trace_and_our_mode() -> None:
 
 
 def test_attention_takes_no_fast_path_while_it_is_traced() -> None:
-    """Torch tells tracing by the exact class of its mode there, but looks for function modes first, and ours has one."""
+    """Torch tells tracing by the exact class of its mode there, but looks for function modes first."""
     layer = nn.TransformerEncoderLayer(8, 2, batch_first=True).eval()
     with torch.no_grad():
         graph = check_same(lambda x: layer(x), torch.randn(2, 3, 8))
