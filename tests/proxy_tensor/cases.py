@@ -73,7 +73,7 @@ def builder(**options: Any) -> Callable[[Callable[[], Built]], Callable[[], Buil
 
 def add(name: str, build: Callable[[], Built], options: dict[str, Any]) -> None:
     assert name not in FUNCTIONS, name
-    FUNCTIONS[name] = Case(name, build, options)
+    FUNCTIONS[name] = Case(f"functions.{name}", build, options)
 
 
 def floats(*shape: int) -> Callable[[], torch.Tensor]:

@@ -138,6 +138,10 @@ def of_shapes(theirs: torch.fx.GraphModule, ours: torch.fx.GraphModule) -> Itera
     if None in envs:
         yield from of_texts("shape_env", "graph", *(type(env).__name__ for env in envs))
         return
+    guards = [{str(guard.expr) for guard in env.guards} for env in envs]
+    for aspect, more, less in (("guards of torch alone", *guards), ("guards of ours alone", *reversed(guards))):
+        if more - less:
+            yield Difference(aspect, "graph", *(str(sorted(each - (more & less))) for each in guards))
     for name, text in SHAPE_FACTS.items():
         yield from of_texts(name, "graph", *(text(env) for env in envs))
 
@@ -148,7 +152,6 @@ def by_name(facts: dict[Any, Any]) -> list[tuple[str, Any]]:
 
 
 SHAPE_FACTS: dict[str, Any] = {
-    "guards": lambda env: str(sorted(str(guard.expr) for guard in env.guards)),
     "replacements": lambda env: str({k: str(v) for k, v in by_name(env.replacements)}),
     "hints": lambda env: str({k: str(v) for k, v in by_name(env.backed_var_to_val)}),
     "ranges": lambda env: str({k: str(v) for k, v in by_name(env.var_to_range)}),
