@@ -7,8 +7,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.proxy_tensor.accepted import ACCEPTED, Accepted
-from tests.proxy_tensor.units import Found, Report, listed
+from tests.proxy_tensor.accepted import ACCEPTED
+from tests.proxy_tensor.judging import Verdict, judge
+from tests.proxy_tensor.units import Report, listed
 from tests.proxy_tensor.worker import Worker
 
 KINDS = ("functions", "models", "operators")
@@ -25,26 +26,15 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def judge(reports: Sequence[Report], units: Sequence[str]) -> tuple[dict[Accepted, list[Found]], list[Found], list[Accepted]]:
-    """The differences that stand, by the line of the table; those that do not; and the lines that are stale."""
-    standing: dict[Accepted, list[Found]] = {line: [] for line in ACCEPTED}
-    open_: list[Found] = []
-    for found in (found for report in reports for found in report.found):
-        line = next((line for line in ACCEPTED if line.takes(found.case, found.setting, found.aspect)), None)
-        (open_ if line is None else standing[line]).append(found)
-    whole = {report.unit for report in reports if not report.lost}
-    stale = [line for line, found in standing.items() if not found and whole.issuperset(filter(line.is_about, units))]
-    return standing, open_, stale
-
-
-def shown(reports: Sequence[Report], verbose: bool) -> list[str]:
+def shown(reports: Sequence[Report], verdict: Verdict, verbose: bool) -> list[str]:
     lines = [f"{kind}: {summary([each for each in reports if each.unit.startswith(kind)])}" for kind in KINDS]
-    standing, open_, stale = judge(reports, listed(KINDS, []))
     lines += [f"stands: {line.case} ({line.setting}), {line.aspect}, {len(found)} times: {line.reason}"
-              for line, found in standing.items() if found]  # fmt: skip
-    lines += [f"STALE: {line.case} ({line.setting}), {line.aspect}: no difference needs this line" for line in stale]
+              for line, found in verdict.standing.items() if found]  # fmt: skip
+    lines += [
+        f"STALE: {line.case} ({line.setting}), {line.aspect}: no difference needs this line" for line in verdict.stale
+    ]
     lines += [f"LOST: {report.unit}: {report.lost}" for report in reports if report.lost]
-    for found in open_:
+    for found in verdict.open:
         text = found.text if verbose else found.text[:600]
         lines.append(f"DIFFERS: {found.case} ({found.setting}): {text}")
     return lines
@@ -55,8 +45,8 @@ def summary(reports: Sequence[Report]) -> str:
     theirs, ours = (sum(getattr(each, name) for each in reports) for name in ("theirs", "ours"))
     different = len({(found.case, found.setting) for each in reports for found in each.found})
     return (
-        f"{len(reports)} units, {compared} comparisons ({raised} of errors), {sum(each.nodes for each in reports)} nodes, "
-        f"{different} with differences, {sum(bool(each.lost) for each in reports)} units lost; "
+        f"{len(reports)} units, {compared} comparisons ({raised} of errors), "
+        f"{sum(each.nodes for each in reports)} nodes, {different} with differences, {sum(bool(each.lost) for each in reports)} units lost; "
         f"seconds with runs: torch {theirs:.1f}, ours {ours:.1f}"
     )
 
@@ -81,10 +71,10 @@ def main(argv: Sequence[str]) -> int:
                 print(f"{unit}: {summary(reports[-1:])}", flush=True)
     finally:
         worker.stop()
-    print("\n".join(shown(reports, options.verbose)))
+    verdict = judge(reports, ACCEPTED, listed(KINDS, []))
+    print("\n".join(shown(reports, verdict, options.verbose)))
     print(f"time: {time.perf_counter() - started:.1f} s")
-    _, open_, stale = judge(reports, listed(KINDS, []))
-    return 1 if open_ or stale or any(report.lost for report in reports) else 0
+    return 0 if verdict.agrees and not any(report.lost for report in reports) else 1
 
 
 if __name__ == "__main__":

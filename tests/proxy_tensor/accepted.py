@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The four patterns are those of `fnmatch`; they are for the case's name, the setting, the aspect and the place."""
+    """Patterns of `fnmatch` for the case's name, the setting and what differs, and the reason."""
 
     case: str
     setting: str

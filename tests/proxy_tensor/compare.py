@@ -78,7 +78,9 @@ def of_nodes(theirs: torch.fx.Graph, ours: torch.fx.Graph, place: str) -> Iterat
         for key in dict.fromkeys([*one.meta, *other.meta]):
             yield from of_texts(f"meta.{key}", at, metadata(one, key, theirs), metadata(other, key, ours))
     if len(theirs.nodes) != len(ours.nodes):
-        rest = [", ".join(node.name for node in list(graph.nodes)[len(pairs) :]) or "none" for graph in (theirs, ours)]
+        rest = [
+            ", ".join(node.name for node in list(graph.nodes)[len(pairs) :]) or "none" for graph in (theirs, ours)
+        ]
         yield Difference("nodes", f"{place}, after node {len(pairs)}", *rest)
         return
     yield from of_texts("aliases", place, aliases(theirs), aliases(ours))
@@ -108,7 +110,7 @@ def aliases(graph: torch.fx.Graph) -> str:
 
 
 def of_attributes(theirs: torch.fx.GraphModule, ours: torch.fx.GraphModule, place: str) -> Iterator[Difference]:
-    """Values that nodes read, and the names of all that the graph module holds. Graphs inside are compared in full."""
+    """Values that nodes get, and the names of all that the graph module holds. Graphs in it are compared in full."""
     yield from of_texts("attributes", place, held(theirs), held(ours))
     for name in dict.fromkeys(node.target for node in theirs.graph.nodes if node.op == "get_attr"):
         one, other = (attribute(module, name) for module in (theirs, ours))
@@ -126,7 +128,9 @@ def attribute(module: torch.fx.GraphModule, path: str) -> Any:
 
 
 def held(module: torch.fx.GraphModule) -> str:
-    parameters, buffers = (sorted(name for name, _ in each()) for each in (module.named_parameters, module.named_buffers))
+    parameters, buffers = (
+        sorted(name for name, _ in each()) for each in (module.named_parameters, module.named_buffers)
+    )
     modules = sorted(f"{name} {type(each).__name__}" for name, each in module.named_modules() if name)
     others = sorted(name for name, each in vars(module).items() if isinstance(each, torch.Tensor))
     return f"parameters {parameters}, buffers {buffers}, modules {modules}, others {others}"
@@ -155,7 +159,9 @@ SHAPE_FACTS: dict[str, Any] = {
     "replacements": lambda env: str({k: str(v) for k, v in by_name(env.replacements)}),
     "hints": lambda env: str({k: str(v) for k, v in by_name(env.backed_var_to_val)}),
     "ranges": lambda env: str({k: str(v) for k, v in by_name(env.var_to_range)}),
-    "deferred asserts": lambda env: str({k: [str(a.expr) for a in v] for k, v in by_name(env.deferred_runtime_asserts)}),
+    "deferred asserts": lambda env: str(
+        {k: [str(a.expr) for a in v] for k, v in by_name(env.deferred_runtime_asserts)}
+    ),
 }
 
 

@@ -22,7 +22,13 @@ def describe(value: Any) -> str:
 
 
 def tensor(value: torch.Tensor) -> str:
-    parts = [type(value).__name__, str(value.dtype), describe(tuple(value.shape)), str(value.device), str(value.layout)]
+    parts = [
+        type(value).__name__,
+        str(value.dtype),
+        describe(tuple(value.shape)),
+        str(value.device),
+        str(value.layout),
+    ]
     if value.layout is torch.strided and not value.is_nested:
         parts += [f"strides {describe(value.stride())}", f"offset {describe(value.storage_offset())}"]
     flags = ("requires_grad", "is_leaf", "is_conj", "is_neg", "is_inference")

@@ -65,5 +65,6 @@ PARTS: dict[str, Callable[[str, int | None], Built]] = {"forward": forward, "bac
 
 def cases_of(name: str, layers: int | None = None) -> list[Case]:
     return [
-        Case(f"models.{name}.{part}", lambda build=build: build(name, layers), OPTIONS) for part, build in PARTS.items()
+        Case(f"models.{name}.{part}", lambda build=build: build(name, layers), OPTIONS)
+        for part, build in PARTS.items()
     ]

@@ -51,7 +51,9 @@ def built(operator: Callable[..., Any], sample: Any, is_traced: Callable[[Any], 
 
         def call(*traced: Any) -> Any:
             rest = iter(traced)
-            args, kwargs = pytree.tree_unflatten([next(rest) if is_traced(leaf) else leaf for leaf in leaves], structure)
+            args, kwargs = pytree.tree_unflatten(
+                [next(rest) if is_traced(leaf) else leaf for leaf in leaves], structure
+            )
             return operator(*args, **kwargs)
 
         return call, tuple(leaf for leaf in leaves if is_traced(leaf))

@@ -60,7 +60,7 @@ def cases_of(unit: str, samples: int, layers: int | None) -> list[Case]:
     return list(operators.cases_of(name, samples)) if kind == "operators" else models.cases_of(name, layers)
 
 
-def compare(unit: str, samples: int, layers: int | None, settings: Sequence[Setting] = SETTINGS) -> Report:
+def compare(unit: str, samples: int = 3, layers: int | None = None, settings: Sequence[Setting] = SETTINGS) -> Report:
     report = Report(unit)
     try:
         cases = cases_of(unit, samples, layers)
@@ -82,9 +82,7 @@ def compare_case(report: Report, case: Case, setting: Setting) -> None:
     report.nodes += len(theirs.graph.graph.nodes) if theirs.graph is not None else 0
     report.theirs += seconds
     report.ours += our_seconds
-    report.found += [
-        Found(case.name, str(setting), each.aspect, str(each)) for each in differences(theirs, ours)
-    ]
+    report.found += [Found(case.name, str(setting), each.aspect, str(each)) for each in differences(theirs, ours)]
 
 
 def timed(make_fx: Callable[..., object], case: Case, setting: Setting) -> tuple[Outcome, float]:

@@ -1,6 +1,6 @@
 """A process that compares units, so that one that crashes or hangs loses no other.
 
-It reads a unit's name a line, and answers with the report as a line of JSON. What traced functions print goes nowhere.
+It reads a unit's name a line, and answers with the report as a line of JSON. What functions print goes nowhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class Worker:
     """The other process, seen from here. It starts when it is needed."""
 
     def __init__(self, samples: int, layers: int | None, seconds: float) -> None:
-        self.options = [str(samples), str(layers or "")]
+        options = [str(samples), str(layers or "")]
+        self.command = [sys.executable, "-W", "ignore", "-m", "tests.proxy_tensor.worker", *options]
         self.seconds = seconds
         self.process: subprocess.Popen[str] | None = None
 
@@ -42,9 +43,8 @@ class Worker:
         return Report(unit, lost=status)
 
     def start(self) -> subprocess.Popen[str]:
-        command = [sys.executable, "-W", "ignore", "-m", "tests.proxy_tensor.worker", *self.options]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         return self.process
 

@@ -7,7 +7,14 @@ from tests.proxy_tensor.cases import floats, function, numbers
 
 @function(floats(3))
 def casts(x):
-    return x.double(), x.to(torch.int64), x.half().float(), x.bool(), x.to("cpu", torch.float64, copy=True), x.type_as(x)
+    return (
+        x.double(),
+        x.to(torch.int64),
+        x.half().float(),
+        x.bool(),
+        x.to("cpu", torch.float64, copy=True),
+        x.type_as(x),
+    )
 
 
 @function(floats(3), numbers(3))
