@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -86,7 +86,6 @@ class Trace:
     fx_tracer: Any = None
     fake_tensor_mode: FakeTensorMode | None = None
     parent: Trace | None = None
-    modes: list[Any] = field(default_factory=list)
 
     # --- what a trace is set up with ----------------------------------------------------------------------
     @staticmethod
