@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 import torch
 import torch.fx
+from torch._higher_order_ops.print import print as print_operator
 
 from tracer_core.bytecode import CodeBuilder, Instruction, make
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.root import GraphArg
+from tracer_core.graph.script_objects import uses_script_object
 from tracer_core.runtime.graphs import is_of_the_graph
 
 KEPT_BYTES = 1 << 20
@@ -38,7 +40,7 @@ def undo_of(output: OutputGraph) -> Undo | None:
     warn: that happens in programs that work, and plain Python has to continue from their state before.
     """
     drawing = [node for node in output.root.graph.nodes if may_draw(node)]
-    if any(_on_other_devices(node) for node in drawing):
+    if any(_on_other_devices(node) for node in drawing) or any(map(_acts_outside, output.root.graph.nodes)):
         return None
     changed = [tracked for tracked in output.fakes.inputs.values() if tracked.mutated]
     warns = any(getattr(node.target, "may_warn", False) for node in output.root.graph.nodes)
@@ -51,6 +53,11 @@ def changed_inputs(output: OutputGraph) -> list[GraphArg]:
     """Return the inputs of the graph that its operations change."""
     fakes = {id(tracked.fake) for tracked in output.fakes.inputs.values() if tracked.mutated}
     return [each for each in output.root.inputs if id(each.fake) in fakes]
+
+
+def _acts_outside(node: torch.fx.Node) -> bool:
+    """Return whether an operation changes more than tensors: an object of C++, or what is printed."""
+    return node.target is print_operator or uses_script_object(node)
 
 
 def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
