@@ -15,6 +15,7 @@ from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.root import GraphArg
 from tracer_core.graph.script_objects import uses_script_object
+from tracer_core.runtime.gradients import autograd_function_apply
 from tracer_core.runtime.graphs import is_of_the_graph
 
 KEPT_BYTES = 1 << 20
@@ -70,8 +71,7 @@ def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
 def _may_fail(node: torch.fx.Node) -> bool:
     """Return whether the graph may raise for the values of its arguments: an operation may, or numbers are
     divided."""
-    of_functions = isinstance(node.target, torch._ops.HigherOrderOperator)
-    return of_functions or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
+    return _calls_functions(node) or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
 
 
 def _can_be_put_back(tracked: TrackedFake) -> bool:
@@ -94,7 +94,12 @@ def _bytes(fake: torch.Tensor) -> float:
 
 def may_draw(node: torch.fx.Node) -> bool:
     """Return whether the graph may advance a random generator of torch: one of its operations may."""
-    return bool(node.meta.get("draws")) or isinstance(node.target, torch._ops.HigherOrderOperator)
+    return bool(node.meta.get("draws")) or _calls_functions(node)
+
+
+def _calls_functions(node: torch.fx.Node) -> bool:
+    """Return whether an operation calls functions, which are graphs of their own."""
+    return isinstance(node.target, torch._ops.HigherOrderOperator) or node.target is autograd_function_apply
 
 
 def _on_other_devices(node: torch.fx.Node) -> bool:
