@@ -14,6 +14,7 @@ from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
 from tracer_core.frame_eval.verify import verified
+from tracer_core.runtime.gradients import run_graph
 
 if TYPE_CHECKING:
     import torch
@@ -146,6 +147,8 @@ def wrapped(
                 f"fault; try backend='eager', or options={{'suppress_backend_errors': True}} to run graphs that it "
                 f"cannot compile as they are."
             ) from error
+        if compiled is gm:
+            compiled = gm.forward  # Hooks that the program registers for all modules are not for graphs.
         return _outside(verified(name, gm, compiled) if verify else compiled)
 
     call_backend.__name__ = call_backend.__qualname__ = name
@@ -178,4 +181,5 @@ def _graph_call(compiled: Compiled) -> Compiled:
     return graph_call
 
 
-c_frame.mark(_graph_call(eager).__code__, c_frame.SKIP_ALL)
+for _function in (_graph_call(eager), run_graph):
+    c_frame.mark(_function.__code__, c_frame.SKIP_ALL)

@@ -151,16 +151,17 @@ class Operations:
         self.may_raise += _may_raise(operator, facts.raises, args, kwargs)
         if facts.only_if is None or _argument(facts.only_if, args, kwargs):
             for place in facts.written:
-                self._wrote(_argument(place, args, kwargs))
+                self.note_write(_argument(place, args, kwargs))
 
-    def _wrote(self, argument: Any) -> None:
+    def note_write(self, argument: Any) -> None:
+        """Note that a tensor, or each of a list, was written to."""
         if isinstance(argument, torch.Tensor):
             self.clock += 1
             self._last[_storage(argument)] = self.clock
         elif isinstance(argument, (list, tuple)):
             self.empty_lists += not argument
             for each in argument:
-                self._wrote(each)
+                self.note_write(each)
 
     def last_write(self, fake: torch.Tensor) -> int:
         """Return the clock at the last write to the memory of `fake`, through whatever tensor; 0 if there was none.
