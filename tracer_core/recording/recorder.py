@@ -73,7 +73,7 @@ class Recorder(Breaking):
             return  # calls made by libraries are not calls of the program
         if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
             return  # the break names the program's call, and this runs inside it
-        self._calls.skip(self._entry(code).record.id, clean(message, 500))
+        self._calls.skip(self._entry(code).record.id, clean(reason_id), clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------
 
@@ -131,6 +131,7 @@ class Recorder(Breaking):
             ended, self._work = self._work, self._stack[-1] if self._stack else None
             if ended is not None and self._work is not None:
                 self._work.between.append((ended.begun, len(self._ended) - ended.begun))
+                self._work.inner_seconds += seconds
             self._current = self._work.current if self._work is not None else None
         if self._current is not None:
             self._current.inner_end = len(self._ended) - 1
@@ -139,8 +140,9 @@ class Recorder(Breaking):
         self._close_attempt(outcome, "")
         work.record.outcome = outcome
         work.record.seconds = seconds
-        self._add_seconds("tracing frames", work.tracing_seconds)
-        self._add_seconds("generating and compiling", max(0.0, seconds - work.tracing_seconds))
+        tracing = min(max(0.0, work.tracing_seconds - work.inner_seconds), seconds)
+        self._add_seconds("tracing frames", tracing)
+        self._add_seconds("generating and compiling", max(0.0, seconds - work.inner_seconds - tracing))
         self._settle_breaks(work, outcome)
         if work.call is not None:
             work.call.outcome = outcome
@@ -268,8 +270,8 @@ class Recorder(Breaking):
         """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
         attempt = self._losses.attempt
         for work in self._stack[::-1]:
-            started = time.perf_counter() if work is None else work.attempt_started
-            seconds = time.perf_counter() - started
+            since = None if work is None else work.tracing_since
+            seconds = 0.0 if since is None else time.perf_counter() - since
             attempt(EVENTS["on_compile_end"], lambda: self.on_compile_end("fault", seconds), None)  # noqa: B023
         for code, entry in self._to_decode:
             attempt("the instructions of generated code", lambda: entry.decode(code), None)  # noqa: B023
@@ -333,7 +335,7 @@ class Recorder(Breaking):
         work.attempt.last_step = last
         work.attempt.outcome = outcome
         work.attempt.message = message or work.attempt.message
-        work.tracing_seconds += time.perf_counter() - work.attempt_started
+        work.end_tracing()
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
             self._leave(work, watched)

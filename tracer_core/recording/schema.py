@@ -246,6 +246,7 @@ class Call(msgspec.Struct, gc=False):
     version: int | None  # the version that ran
     compilation: int | None  # if this call caused one
     message: str = ""
+    reason_id: str = ""  # why it ran as plain Python, where it did
 
 
 class Symbol(msgspec.Struct, gc=False):
