@@ -108,9 +108,7 @@ def test_without_pandas(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_summary_tells_the_overview(trace: Trace) -> None:
     lines = str(trace).splitlines()
-    assert lines[0] == (
-        "Trace of the example: 5 graphs, breaks at 1 place, 2 recompilations; 1 call ran as plain Python."
-    )
+    assert lines[0] == ("Trace of the example: 5 graphs, breaks at 1 place, 2 recompilations.")
     at = lines.index("Breaks")
     assert lines[at + 1] == ("  model.py:20, in model: The code branches on the value of a tensor (total.sum() > 0).")
     assert lines[at + 2] == "      if total.sum() > 0:"

@@ -254,7 +254,10 @@ def f(x):
         2,
     )
     assert (found.root_code, found.root_line) == (found.code, 3)
-    assert re.search(r"  model.py:3, in f: .*\n .*\n    In a library: layers.py:2, in prints.\n    (Ends .*\n    )?Try: ", str(trace))
+    assert re.search(
+        r"  model.py:3, in f: .*\n .*\n    In a library: layers.py:2, in prints.\n    (Ends .*\n    )?Try: ",
+        str(trace),
+    )
     tracer_core.reset()
     with pytest.raises(Unsupported) as raised:
         tracer_core.compile(f, backend="eager", fullgraph=True)(torch.ones(2))

@@ -273,7 +273,7 @@ def test_the_keyboard_alone(example: tw.Trace, open_page: Open) -> None:
     expect(page.part("help-dialog")).to_contain_text("next guard")
     page.page.keyboard.press("Escape")
     expect(page.part("help-dialog")).to_have_count(0)
-    page.press("3")
+    page.press("4")
     expect(page.part("pane")).to_have_attribute("data-pane", "breaks")
     unnamed = page.root.evaluate(
         """root => [...root.querySelectorAll('button, input, select, [tabindex="0"]')]
@@ -303,7 +303,7 @@ def test_text_of_the_program_is_never_markup(open_page: Open) -> None:
         found.message = found.explanation = found.action = evil
         found.hints = [evil]
     page = open_page(tw.Trace(data))
-    for tab in ("graph", "guards", "breaks", "calls", "effects", "generated", "timings"):
+    for tab in ("overview", "graph", "guards", "breaks", "calls", "effects", "generated", "timings"):
         page.open_pane(tab)
         assert page.root.locator("img").count() == 0
     assert page.page.title() == f"tracewalk: {evil}"

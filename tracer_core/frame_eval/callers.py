@@ -9,7 +9,7 @@ from importlib import import_module
 from types import CodeType, FrameType
 
 from tracer_core.frame_eval.origins import is_ours, outer_caller
-from tracer_core.names.where import Owner, owner_of
+from tracer_core.names.owners import Owner, owner_of
 
 _replaced: dict[int, tuple[weakref.ref[CodeType], weakref.ref[CodeType]]] = {}
 """By the ids of the codes that run instead of others: the code that runs, and the original."""

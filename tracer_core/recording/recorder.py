@@ -20,6 +20,7 @@ from tracer_core.observer import EVENTS
 from tracer_core.recording import body_words, schema
 from tracer_core.recording.bodies import BodyTable, bindings
 from tracer_core.recording.breaking import Breaking
+from tracer_core.recording.callers import callers_of
 from tracer_core.recording.calls import CallTable, guard_text
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.columns import u32_bytes
@@ -50,6 +51,7 @@ class Recorder(Breaking):
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
+        self._originals: dict[int, schema.Code] = {}
         self._to_decode: list[tuple[CodeType, CodeEntry]] = []
         self._faults: list[schema.Fault] = []
         self._bodies = BodyTable(self._graphs)
@@ -93,7 +95,16 @@ class Recorder(Breaking):
             during_step=during_step,
         )
         self._compilations.append(record)
+        record.callers = self._losses.attempt("the callers of a function", lambda: self._callers(code), [])
         self._work = self._stack[-1] = Work(record, self._calls.compile(record), begun)
+
+    def _callers(self, code: CodeType) -> list[schema.Place]:
+        return callers_of(
+            self._entry(code).record,
+            lambda running: self._codes.knows(running, self._modules.get(id(running))),
+            lambda running: self._entry(running).record,
+            self._originals,
+        )
 
     def on_attempt_start(self, frame: Any, number: int) -> None:
         work = self._work
@@ -229,6 +240,8 @@ class Recorder(Breaking):
             *(self._codes.entry(resume, "resume", module) for resume in resumes),
         ]
         entries[1].record.qualname = entries[0].record.qualname
+        self._originals[entries[1].record.id] = entries[0].record
+        self._modules.update(dict.fromkeys(map(id, (new_code, *resumes)), module))
         original, new, *rests = (entry.record.id for entry in entries)
         record = schema.Generated(
             id=len(self._generated),

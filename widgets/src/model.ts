@@ -12,7 +12,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -23,7 +23,7 @@ export class Model {
   readonly position: Signal<number>;
   readonly by: Signal<By> = signal("instruction");
   readonly failed = signal(false);
-  readonly tab: Signal<Tab> = signal("graph");
+  readonly tab: Signal<Tab> = signal("overview");
   readonly help = signal(false);
   readonly findText = signal("");
   /** One sentence about the last command, where it could not be executed. */
@@ -69,7 +69,6 @@ export class Model {
       const text = this.findText.value.trim();
       return text === "" || text.startsWith("#") ? null : findSteps(this.ground, text);
     });
-    if (meta.breaks.length > 0 && meta.nodes.length === 0) this.tab.value = "breaks";
   }
 
   get meta(): Meta {
@@ -78,6 +77,11 @@ export class Model {
 
   get ground(): Ground {
     return { index: this.index, visible: this.visible.value };
+  }
+
+  /** Whether Escape has something to close. */
+  get isCovered(): boolean {
+    return this.help.value || this.notice.value !== "" || this.frame.value !== null;
   }
 
   /** Go to `step`; for a step in an abandoned attempt, show those attempts too. */
@@ -178,6 +182,14 @@ export class Model {
     const open = new Set(this.open.value);
     if (!open.delete(path)) open.add(path);
     this.open.value = open;
+  }
+
+  /** Go to what a row of the overview is about, in the pane that shows more of it. */
+  openRow(pane: Tab, _item: number | null, step: number | null): void {
+    batch(() => {
+      if (step !== null) this.go(step);
+      this.tab.value = pane;
+    });
   }
 
   openBreak(step: number | null): void {

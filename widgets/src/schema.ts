@@ -201,6 +201,7 @@ export interface Code {
   kind: string;
   locals: string[];
   name: string;
+  owner: string;
   qualname: string;
   resumes: number | null;
   resumes_at: number | null;
@@ -211,6 +212,7 @@ export interface Code {
  */
 export interface Compilation {
   attempts: number[];
+  callers: Place[];
   code: number;
   during_step: number | null;
   generated: number | null;

@@ -51,9 +51,17 @@ export const snapshot = (step: number, text: string): Snapshot => ({
   fake: null, parts: [], more: 0, guards: [],
 });
 
+export const overview: Meta["overview"] = {
+  label: "outer(x)", headline: "1 graph, breaks at 1 place, no recompilations.",
+  sections: [
+    { name: "breaks", title: "Breaks", rows: [{ text: "The code calls `print()`.", place: "outer.py:2, in outer", source: "y = helper(x)", notes: ["Try: do not"], step: 12, pane: "breaks", item: 0 }] },
+    { name: "time", title: "Time", rows: [{ text: "tracing frames: 1 s of 1 s (100 %).", place: "", source: "", notes: [], step: null, pane: "timings", item: null }] },
+  ],
+};
+
 export function meta(): Meta {
   return {
-    version: 1, label: "outer(x)", summary: "1 frame compiled, 1 break", steps: 13, window: 4, chunk: 2, trackers: 3,
+    version: 1, label: "outer(x)", overview, steps: 13, window: 4, chunk: 2, trackers: 3,
     frame: u32([0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 2, 1, 1]),
     instruction: u32([0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3, 3, 4]),
     codes: [

@@ -138,10 +138,10 @@ describe("the explorer", () => {
   });
 
   it("says so where nothing was traced", async () => {
-    const empty = { ...meta(), steps: 0, frame: "", instruction: "", frames: [], attempts: [], nodes: [], guards: [], breaks: [], summary: "Left to Python." };
+    const empty = { ...meta(), steps: 0, frame: "", instruction: "", frames: [], attempts: [], nodes: [], guards: [], breaks: [], overview: { label: "", headline: "Nothing was traced.", sections: [] } };
     render(<Root model={new Model(empty, store, 0)} height={null} />, place);
     await settle();
-    expect(place.textContent).toContain("Nothing was traced: no step was recorded. Left to Python.");
+    expect(place.textContent).toContain("Nothing was traced.");
   });
 });
 
