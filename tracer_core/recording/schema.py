@@ -95,9 +95,7 @@ class Compilation(msgspec.Struct, gc=False):
     generated: int | None
     seconds: float
     during_step: int | None = None  # the step that was running, when it started inside another compilation
-    callers: list[
-        Place
-    ] = []  # the calls of the program that were running, from the outermost traced function inwards
+    callers: list[Place] = []  # the program's calls that were running, the outermost recorded one first
 
 
 class FakeMeta(msgspec.Struct, frozen=True, gc=False):

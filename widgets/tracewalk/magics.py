@@ -51,6 +51,7 @@ class TraceMagics(Magics):
     @argument("--dynamic", action="store_true", help="make every size a symbol from the start")
     @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
+    @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
     @argument("--save", metavar="FILE", help="also save the recording to this file")
     @argument("--html", metavar="FILE", help="also write a stand-alone page to this file")
@@ -111,8 +112,11 @@ class TraceMagics(Magics):
     def _present(self, trace: Trace, options: Any) -> None:
         """Bind, save and show the recording, also when the cell ended by an exception."""
         self._shell.user_ns[options.name] = trace
-        display(trace.show(failed_attempts=options.attempts))
-        for path, write in ((options.save, trace.save), (options.html, trace.to_html)):
+        display(trace.show(failed_attempts=options.attempts, my_code=options.my_code))
+        for path, write in (
+            (options.save, trace.save),
+            (options.html, lambda path: trace.to_html(path, my_code=options.my_code)),
+        ):
             if path:
                 try:
                     write(path)

@@ -56,7 +56,7 @@ export function Source({ model }: { model: Model }) {
               tabIndex={-1}
               class={broken.has(number) ? "tw-number tw-broken" : "tw-number"}
               title={broken.has(number) ? "The graph breaks at this line. Click to go to the step where it ran" : "Go to the step where this line ran"}
-              onClick={() => model.goToInstruction((at) => code.instructions[at]?.[INSTR.line] === number)}
+              onClick={() => model.goToLine(number)}
             >
               {number}
             </button>
@@ -116,7 +116,7 @@ export function Bytecode({ model }: { model: Model }) {
       code={viewed.code}
       current={model.index.instruction[viewed.step] ?? null}
       testId="bytecode"
-      onPick={(at) => model.goToInstruction((other) => other === at)}
+      onPick={(at) => model.goToInstruction(at)}
     />
   );
 }
