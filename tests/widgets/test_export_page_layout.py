@@ -17,7 +17,7 @@ LONG = 40_000
 
 def test_nothing_moves_while_stepping(example: tw.Trace, open_page: Open) -> None:
     page = open_page(example)
-    parts = ["toolbar", "timeline", "frames", "source", "bytecode", "sentence", "pane", "position", "next"]
+    parts = ["toolbar", "timeline", "frames", "source", "bytecode-fold", "sentence", "pane", "position", "next"]
 
     def places() -> list[tuple[str, object]]:
         return [(part, page.part(part).bounding_box()) for part in parts if part != "sentence"]

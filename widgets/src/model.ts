@@ -29,6 +29,8 @@ export class Model {
   readonly break: Signal<number | null> = signal(null);
   readonly tab: Signal<Tab> = signal("overview");
   readonly help = signal(false);
+  /** Whether the bytecode is shown, and not only its current instruction. */
+  readonly bytecode = signal(false);
   readonly findText = signal("");
   /** One sentence about the last command, where it could not be executed. */
   readonly notice = signal("");

@@ -10,6 +10,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -113,10 +114,8 @@ class TraceMagics(Magics):
         """Bind, save and show the recording, also when the cell ended by an exception."""
         self._shell.user_ns[options.name] = trace
         display(trace.show(failed_attempts=options.attempts, my_code=options.my_code))
-        for path, write in (
-            (options.save, trace.save),
-            (options.html, lambda path: trace.to_html(path, my_code=options.my_code)),
-        ):
+        to_html = partial(trace.to_html, my_code=options.my_code)
+        for path, write in ((options.save, trace.save), (options.html, to_html)):
             if path:
                 try:
                     write(path)

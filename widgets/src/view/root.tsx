@@ -235,12 +235,14 @@ export function Root({ model, height }: { model: Model; height: number | null })
           <Empty>No step was recorded, so there is nothing to step through. The overview says why.</Empty>
         ) : (
           <>
-            <Toolbar model={model} />
-            <div class="tw-timeline-row">
-              <Timeline model={model} theme={theme} />
-              <Legend />
+            <div class="tw-head">
+              <Toolbar model={model} />
+              <div class="tw-timeline-row">
+                <Timeline model={model} theme={theme} />
+                <Legend />
+              </div>
+              <Sentence model={model} />
             </div>
-            <Sentence model={model} />
             <div class="tw-main">
               <div class="tw-box tw-box-frames">
                 <h3>Frames</h3>

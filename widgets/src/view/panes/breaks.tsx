@@ -17,11 +17,11 @@ function Resumes({ model, found }: { model: Model; found: Break }) {
         return (
           <span key={id}>
             {first && first.last_step >= first.first_step ? (
-              <StepLink model={model} step={first.first_step}>
-                {name}
+              <StepLink model={model} step={model.index.begin(first)}>
+                <Said text={name} />
               </StepLink>
             ) : (
-              <span class="tw-code">{name}</span>
+              <Said text={name} />
             )}{" "}
           </span>
         );
@@ -112,12 +112,12 @@ function BreakRow({ model, place: found, ordinal, chosen }: RowProps) {
     <tr class={chosen ? "tw-current" : ""} data-testid="break" data-step={step ?? undefined} aria-selected={chosen} onClick={choose}>
       <td class="tw-right">{ordinal}</td>
       <td>
-        <button type="button" class="tw-link tw-code tw-quote" title="Go to the step where the graph breaks, and show the details">
+        <button type="button" class="tw-link tw-code tw-my-line" title="Go to the step where the graph breaks, and show the details">
           {text !== "" ? text : place(model, main.code, main.line)}
         </button>
       </td>
       <td><Said text={main.message} /></td>
-      <td class="tw-code" title={model.meta.codes[main.code]?.filename}>{place(model, main.code, main.line)}</td>
+      <td class="tw-code tw-file" title={model.meta.codes[main.code]?.filename}>{place(model, main.code, main.line)}</td>
       <td class="tw-right" title={ended(model, found).join(", ")}>{ended(model, found).length}</td>
     </tr>
   );
