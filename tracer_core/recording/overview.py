@@ -205,7 +205,8 @@ def _recompilations(trace: Trace) -> Iterator[Row]:
             continue
         failed = call.checks[0] if call.checks else None
         guard = None if failed is None or failed.failed is None else trace.guards[failed.failed]
-        what = guard.source if guard is not None and guard.source else "" if failed is None else failed.text
+        known = "" if failed is None else f"`{failed.text}` no longer held"
+        what = f"{as_written(guard.source)} changed" if guard is not None and guard.source else known
         causes.setdefault((call.code, what), []).append(call)
     for (code, what), calls in sorted(causes.items(), key=lambda pair: -len(pair[1])):
         yield _recompilation(trace, trace.codes[code], what, calls)
@@ -215,7 +216,7 @@ def _recompilation(trace: Trace, code: schema.Code, what: str, calls: list[schem
     first = calls[0]
     assert first.compilation is not None
     row = Row(
-        f"{code.qualname} was compiled again in {_calls(calls)}{f': {as_written(what)} changed' if what else ''}.",
+        f"{code.qualname} was compiled again in {_calls(calls)}{f': {what}' if what else ''}.",
         place=place(code.filename, code.first_line),
         step=_start(trace, trace.compilations[first.compilation]),
         pane="calls",

@@ -67,7 +67,7 @@ function FrameRow({ model, row, current }: { model: Model; row: StackLine; curre
       }}
     >
       <span class={frame ? "tw-frame-name" : "tw-caller-name"}>{label}</span>
-      <span class="tw-frame-place">{at}</span>
+      <span class="tw-frame-place">{at.replace(/^Cell (.*), line (\d+)$/, "$1:$2")}</span>
     </button>
   );
 }

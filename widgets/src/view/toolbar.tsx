@@ -93,9 +93,11 @@ function Attempt({ model }: { model: Model }) {
           failed attempts
         </label>
       )}
-      <span class={attempt.outcome === "restarted" ? "tw-attempt tw-bad" : "tw-attempt"} data-testid="attempt" title={attempt.message}>
-        attempt {attempt.number} of {of}
-      </span>
+      {model.failed.value && (
+        <span class={attempt.outcome === "restarted" ? "tw-attempt tw-bad" : "tw-attempt"} data-testid="attempt" title={attempt.message}>
+          attempt {attempt.number} of {of}
+        </span>
+      )}
     </>
   );
 }
