@@ -110,7 +110,7 @@ LATE_IMPORTS = {
     "tracer_core/recording/sentence_parts.py": "a step gives its sentence, which is about a step",
     "tracer_core/recording/operation_verbs.py": "the same",
     "tracer_core/recording/sentences.py": "the same",
-    "tracer_core/recording/summary.py": "a trace gives its summary, which is about a trace",
+    "tracer_core/recording/overview.py": "a trace gives its overview, which is about a trace",
     "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",
