@@ -49,7 +49,7 @@ class DataDependentError(TracewalkError, RuntimeError):
 
 
 class DataDependentBranch(DataDependentError, GuardOnDataDependentSymNode):
-    """A condition on such a value decides what the function does. Also an error of torch's kind, for who expects that."""
+    """A condition on such a value decides what the function does. Also of torch's kind, for who expects that."""
 
     def __init__(self, error: GuardOnDataDependentSymNode) -> None:
         super().__init__(f"the condition `{error.cond}`", _BRANCH, str(error).partition("\n")[0])
