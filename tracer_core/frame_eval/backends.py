@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.aot import tracer_aot
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
@@ -34,7 +35,7 @@ def _inductor(gm: torch.fx.GraphModule, example_inputs: Sequence[Any], **options
     return compiled  # type: ignore[no-any-return]
 
 
-_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor}
+_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor, "tracer_aot": tracer_aot}
 
 
 def names() -> list[str]:

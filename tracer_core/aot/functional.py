@@ -1,0 +1,58 @@
+"""Functional tensors: torch's wrappers that replace mutations and the views of mutated tensors by pure operators."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+
+from tracer_core.aot.lowered import CannotLower
+
+
+@contextlib.contextmanager
+def functionalizing(fake_mode: FakeTensorMode) -> Iterator[None]:
+    """In the block, operations on functional tensors leave no mutation behind, and new tensors are fake."""
+    mode = FunctionalTensorMode()
+    with fake_mode, enable_python_dispatcher(), mode:
+        yield
+    if mode._tokens:
+        raise CannotLower("it calls an operator with side effects, whose order must be kept")
+
+
+def wrap(value: Any) -> Any:
+    """Return `value` as a functional tensor, with what autograd knows of it, if it is a tensor."""
+    return FunctionalTensor.to_functional(value) if isinstance(value, torch.Tensor) else value
+
+
+def wrap_leaf(value: Any, requires_grad: bool) -> Any:
+    """Return `value`, if it is a tensor, as a functional tensor without a history."""
+    return wrap(value).requires_grad_(requires_grad) if isinstance(value, torch.Tensor) else value
+
+
+def unwrap(value: Any) -> Any:
+    """Return the tensor that the functional tensor holds after all mutations."""
+    return value.from_functional() if isinstance(value, FunctionalTensor) else value
+
+
+def storage_of(tensor: torch.Tensor) -> int:
+    """Return a number that tensors have in common if they share memory."""
+    elem = tensor.elem if isinstance(tensor, FunctionalTensor) else tensor
+    return elem.untyped_storage()._cdata
+
+
+def is_mutated(tensor: FunctionalTensor) -> bool:
+    return torch._functionalize_has_data_mutation(tensor.elem)  # type: ignore[attr-defined, no-any-return]
+
+
+def is_reshaped(tensor: FunctionalTensor) -> bool:
+    """Return whether an operation changed the sizes, the strides or the storage of the tensor itself."""
+    elem = tensor.elem
+    return bool(
+        torch._functionalize_has_metadata_mutation(elem)  # type: ignore[attr-defined]
+        or torch._functionalize_was_storage_changed(elem)  # type: ignore[attr-defined]
+    )
