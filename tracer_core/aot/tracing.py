@@ -86,5 +86,7 @@ class Lowering:
         return [self.effects.examples[i].clone() for i in self.sources]
 
     def _trace(self, function: Callable[..., list[Any]], *args: Any) -> torch.fx.GraphModule:
-        graph: torch.fx.GraphModule = make_fx(function, decomposition_table=self.decompositions)(*args)
-        return graph
+        module: torch.fx.GraphModule = make_fx(function, decomposition_table=self.decompositions)(*args)
+        module.graph.set_codegen(torch.fx.graph.CodeGen())  # the inputs one by one, not in lists
+        module.recompile()
+        return module
