@@ -177,11 +177,11 @@ class _Aliases:
         if not isinstance(out, FunctionalTensor):
             raise CannotLower("an output is a tensor that was not computed from its inputs")
         storage = storage_of(out)
-        if out.requires_grad and out.is_leaf and all(out is not arg for arg in self.args):
-            raise CannotLower("an output is a leaf, to which gradients are to flow")
         if storage in self.inputs:
             place = self.inputs[storage]
             return self._alias(index, out, Given(place), self.args[place], place in self.effects.mutations)
+        if out.requires_grad and out.is_leaf:
+            raise CannotLower("an output is a leaf, to which gradients are to flow")
         if self.shared[storage] == 1:
             first = next(i for i, each in enumerate(self.outputs) if each is out)
             return self.effects.add(Pick("output", first), out.requires_grad)
@@ -211,7 +211,7 @@ class _Aliases:
             numbers = numbers_of(out)
             symbolic = [i for i, each in enumerate(numbers) if not isinstance(each, int)]
             places = {i: self.effects.add(Pick("number", index, i), False) for i in symbolic}
-            return View(base, out, tuple(numbers), places, out.requires_grad)
+            return View(base, out, tuple(numbers), places, out.grad_fn is not None)
         if out.requires_grad:
             raise CannotLower("an output requires a gradient and shares memory in a way that autograd does not know of")
         if is_same_region(out, tensor):

@@ -25,13 +25,20 @@ def functionalizing(fake_mode: FakeTensorMode) -> Iterator[None]:
 
 
 def wrap(value: Any) -> Any:
-    """Return `value` as a functional tensor, with what autograd knows of it, if it is a tensor."""
-    return FunctionalTensor.to_functional(value) if isinstance(value, torch.Tensor) else value
+    """Return `value`, if it is a tensor, as a functional tensor that is a leaf, or is not, as `value`."""
+    functional = wrap_leaf(value, False)
+    if isinstance(value, torch.Tensor):
+        torch._mirror_autograd_meta_to(value, functional)  # type: ignore[attr-defined]
+    return functional
 
 
 def wrap_leaf(value: Any, requires_grad: bool) -> Any:
-    """Return `value`, if it is a tensor, as a functional tensor without a history."""
-    return wrap(value).requires_grad_(requires_grad) if isinstance(value, torch.Tensor) else value
+    """Return `value`, if it is a tensor, as a functional tensor without a history. (Only the wrapper may require a
+    gradient: from the tensor inside, views would take that over even where gradients are off.)"""
+    if not isinstance(value, torch.Tensor):
+        return value
+    inside = value.detach() if value.requires_grad else value
+    return FunctionalTensor.to_functional(inside).requires_grad_(requires_grad)
 
 
 def unwrap(value: Any) -> Any:

@@ -58,13 +58,14 @@ Base = Place | Given
 @dataclass(frozen=True, slots=True)
 class View:
     """A view that autograd knows: `example` is one, of a fake, whose steps are done again on the real base. They take
-    `numbers` (sizes, offsets), some of which are results of their own (`places`)."""
+    `numbers` (sizes, offsets), some of which are results of their own (`places`). Where gradients were off, autograd
+    knows the base, but has not `recorded` the steps."""
 
     base: Base
     example: torch.Tensor
     numbers: tuple[Any, ...]
     places: Mapping[int, Place]
-    requires_grad: bool
+    recorded: bool
 
     def build(self, inputs: Sequence[Any], results: Sequence[Any]) -> Any:
         numbers = iter(
@@ -72,7 +73,7 @@ class View:
             for i, number in enumerate(self.numbers)
         )
         base = self.base.build(inputs, results)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and (self.requires_grad or not base.requires_grad)):
+        with torch.set_grad_enabled(self.recorded or (torch.is_grad_enabled() and not base.requires_grad)):
             return self.example._view_func_unsafe(base, lambda _: next(numbers))  # type: ignore[attr-defined]
 
 

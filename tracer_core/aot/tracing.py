@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch.fx.experimental.proxy_tensor import make_fx
 
 from tracer_core.aot.effects import Effects, Mutation, run_with_settings_restored
 from tracer_core.aot.functional import functionalizing, unwrap, wrap_leaf
 from tracer_core.aot.inputs import Inputs
 from tracer_core.aot.provenance import backward_of
+from tracer_core.proxy_tensor import make_fx
 
 Decompositions = dict[Any, Callable[..., Any]]
 
