@@ -35,9 +35,16 @@ def split(joint: torch.fx.GraphModule, inputs: list[Any], results: int, partitio
     """Split a joint graph whose first `results` outputs are the forward's."""
     forward, backward = partitioner(joint, inputs, num_fwd_outputs=results)
     outputs: Any = forward.graph.output_node().args[0]
-    places = {node.name: i for i, node in enumerate(backward.graph.find_nodes(op="placeholder"))}
-    kept = tuple(places[node.name] for node in outputs[results:])
-    return Halves(forward, backward, kept, _needs(backward))
+    return Halves(forward, backward, _places(outputs[results:], backward), _needs(backward))
+
+
+def _places(kept: list[torch.fx.Node], backward: torch.fx.GraphModule) -> tuple[int, ...]:
+    """Return which input of the backward graph each kept value is: the one of its name. States of the random generator
+    for what is computed again have names of their own, and the same order in both graphs."""
+    inputs = backward.graph.find_nodes(op="placeholder")
+    places = {node.name: i for i, node in enumerate(inputs) if not node.target.startswith("tangents_")}
+    others = iter(sorted(places[name] for name in places.keys() - {node.name for node in kept}))
+    return tuple(places[node.name] if node.name in places else next(others) for node in kept)
 
 
 def _needs(backward: torch.fx.GraphModule) -> tuple[frozenset[int] | None, ...]:

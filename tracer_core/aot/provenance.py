@@ -9,8 +9,8 @@ from typing import Any
 import torch.fx
 from torch.fx import traceback
 
-BACKWARD = "is_backward"
-"""The tag by which torch's partitioner knows nodes of the backward pass."""
+FORWARD, BACKWARD = "is_forward", "is_backward"
+"""The tags by which torch's partitioner knows the two halves."""
 
 # What a node of the backward pass takes over from the forward node whose gradient it computes.
 _INHERITED = ("stack_trace", "nn_module_stack", "source_fn_stack", "from_node")
@@ -18,15 +18,14 @@ _INHERITED = ("stack_trace", "nn_module_stack", "source_fn_stack", "from_node")
 
 @contextlib.contextmanager
 def backward_of(roots: Iterable[Any]) -> Iterator[None]:
-    """Tag the nodes that are traced in the block as backward ones, each with the number of its autograd function. It
-    is the number that the forward nodes have for which autograd created the function."""
+    """Nodes that are traced in the block get the number of the autograd function that calls them. It is the number that
+    the forward nodes have for which autograd created the function."""
     handles: list[Any] = []
     for function in _reachable(roots):
         handles.append(function.register_prehook(_entering(function._sequence_nr())))
         handles.append(function.register_hook(_leaving))
     try:
         with traceback.preserve_node_meta():
-            traceback.current_meta["partitioner_tag"] = BACKWARD
             yield
     finally:
         for handle in handles:
@@ -56,17 +55,26 @@ def _reachable(roots: Iterable[Any]) -> list[Any]:
     return [function for function in found if not hasattr(function, "variable")]
 
 
+def tag_forward(graph: torch.fx.Graph) -> None:
+    """Tag all nodes that there are as forward ones, except the gradients of results that the backward pass takes."""
+    for node in graph.nodes:
+        if node.op != "placeholder":
+            node.meta["partitioner_tag"] = FORWARD
+
+
 def link_backward_to_forward(joint: torch.fx.GraphModule) -> None:
-    """Tag the forward nodes for the partitioner, and give each backward node the origin of its forward node."""
+    """Tag the nodes as backward ones that are not forward ones, and give each the origin of its forward node."""
     forward: dict[int, torch.fx.Node] = {}
     for node in joint.graph.nodes:
         number = node.meta.get("seq_nr")
-        if node.meta.get("partitioner_tag") != BACKWARD:
-            if node.op == "call_function":
-                node.meta["partitioner_tag"] = "is_forward"
+        if node.op == "placeholder":
+            continue
+        if node.meta.get("partitioner_tag") == FORWARD:
             if number is not None:
                 forward.setdefault(number, node)
-        elif number in forward:
+            continue
+        node.meta["partitioner_tag"] = BACKWARD
+        if number in forward:
             origin = forward[number].meta
             node.meta.update({key: origin[key] for key in _INHERITED if key in origin})
-            node.meta["fwd_node"] = forward[number].name
+            node.meta["forward_node"] = forward[number].name

@@ -12,8 +12,8 @@ import torch.fx
 from tracer_core.aot.effects import Effects, Mutation, run_with_settings_restored
 from tracer_core.aot.functional import functionalizing, unwrap, wrap_leaf
 from tracer_core.aot.inputs import Inputs
-from tracer_core.aot.provenance import backward_of
-from tracer_core.proxy_tensor import make_fx
+from tracer_core.aot.provenance import backward_of, tag_forward
+from tracer_core.proxy_tensor import get_proxy_mode, make_fx
 
 Decompositions = dict[Any, Callable[..., Any]]
 
@@ -57,6 +57,7 @@ class Lowering:
             with functionalizing(self.inputs.fake_mode):
                 leaves = [wrap_leaf(each, place in wanted) for place, each in enumerate(primals)]
                 results = self._results([self._argument(place, leaf) for place, leaf in enumerate(leaves)])
+                tag_forward(_graph())
                 with backward_of(results[i].grad_fn for i in sources), torch._C._DisableAutocast():
                     gradients = torch.autograd.grad(
                         [results[i] for i in sources],
@@ -88,5 +89,13 @@ class Lowering:
     def _trace(self, function: Callable[..., list[Any]], *args: Any) -> torch.fx.GraphModule:
         module: torch.fx.GraphModule = make_fx(function, decomposition_table=self.decompositions)(*args)
         module.graph.set_codegen(torch.fx.graph.CodeGen())  # the inputs one by one, not in lists
+        module.graph.eliminate_dead_code()
         module.recompile()
         return module
+
+
+def _graph() -> torch.fx.Graph:
+    """Return the graph that is being traced."""
+    mode = get_proxy_mode()
+    assert mode is not None
+    return mode.tracer.graph
