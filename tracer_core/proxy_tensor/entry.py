@@ -14,7 +14,6 @@ import torch
 import torch.utils._pytree as pytree
 from torch import Tensor
 from torch._dispatch.python import enable_python_dispatcher
-from torch._functorch import config as functorch_config
 from torch._guards import GuardSource, detect_fake_mode
 from torch._guards import Source as TorchSource
 from torch._library.fake_class_registry import FakeScriptObject, maybe_to_fake_obj
@@ -23,7 +22,6 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule, Tracer
 from torch.fx._lazy_graph_module import _make_graph_module
 from torch.fx._symbolic_trace import PH
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
 from torch.types import py_sym_types
 
@@ -31,6 +29,7 @@ import tracer_core.host.torch_state  # noqa: F401  which registers the state tha
 from tracer_core.host.process_state import ProcessState
 from tracer_core.proxy_tensor.cleanup import merge_symbols, remove_dead_code
 from tracer_core.proxy_tensor.constants import explained
+from tracer_core.proxy_tensor.fake_mode import fake_mode_for
 from tracer_core.proxy_tensor.function_modes import PreDispatchTorchFunctionMode, TorchFunctionMetadataMode
 from tracer_core.proxy_tensor.modes import (
     PreDispatchProxyMode,
@@ -101,7 +100,7 @@ class Trace:
             if options.record_stack_traces and not torch.fx.config.do_not_emit_stack_traces:
                 tracer.record_stack_traces = True
                 tracer._record_forward_stack_traces_only = True
-        return Trace(options, tracer, _fake_mode(args, options))
+        return Trace(options, tracer, fake_mode_for(args, options.tracing_mode, options.allow_non_fake_inputs))
 
     def enter(self, stack: ExitStack) -> None:
         """Enter the modes of the trace, from the bottom to the top."""
@@ -202,25 +201,6 @@ class Trace:
             return value
 
         return pytree.tree_map(fake_of, args)
-
-
-def _fake_mode(args: tuple[Any, ...], options: Options) -> FakeTensorMode | None:
-    """Return the fake mode of a trace: that of its arguments, if any is fake, else a new one."""
-    if options.tracing_mode == "real":
-        return None
-    found = detect_fake_mode(args)
-    symbolic = options.tracing_mode == "symbolic"
-    if found is not None:
-        if symbolic and found.shape_env is None:
-            raise ValueError("the arguments are of a fake mode without a shape environment: `symbolic` needs one")
-        return found
-    with functorch_config.patch(fake_tensor_allow_unsafe_data_ptr_access=False):
-        return FakeTensorMode(
-            allow_fallback_kernels=not symbolic,
-            allow_non_fake_inputs=options.allow_non_fake_inputs,
-            shape_env=ShapeEnv(),
-            static_shapes=None if symbolic else True,
-        )
 
 
 def _with_fixed_arity(function: Callable[..., Any], count: int) -> Callable[..., Any]:
