@@ -58,7 +58,7 @@ def observe(function: Callable[..., Any], make: Make) -> Observed:
     shared = [[share_memory(one, other) for other in every] for one in every]
     used = [each for each in every if each.requires_grad and each.is_floating_point()]
     wanted = [each for each in leaves if isinstance(each, torch.Tensor) and each.requires_grad]
-    losses = [(each * (place + 1)).sin().sum() for place, each in enumerate(used)]
+    losses = [(each * (place + 1)).sin().sum() for place, each in enumerate(used)] if wanted else []
     gradients = [torch.autograd.grad(loss, wanted, retain_graph=True, allow_unused=True) for loss in losses]
     total = torch.autograd.grad(sum(losses), wanted, allow_unused=True) if losses else ()
     after: list[Any] = []

@@ -27,6 +27,8 @@ from tracer_core.aot.outputs import (
     Place,
     Region,
     View,
+    are_equal,
+    is_same_kind,
     is_same_region,
     numbers_of,
 )
@@ -96,11 +98,12 @@ def observe(run: Callable[..., list[Any]], args: Sequence[Any]) -> Effects:
     """
     effects = Effects()
     before = [_History.of(each) if isinstance(each, torch.Tensor) else None for each in args]
+    strides = [each.stride() if isinstance(each, torch.Tensor) else () for each in args]
     outputs, effects.settings = run_with_settings_restored(run, args)
     for index, (arg, known) in enumerate(zip(args, before, strict=True)):
         if known is not None:
             _note_mutation(effects, index, arg, known)
-    _Aliases(effects, args, outputs).note()
+    _Aliases(effects, args, outputs, strides).note()
     effects.examples = {
         i: unwrap(pick(args, outputs)).detach()
         for i, (pick, required) in enumerate(zip(effects.results, effects.requires_grad, strict=True))
@@ -134,7 +137,12 @@ class _History:
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> _History:
-        return cls(tensor.grad_fn, tensor._version, tensor.requires_grad)
+        return cls(tensor.grad_fn, _version(tensor), tensor.requires_grad)
+
+
+def _version(tensor: torch.Tensor) -> int:
+    """Return how often the tensor was changed; tensors of inference mode do not count that."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def _note_mutation(effects: Effects, index: int, arg: FunctionalTensor, before: _History) -> None:
@@ -147,7 +155,9 @@ def _note_mutation(effects: Effects, index: int, arg: FunctionalTensor, before: 
     if arg.grad_fn is not before.grad_fn:
         effects.mutations[index] = Mutation.RECORDED
     elif is_mutated(arg):
-        effects.mutations[index] = Mutation.UNRECORDED if arg._version != before.version else Mutation.HIDDEN
+        effects.mutations[index] = (
+            Mutation.UNRECORDED if arg.is_inference() or _version(arg) != before.version else Mutation.HIDDEN
+        )
     else:
         return
     effects.add(Pick("input", index), effects.mutations[index] is Mutation.RECORDED and arg.requires_grad)
@@ -156,8 +166,11 @@ def _note_mutation(effects: Effects, index: int, arg: FunctionalTensor, before: 
 class _Aliases:
     """Express each output of the graph by inputs and results."""
 
-    def __init__(self, effects: Effects, args: Sequence[Any], outputs: Sequence[Any]) -> None:
+    def __init__(
+        self, effects: Effects, args: Sequence[Any], outputs: Sequence[Any], strides: Sequence[Sequence[Any]]
+    ) -> None:
         self.effects = effects
+        self.strides = strides
         self.args = args
         self.outputs = outputs
         self.inputs = {storage_of(arg): i for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
@@ -213,9 +226,15 @@ class _Aliases:
             places = {i: self.effects.add(Pick("number", index, i), False) for i in symbolic}
             return View(base, out, tuple(numbers), places, out.grad_fn is not None)
         if out.requires_grad:
-            raise CannotLower("an output requires a gradient and shares memory in a way that autograd does not know of")
+            raise CannotLower(
+                "an output requires a gradient and shares memory in a way that autograd does not know of"
+            )
         if is_same_region(out, tensor):
             return Detached(base)
-        if mutated or (out.dtype, out.is_conj(), out.is_neg()) != (tensor.dtype, tensor.is_conj(), tensor.is_neg()):
+        written = self.effects.places_of_mutations()[base.index] if mutated else None
+        # (A mutated input keeps its strides; its new value may have others, if there are gaps between its elements.)
+        if not is_same_kind(out, tensor) or (
+            mutated and not are_equal(unwrap(tensor).stride(), self.strides[base.index])
+        ):
             raise CannotLower("an output is a detached view that cannot be rebuilt")
-        return Region(base, self.effects.add(Pick("output", index), False))
+        return Region(base, self.effects.add(Pick("output", index), False), written)

@@ -26,9 +26,10 @@ def functionalizing(fake_mode: FakeTensorMode) -> Iterator[None]:
 
 def wrap(value: Any) -> Any:
     """Return `value`, if it is a tensor, as a functional tensor that is a leaf, or is not, as `value`."""
+    if not isinstance(value, torch.Tensor) or value.is_leaf:
+        return wrap_leaf(value, isinstance(value, torch.Tensor) and value.requires_grad)
     functional = wrap_leaf(value, False)
-    if isinstance(value, torch.Tensor):
-        torch._mirror_autograd_meta_to(value, functional)  # type: ignore[attr-defined]
+    torch._mirror_autograd_meta_to(value, functional)  # type: ignore[attr-defined]
     return functional
 
 

@@ -89,14 +89,19 @@ class Detached:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of a tensor, detached; `like` lies where it lies."""
+    """A part of a tensor, detached: it lies in the base as the result `like` lies in the memory of the base, or in that
+    of `written`, the base's new value."""
 
     base: Base
     like: Place
+    written: Place | None
 
     def build(self, inputs: Sequence[Any], results: Sequence[Any]) -> Any:
-        like = results[self.like.index]
-        return self.base.build(inputs, results).detach().as_strided(like.size(), like.stride(), like.storage_offset())
+        base, like = self.base.build(inputs, results).detach(), results[self.like.index]
+        offset = like.storage_offset()
+        if self.written is not None:
+            offset += base.storage_offset() - results[self.written.index].storage_offset()
+        return base.as_strided(like.size(), like.stride(), offset)
 
 
 def numbers_of(view: torch.Tensor) -> list[Any]:
@@ -121,8 +126,16 @@ def numbers_of(view: torch.Tensor) -> list[Any]:
 
 def is_same_region(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Return whether two tensors of one storage are the same elements in the same order."""
-    if (one.dtype, one.is_conj(), one.is_neg()) != (other.dtype, other.is_conj(), other.is_neg()):
-        return False
-    mine = (*one.shape, *one.stride(), one.storage_offset())
-    others = (*other.shape, *other.stride(), other.storage_offset())
+    return is_same_kind(one, other) and are_equal(
+        (*one.shape, *one.stride(), one.storage_offset()), (*other.shape, *other.stride(), other.storage_offset())
+    )
+
+
+def is_same_kind(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether two tensors read memory in the same way."""
+    return (one.dtype, one.is_conj(), one.is_neg()) == (other.dtype, other.is_conj(), other.is_neg())
+
+
+def are_equal(mine: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Return whether these numbers are always equal."""
     return len(mine) == len(others) and all(statically_known_true(a == b) for a, b in zip(mine, others, strict=True))

@@ -22,35 +22,29 @@ cheaper to compute than to keep."""
 @dataclass(frozen=True, slots=True)
 class Halves:
     """The forward graph returns the results, then what is kept for the backward pass. `kept` says, for each of these,
-    the place among the backward graph's inputs; the gradients of results are the last of those. `needs` has, for each
-    gradient that the backward graph returns, the gradients of results that it depends on, None if there is none."""
+    the place among the backward graph's inputs; the gradients of results are the last of those."""
 
     forward: torch.fx.GraphModule
     backward: torch.fx.GraphModule
     kept: tuple[int, ...]
-    needs: tuple[frozenset[int] | None, ...]
+
+
+def is_tangent(node: torch.fx.Node) -> bool:
+    """Return whether an input of the backward graph is the gradient of a result."""
+    return str(node.target).startswith("tangents_")
 
 
 def split(joint: torch.fx.GraphModule, inputs: list[Any], results: int, partitioner: Partitioner) -> Halves:
     """Split a joint graph whose first `results` outputs are the forward's."""
     forward, backward = partitioner(joint, inputs, num_fwd_outputs=results)
     outputs: Any = forward.graph.output_node().args[0]
-    return Halves(forward, backward, _places(outputs[results:], backward), _needs(backward))
+    return Halves(forward, backward, _places(outputs[results:], backward))
 
 
 def _places(kept: list[torch.fx.Node], backward: torch.fx.GraphModule) -> tuple[int, ...]:
     """Return which input of the backward graph each kept value is: the one of its name. States of the random generator
     for what is computed again have names of their own, and the same order in both graphs."""
     inputs = backward.graph.find_nodes(op="placeholder")
-    places = {node.name: i for i, node in enumerate(inputs) if not node.target.startswith("tangents_")}
+    places = {node.name: i for i, node in enumerate(inputs) if not is_tangent(node)}
     others = iter(sorted(places[name] for name in places.keys() - {node.name for node in kept}))
     return tuple(places[node.name] if node.name in places else next(others) for node in kept)
-
-
-def _needs(backward: torch.fx.GraphModule) -> tuple[frozenset[int] | None, ...]:
-    tangents = (n for n in backward.graph.find_nodes(op="placeholder") if n.target.startswith("tangents_"))
-    reached: dict[torch.fx.Node, frozenset[int]] = {node: frozenset([i]) for i, node in enumerate(tangents)}
-    for node in backward.graph.nodes:
-        reached.setdefault(node, frozenset().union(*(reached[each] for each in node.all_input_nodes)))
-    gradients: Any = backward.graph.output_node().args[0]
-    return tuple(reached[each] if isinstance(each, torch.fx.Node) else None for each in gradients)

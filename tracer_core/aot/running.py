@@ -11,6 +11,7 @@ from torch.autograd.function import FunctionCtx
 from tracer_core.aot.effects import Effects, Mutation
 from tracer_core.aot.layout import Layout
 from tracer_core.aot.partition import Halves
+from tracer_core.aot.unused import without_tangents
 
 Run = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -82,7 +83,7 @@ def with_backward(halves: Halves, effects: Effects, wanted: Sequence[int]) -> Ru
 
     def run(inputs: Sequence[Any]) -> Sequence[Any]:
         results: list[Any] = []
-        differentiable = _Function.apply(step, results, *inputs)  # type: ignore[no-untyped-call]
+        differentiable = TracerAot.apply(step, results, *inputs)  # type: ignore[no-untyped-call]
         for place, value in zip(sources, differentiable, strict=True):
             results[place] = value
         return results
@@ -99,15 +100,21 @@ class _Step:
         self, halves: Halves, sources: tuple[int, ...], layouts: Sequence[Layout], wanted: Sequence[int]
     ) -> None:
         self.forward = below_autograd(halves.forward.forward)
-        self.backward = below_autograd(halves.backward.forward)
         self.sources = sources
         self.layouts = layouts
         self.wanted = wanted
         self.kept = halves.kept
-        self.needs = halves.needs
+        self._backward = halves.backward
+        self._backwards = {frozenset[int](): below_autograd(halves.backward.forward)}
+
+    def backward(self, absent: frozenset[int]) -> Callable[..., Any]:
+        """Return the backward graph for calls in which these gradients of results are absent."""
+        if absent not in self._backwards:
+            self._backwards[absent] = below_autograd(without_tangents(self._backward, absent).forward)
+        return self._backwards[absent]
 
 
-class _Function(torch.autograd.Function):
+class TracerAot(torch.autograd.Function):
     """Connects the two graphs. Only differentiable results pass through autograd; the others are put into the list
     that the caller gives."""
 
@@ -139,12 +146,11 @@ class _Function(torch.autograd.Function):
             torch.zeros(shape, dtype=dtype, device=device) if gradient is None else layout.of(gradient)
             for gradient, layout, (shape, dtype, device) in zip(gradients, step.layouts, ctx.shapes, strict=True)
         ]
-        absent = {i for i, gradient in enumerate(gradients) if gradient is None}
-        found = _Once.apply(step.backward, *args) if torch.is_grad_enabled() else step.backward(*args)
+        graph = step.backward(frozenset(i for i, gradient in enumerate(gradients) if gradient is None))
+        found = _Once.apply(graph, *args) if torch.is_grad_enabled() else graph(*args)
         given: list[Any] = [None] * ctx.inputs
-        for place, gradient, needs in zip(step.wanted, found, step.needs, strict=True):
-            # Plain Python has no gradient where none of the results was used.
-            given[place] = None if needs is None or (needs and needs <= absent) else gradient
+        for place, gradient in zip(step.wanted, found, strict=True):
+            given[place] = gradient
         return None, None, *given
 
 
