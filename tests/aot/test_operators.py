@@ -128,8 +128,8 @@ def writes_to_a_copy(x: torch.Tensor) -> Any:
 
 
 FUNCTIONS = [
-    branches, loops, maps, scans, scans_in_any_order, checkpoints, checkpoints_draws, applies_a_function, maps_by_vmap,
-    takes_gradients_of_rows, takes_a_jacobian, takes_a_product, attends_flexibly, hooks_a_gradient,
+    branches, loops, maps, scans, scans_in_any_order, checkpoints, checkpoints_draws, applies_a_function,
+    maps_by_vmap, takes_gradients_of_rows, takes_a_jacobian, takes_a_product, attends_flexibly, hooks_a_gradient,
     is_in_inference_mode_for_a_while, normalizes, attends, sorts, decomposes, converts, writes_to_a_copy,
 ]  # fmt: skip
 

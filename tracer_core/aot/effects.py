@@ -1,5 +1,5 @@
-"""Find out what a captured graph does besides computing: mutations of inputs, outputs that share memory, settings that
-it leaves changed.
+"""Find out what a captured graph does besides computing: it mutates inputs, returns tensors that share memory, leaves
+settings changed.
 
 The graph runs once on functional fakes. What it did is kept as data: `Effects`, which says what the lowered function
 returns (`results`) and how the outputs of the captured graph are rebuilt from that (`outputs`).
@@ -46,9 +46,16 @@ class Mutation(enum.Enum):
 
 @dataclass(slots=True)
 class Effects:
-    """`mutations` of inputs, by their place; `settings` that the graph leaves changed; `outputs` of the captured graph,
-    in terms of inputs and results; `results` of the lowered function: each picks one value from a run of the captured
-    graph (its arguments after the run, and its outputs). `requires_grad` of the results."""
+    """What a graph does.
+
+    Args:
+        mutations: how it writes to inputs, by their place.
+        settings: those that it leaves changed.
+        outputs: how to build its outputs from inputs and results.
+        results: what the lowered function returns, each picked from a run of the captured graph.
+        requires_grad: whether the results require gradients.
+        examples: fakes of the results that do, by their place.
+    """
 
     mutations: dict[int, Mutation] = field(default_factory=dict)
     settings: list[Change] = field(default_factory=list)
@@ -155,9 +162,8 @@ def _note_mutation(effects: Effects, index: int, arg: FunctionalTensor, before: 
     if arg.grad_fn is not before.grad_fn:
         effects.mutations[index] = Mutation.RECORDED
     elif is_mutated(arg):
-        effects.mutations[index] = (
-            Mutation.UNRECORDED if arg.is_inference() or _version(arg) != before.version else Mutation.HIDDEN
-        )
+        counted = arg.is_inference() or _version(arg) != before.version
+        effects.mutations[index] = Mutation.UNRECORDED if counted else Mutation.HIDDEN
     else:
         return
     effects.add(Pick("input", index), effects.mutations[index] is Mutation.RECORDED and arg.requires_grad)
@@ -226,15 +232,12 @@ class _Aliases:
             places = {i: self.effects.add(Pick("number", index, i), False) for i in symbolic}
             return View(base, out, tuple(numbers), places, out.grad_fn is not None)
         if out.requires_grad:
-            raise CannotLower(
-                "an output requires a gradient and shares memory in a way that autograd does not know of"
-            )
+            raise CannotLower("an output requires a gradient and shares memory, which autograd does not know")
         if is_same_region(out, tensor):
             return Detached(base)
         written = self.effects.places_of_mutations()[base.index] if mutated else None
         # (A mutated input keeps its strides; its new value may have others, if there are gaps between its elements.)
-        if not is_same_kind(out, tensor) or (
-            mutated and not are_equal(unwrap(tensor).stride(), self.strides[base.index])
-        ):
+        moved = mutated and not are_equal(unwrap(tensor).stride(), self.strides[base.index])
+        if moved or not is_same_kind(out, tensor):
             raise CannotLower("an output is a detached view that cannot be rebuilt")
         return Region(base, self.effects.add(Pick("output", index), False), written)

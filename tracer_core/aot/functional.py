@@ -50,7 +50,8 @@ def unwrap(value: Any) -> Any:
 def storage_of(tensor: torch.Tensor) -> int:
     """Return a number that tensors have in common if they share memory."""
     elem = tensor.elem if isinstance(tensor, FunctionalTensor) else tensor
-    return elem.untyped_storage()._cdata
+    number: int = elem.untyped_storage()._cdata
+    return number
 
 
 def is_mutated(tensor: FunctionalTensor) -> bool:
@@ -60,7 +61,4 @@ def is_mutated(tensor: FunctionalTensor) -> bool:
 def is_reshaped(tensor: FunctionalTensor) -> bool:
     """Return whether an operation changed the sizes, the strides or the storage of the tensor itself."""
     elem = tensor.elem
-    return bool(
-        torch._functionalize_has_metadata_mutation(elem)  # type: ignore[attr-defined]
-        or torch._functionalize_was_storage_changed(elem)  # type: ignore[attr-defined]
-    )
+    return bool(torch._functionalize_has_metadata_mutation(elem) or torch._functionalize_was_storage_changed(elem))

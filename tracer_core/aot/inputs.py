@@ -51,8 +51,8 @@ def _check(tensor: torch.Tensor) -> None:
 
 
 def function_of(module: torch.fx.GraphModule, inputs: Inputs) -> Callable[..., list[Any]]:
-    """Return the function that interprets the graph, node by node, so that operators traced from it know the node that
-    they come from. It returns the outputs in a list."""
+    """Return the function that interprets the graph, node by node, so that operators traced from it know their node.
+    It returns the outputs in a list."""
     split = len(inputs.fakes) - len(inputs.names)
 
     def run(*args: Any) -> list[Any]:

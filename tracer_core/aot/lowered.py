@@ -8,7 +8,7 @@ import torch.fx
 
 
 class CannotLower(Exception):
-    """The graph does something that operator-level graphs cannot express here. The text is a clause that says what."""
+    """The graph does what operator-level graphs cannot express here. The text is a clause that says what."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The outputs of a captured graph, each as a recipe in terms of the inputs and of the results of the lowered function.
+"""The outputs of a captured graph: how each is built from the inputs and the results of the lowered function.
 
 Outputs that share memory with an input, or with each other, are rebuilt after the lowered function ran: only so does
 autograd know them as views of the very tensor that the caller has.
@@ -74,7 +74,7 @@ class View:
         )
         base = self.base.build(inputs, results)
         with torch.set_grad_enabled(self.recorded or (torch.is_grad_enabled() and not base.requires_grad)):
-            return self.example._view_func_unsafe(base, lambda _: next(numbers))  # type: ignore[attr-defined]
+            return self.example._view_func_unsafe(base, lambda _: next(numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class Detached:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of a tensor, detached: it lies in the base as the result `like` lies in the memory of the base, or in that
-    of `written`, the base's new value."""
+    """A part of a tensor, detached: it lies in the base as the result `like` does, or as `like` lies in the result
+    `written`, the new value of the base."""
 
     base: Base
     like: Place
@@ -118,7 +118,7 @@ def numbers_of(view: torch.Tensor) -> list[Any]:
         return value
 
     assert view._base is not None
-    view._view_func_unsafe(view._base, number, tensor)  # type: ignore[attr-defined]
+    view._view_func_unsafe(view._base, number, tensor)
     if tensors:
         raise CannotLower("an output is a view whose steps depend on other tensors")
     return numbers

@@ -15,8 +15,8 @@ PARTITIONERS: dict[str, Partitioner] = {
     "default": default_partition,
     "min_cut": min_cut_rematerialization_partition,
 }
-"""`default` computes in the forward pass what plain Python does; `min_cut` computes again in the backward pass what is
-cheaper to compute than to keep."""
+"""`default` keeps for the backward pass what plain Python keeps; `min_cut` computes again what is cheaper to compute
+than to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ def split(joint: torch.fx.GraphModule, inputs: list[Any], results: int, partitio
 
 
 def _places(kept: list[torch.fx.Node], backward: torch.fx.GraphModule) -> tuple[int, ...]:
-    """Return which input of the backward graph each kept value is: the one of its name. States of the random generator
-    for what is computed again have names of their own, and the same order in both graphs."""
+    """Return which input of the backward graph each kept value is: the one of its name. States of the generator, for
+    random numbers that are drawn again, have names of their own, and the same order in both graphs."""
     inputs = backward.graph.find_nodes(op="placeholder")
     places = {node.name: i for i, node in enumerate(inputs) if not is_tangent(node)}
     others = iter(sorted(places[name] for name in places.keys() - {node.name for node in kept}))

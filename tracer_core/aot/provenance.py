@@ -18,8 +18,8 @@ _INHERITED = ("stack_trace", "nn_module_stack", "source_fn_stack", "from_node")
 
 @contextlib.contextmanager
 def backward_of(roots: Iterable[Any]) -> Iterator[None]:
-    """Nodes that are traced in the block get the number of the autograd function that calls them. It is the number that
-    the forward nodes have for which autograd created the function."""
+    """Give nodes that are traced in the block the number of the autograd function that calls them. The forward nodes
+    for which autograd created the function have the same number."""
     handles: list[Any] = []
     for function in _reachable(roots):
         handles.append(function.register_prehook(_entering(function._sequence_nr())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -129,6 +130,7 @@ class TracerAot(torch.autograd.Function):
         ctx.save_for_backward(*(value for value in kept if isinstance(value, torch.Tensor)))
         ctx.numbers = [None if isinstance(value, torch.Tensor) else value for value in kept]
         ctx.step, ctx.inputs = step, len(inputs)
+        ctx.wanted = [weakref.ref(inputs[i]) for i in step.wanted]
         # Autograd forbids changes of views that come from a function like this, where plain Python allows them.
         returned = tuple(_no_view(results[i]) for i in step.sources)
         ctx.shapes = [(each.shape, each.dtype, each.device) for each in returned]
@@ -147,7 +149,10 @@ class TracerAot(torch.autograd.Function):
             for gradient, layout, (shape, dtype, device) in zip(gradients, step.layouts, ctx.shapes, strict=True)
         ]
         graph = step.backward(frozenset(i for i, gradient in enumerate(gradients) if gradient is None))
-        found = _Once.apply(graph, *args) if torch.is_grad_enabled() else graph(*args)
+        found = graph(*args)
+        if torch.is_grad_enabled():
+            anchors = (torch.empty(0, requires_grad=True), *(reference() for reference in ctx.wanted))
+            found = _Once.apply(tuple(found), *anchors)  # type: ignore[no-untyped-call]
         given: list[Any] = [None] * ctx.inputs
         for place, gradient in zip(step.wanted, found, strict=True):
             given[place] = gradient
@@ -155,11 +160,12 @@ class TracerAot(torch.autograd.Function):
 
 
 class _Once(torch.autograd.Function):
-    """The backward graph in a call that wants the gradients' own gradients, which there are none of."""
+    """Connects gradients, in a call that wants gradients of them, to an error: there are none. The `anchors` are the
+    tensors that those would be for, and one more, so that there is always one."""
 
     @staticmethod
-    def forward(ctx: FunctionCtx, graph: Callable[..., Any], *args: Any) -> Any:
-        return tuple(graph(*args))
+    def forward(ctx: FunctionCtx, gradients: tuple[Any, ...], *anchors: torch.Tensor | None) -> tuple[Any, ...]:
+        return gradients
 
     @staticmethod
     def backward(ctx: FunctionCtx, *gradients: Any) -> Any:

@@ -49,8 +49,8 @@ class Lowering:
         return self._trace(forward, self._primals())
 
     def trace_joint(self) -> torch.fx.GraphModule:
-        """Return the graph from inputs, and gradients of results, to results and gradients of inputs. The names of its
-        inputs, `primals_1`, `tangents_1`, ... tell torch's partitioner which are which."""
+        """Return the graph from inputs, and gradients of results, to results and gradients of inputs. Its inputs have
+        the names by which torch's partitioner knows them: `primals_1`, ..., `tangents_1`, ..."""
         wanted, sources = self.wanted, self.sources
 
         def joint(primals: list[Any], tangents: list[torch.Tensor]) -> list[Any]:
@@ -98,4 +98,5 @@ def _graph() -> torch.fx.Graph:
     """Return the graph that is being traced."""
     mode = get_proxy_mode()
     assert mode is not None
-    return mode.tracer.graph
+    graph: torch.fx.Graph = mode.tracer.graph
+    return graph

@@ -12,15 +12,18 @@ from tracer_core.aot.partition import is_tangent
 
 
 def without_tangents(backward: torch.fx.GraphModule, absent: frozenset[int]) -> torch.fx.GraphModule:
-    """Return the backward graph without what depends only on the gradients at these places, as autograd leaves it out.
-    (Zeros in their place would not be the same: inputs without a gradient would get one, and zero times infinity, the
-    derivative of many functions at the border of their domain, is not a number.)"""
+    """Return the backward graph without what depends only on the gradients at these places: autograd leaves it out.
+
+    Zeros in their place would not be the same: inputs without a gradient would get one, and the derivative of a
+    function may be infinite, which times zero is not a number.
+    """
     graph: torch.fx.Graph = copy.deepcopy(backward.graph)
     dead = _depending_only_on(graph, absent)
     for node in dead:
         for user in [user for user in node.users if user not in dead]:
             if user.op == "output":
-                user.args = (torch.fx.map_arg(user.args[0], lambda each, node=node: None if each is node else each),)
+                given: Any = user.args[0]
+                user.args = (tuple(None if each is node else each for each in given),)
             elif other := _other_summand(user, node):
                 user.replace_all_uses_with(other)
                 graph.erase_node(user)
