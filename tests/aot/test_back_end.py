@@ -333,6 +333,41 @@ def test_other_sizes_use_the_same_graphs() -> None:
     assert len(lowered) == 1
 
 
+def test_numbers_keep_the_sign_of_zero() -> None:
+    def divides(x: torch.Tensor, scale: float) -> tuple[torch.Tensor, ...]:
+        return 1 / (x * (scale * 0.0)), 1 / (x * (scale * -0.0)), x * scale
+
+    call, lowered = compiled(divides)
+    x = torch.tensor([1.0, -1.0])
+    for scale in (2.0, 3.0, 4.0, float("inf")):
+        for found, expected in zip(call(x, scale), divides(x, scale), strict=True):
+            torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+    assert {each.reason for each in lowered} == {""}
+
+
+def test_a_float_that_varies_is_an_input() -> None:
+    call, lowered = compiled(lambda x, scale: x * scale)
+    x = torch.randn(3)
+    for scale in (2.0, 3.0, 4.0):
+        assert torch.equal(call(x, scale), x * scale)
+    assert [each.reason for each in lowered] == ["", ""]
+
+
+def test_gradients_computed_in_compiled_code_are_not_traced_again() -> None:
+    lowered: list[Lowered] = []
+
+    def penalty(x: torch.Tensor) -> torch.Tensor:
+        y = (x * x).sum()
+        y.backward()
+        assert x.grad is not None
+        return x.grad * 2
+
+    call = tracer_core.compile(penalty, backend="tracer_aot", options={"on_lowered": lowered.append})
+    x = torch.ones(2, requires_grad=True)
+    assert torch.equal(call(x), torch.full((2,), 4.0))
+    assert [bool(each.backward) for each in lowered] == [True, False]
+
+
 def test_it_is_among_the_names_of_back_ends() -> None:
     with pytest.raises(ValueError, match="Did you mean 'tracer_aot'"):
         tracer_core.compile(lambda x: x, backend="traceraot")

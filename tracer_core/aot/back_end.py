@@ -12,13 +12,13 @@ import torch.fx
 from tracer_core import observer as observers
 from tracer_core.aot.effects import observe
 from tracer_core.aot.functional import functionalizing, wrap
-from tracer_core.aot.inputs import function_of, inputs_of
+from tracer_core.aot.inputs import check_numbers, function_of, inputs_of
 from tracer_core.aot.lowered import CannotLower, Lowered
 from tracer_core.aot.partition import PARTITIONERS, split
 from tracer_core.aot.provenance import link_backward_to_forward
 from tracer_core.aot.running import Program, forward_only, with_backward
 from tracer_core.aot.tracing import Lowering
-from tracer_core.errors import BackendWarning
+from tracer_core.errors import BackendWarning, FloatsMustBeConstants
 
 OPTIONS = ("decompositions", "on_lowered", "partitioner")
 
@@ -45,6 +45,8 @@ def tracer_aot(
         raise ValueError(f"partitioner must be one of {', '.join(map(repr, PARTITIONERS))}, not {partitioner!r}")
     try:
         lowered, run = _lower(graph, example_inputs, partitioner, given.get("decompositions"))
+    except FloatsMustBeConstants:
+        raise
     except Exception as error:  # noqa: BLE001  whatever it is: the graph runs as it was captured
         reason = str(error) if isinstance(error, CannotLower) else observers.said(error).partition("\n")[0]
         lowered, run = Lowered(graph, reason=reason), graph.forward
@@ -64,6 +66,7 @@ def _lower(
     partitioner: str,
     decompositions: dict[Any, Any] | None,
 ) -> tuple[Lowered, Callable[..., Any]]:
+    check_numbers(graph)
     inputs = inputs_of(graph, examples)
     run = function_of(graph, inputs)
     with functionalizing(inputs.fake_mode):

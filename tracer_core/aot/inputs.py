@@ -12,8 +12,10 @@ from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.traceback import preserve_node_meta
 from torch.nn.utils.stateless import _reparametrize_module
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from tracer_core.aot.lowered import CannotLower
+from tracer_core.errors import FloatsMustBeConstants
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,29 @@ def _check(tensor: torch.Tensor) -> None:
         raise CannotLower(f"an input is of the tensor subclass {type(tensor).__qualname__}")
     if tensor.layout is not torch.strided:
         raise CannotLower(f"an input has the layout {tensor.layout}")
+
+
+def check_numbers(module: torch.fx.GraphModule) -> None:
+    """Check that the graph computes no numbers from floats that vary. In tracing, such a number is an expression of
+    algebra, which knows neither signed zeros nor infinity.
+
+    Raises:
+        FloatsMustBeConstants: if it does.
+    """
+    for node in module.graph.nodes:
+        value = node.meta.get("example_value")
+        if isinstance(value, _NUMBERS) and node.target != "item" and any(map(_is_float, node.all_input_nodes)):
+            raise FloatsMustBeConstants
+
+
+_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool, int, float)
+
+
+def _is_float(node: torch.fx.Node) -> bool:
+    """Return whether the node gives a number that depends on a float of unknown value."""
+    value = node.meta.get("example_value")
+    symbols = value.node.expr.free_symbols if isinstance(value, torch.SymFloat) else ()
+    return any(symbol_is_type(symbol, (SymT.FLOAT, SymT.UNBACKED_FLOAT)) for symbol in symbols)
 
 
 def function_of(module: torch.fx.GraphModule, inputs: Inputs) -> Callable[..., list[Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch._C._dynamo.eval_frame import get_eval_frame_callback, set_eval_frame
 from torch.autograd.function import FunctionCtx
 
 from tracer_core.aot.effects import Effects, Mutation
@@ -149,7 +150,7 @@ class TracerAot(torch.autograd.Function):
             for gradient, layout, (shape, dtype, device) in zip(gradients, step.layouts, ctx.shapes, strict=True)
         ]
         graph = step.backward(frozenset(i for i, gradient in enumerate(gradients) if gradient is None))
-        found = graph(*args)
+        found = _untraced(graph, args)
         if torch.is_grad_enabled():
             anchors = (torch.empty(0, requires_grad=True), *(reference() for reference in ctx.wanted))
             found = _Once.apply(tuple(found), *anchors)  # type: ignore[no-untyped-call]
@@ -173,6 +174,17 @@ class _Once(torch.autograd.Function):
             "The back end 'tracer_aot' has no second derivatives: it lowers a graph and its backward pass, not the "
             "backward pass of that. Compile the function with backend='eager' to differentiate twice."
         )
+
+
+def _untraced(graph: Callable[..., Any], args: Sequence[Any]) -> Sequence[Any]:
+    """Call the graph with the frame hook off: compiled code may have called for the gradients."""
+    previous = get_eval_frame_callback()  # (Ctrl-C may come before the result of switching it off is stored)
+    try:
+        set_eval_frame(None)
+        results: Sequence[Any] = graph(*args)
+    finally:
+        set_eval_frame(previous)
+    return results
 
 
 def _safe(value: Any, written: set[int]) -> Any:

@@ -154,10 +154,11 @@ def wrapped(
 
 
 def _wants_constants(error: BaseException | None) -> bool:
-    """Return whether torch's own back ends request a graph in which floats are constants in this way."""
+    """Return whether the back end requests a graph in which floats are constants: each in its own way."""
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
 
-    while error is not None and not isinstance(error, TensorifyScalarRestartAnalysis):
+    requests = (TensorifyScalarRestartAnalysis, FloatsMustBeConstants)
+    while error is not None and not isinstance(error, requests):
         error = error.__cause__ or error.__context__
     return error is not None
 
