@@ -368,6 +368,23 @@ def test_gradients_computed_in_compiled_code_are_not_traced_again() -> None:
     assert [bool(each.backward) for each in lowered] == [True, False]
 
 
+def test_sizes_that_lowering_asks_about_are_guarded() -> None:
+    def silu(x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sigmoid(x) if x.shape[0] < 5 else torch.sigmoid(x) * x
+
+    table = {torch.ops.aten.silu.default: silu}
+    call, lowered = compiled(lambda x: torch.nn.functional.silu(x), dynamic=True, decompositions=table)
+    for size, count in ((3, 1), (4, 1), (7, 2), (9, 2), (2, 2)):
+        x = torch.randn(size)
+        torch.testing.assert_close(call(x), torch.nn.functional.silu(x))
+        assert len(lowered) == count
+    first, second = (
+        [node for node in each.forward.graph.nodes if node.op == "call_function"] for each in lowered if each.forward
+    )
+    assert second[-1].args[0] is second[0]
+    assert first[-1].args[1] is first[0]
+
+
 def test_it_is_among_the_names_of_back_ends() -> None:
     with pytest.raises(ValueError, match="Did you mean 'tracer_aot'"):
         tracer_core.compile(lambda x: x, backend="traceraot")

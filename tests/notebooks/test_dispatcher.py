@@ -54,7 +54,9 @@ def test_a_proxy_is_a_node_of_the_graph(ran: Ran) -> None:
 
     names = [line.split(" : ")[0].strip() for line in torchs(squares).splitlines()[1:]]
     lines = ran.printed("proxies").splitlines()
-    assert [line.split(" : ")[0] for line in lines] == [f"{each}: {name}" for each, name in zip("xyz", names, strict=True)]
+    assert [line.split(" : ")[0] for line in lines] == [
+        f"{each}: {name}" for each, name in zip("xyz", names, strict=True)
+    ]
     assert "torch.ops.aten.sin.default](args = (%x_1,)" in lines[1]
     assert "torch.ops.aten.mul.Tensor](args = (%sin, %sin)" in lines[2]
 
