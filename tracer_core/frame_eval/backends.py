@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.aot import tracer_aot
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
@@ -35,7 +36,7 @@ def _inductor(gm: torch.fx.GraphModule, example_inputs: Sequence[Any], **options
     return compiled  # type: ignore[no-any-return]
 
 
-_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor}
+_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor, "tracer_aot": tracer_aot}
 
 
 def names() -> list[str]:
@@ -156,10 +157,11 @@ def wrapped(
 
 
 def _wants_constants(error: BaseException | None) -> bool:
-    """Return whether torch's own back ends request a graph in which floats are constants in this way."""
+    """Return whether the back end requests a graph in which floats are constants: each in its own way."""
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
 
-    while error is not None and not isinstance(error, TensorifyScalarRestartAnalysis):
+    requests = (TensorifyScalarRestartAnalysis, FloatsMustBeConstants)
+    while error is not None and not isinstance(error, requests):
         error = error.__cause__ or error.__context__
     return error is not None
 
