@@ -53,9 +53,7 @@ def _refused(function: Any, name: str) -> None:
 
     @handles(function)
     def refuse(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
-        raise Unsupported(
-            "skipped-function", what=name, why="it creates a DTensor, and a graph has only plain tensors"
-        )
+        raise Unsupported("skipped-function", what=name, why="it creates a DTensor, which no graph holds")
 
 
 if dist.is_available():
