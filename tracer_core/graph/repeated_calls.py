@@ -9,6 +9,7 @@ function, the layout of its tensors, its other arguments, and torch's settings: 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
@@ -33,7 +34,8 @@ class Layout(NamedTuple):
     is_view: bool  # of memory that nothing else uses
 
 
-class CalledMethod(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CalledMethod:
     """A function that calls a method, by its name, of its first argument."""
 
     name: str

@@ -184,10 +184,7 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:
-    runner: Callable[..., Any] = target
-    if op == "call_method":
-        runner = CalledMethod(target)
-    return runner
+    return CalledMethod(target) if op == "call_method" else target
 
 
 def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
