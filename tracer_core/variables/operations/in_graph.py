@@ -17,6 +17,7 @@ from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.number_errors import may_be_huge
 from tracer_core.graph.numpy_calls import NAMES_OF_NUMPY
+from tracer_core.graph.repeated_calls import CalledMethod
 from tracer_core.graph.script_objects import anew_of_script_objects
 from tracer_core.operator_table import WRITTEN
 from tracer_core.variables.builders.results import wrap_fx_proxy
@@ -183,19 +184,7 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:
-    return _Method(target) if op == "call_method" else target
-
-
-class _Method:
-    """Call a method by name on its first argument."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, receiver: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(receiver, self.name)(*args, **kwargs)
+    return CalledMethod(target) if op == "call_method" else target
 
 
 def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
