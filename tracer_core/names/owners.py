@@ -21,12 +21,18 @@ class Owner(IntEnum):
 
 
 _UNDER_TORCH = ("torchgen", "functorch", "numpy", "sympy")
-_found = importlib.util.find_spec("torch")
-_TORCH = (_found.submodule_search_locations or ()) if _found is not None else ()
-_LANGUAGE = (
-    *(os.path.join(os.path.realpath(folder), "") for folder in _TORCH),
-    *(os.path.join(folder, package, "") for folder in SITE_FOLDERS for package in _UNDER_TORCH),
-)
+
+
+@functools.cache
+def _language() -> tuple[str, ...]:
+    found = importlib.util.find_spec("torch")
+    torch = (found.submodule_search_locations or ()) if found is not None else ()
+    return (
+        *(os.path.join(os.path.realpath(folder), "") for folder in torch),
+        *(os.path.join(folder, package, "") for folder in SITE_FOLDERS for package in _UNDER_TORCH),
+    )
+
+
 _TYPED_IN = ("<stdin>", "<ipython-input", "<doctest ")
 
 
@@ -38,7 +44,7 @@ def owner_of(filename: str) -> Owner:
             return Owner.USER
         return Owner.LANGUAGE if filename.startswith("<frozen ") else Owner.PACKAGE
     path = os.path.realpath(filename)
-    if path.startswith(_LANGUAGE):
+    if path.startswith(_language()):
         return Owner.LANGUAGE
     if path.startswith(SITE_FOLDERS):
         return Owner.PACKAGE
