@@ -1,8 +1,8 @@
 """What tracing a model at the dispatcher costs: `python -m tests.benchmarks.make_fx [name ...]`.
 
 Forward and backward of the five models of `trace_models` are traced by `tracer_core.make_fx` and by torch's, in
-turns, fake and symbolic. Seconds of the processor, which other programs disturb less, the least of several runs in one
-process, after one that warms up what both share.
+turns, fake and symbolic. Seconds of the processor, which other programs disturb less; the least of several runs in
+one process, after one that warms up what both share.
 """
 
 from __future__ import annotations

@@ -43,10 +43,11 @@ def shown(reports: Sequence[Report], verdict: Verdict, verbose: bool) -> list[st
 def summary(reports: Sequence[Report]) -> str:
     compared, raised = (sum(getattr(each, name) for each in reports) for name in ("compared", "raised"))
     theirs, ours = (sum(getattr(each, name) for each in reports) for name in ("theirs", "ours"))
+    nodes, lost = sum(each.nodes for each in reports), sum(bool(each.lost) for each in reports)
     different = len({(found.case, found.setting) for each in reports for found in each.found})
     return (
         f"{len(reports)} units, {compared} comparisons ({raised} of errors), "
-        f"{sum(each.nodes for each in reports)} nodes, {different} with differences, {sum(bool(each.lost) for each in reports)} units lost; "
+        f"{nodes} nodes, {different} with differences, {lost} units lost; "
         f"seconds with runs: torch {theirs:.1f}, ours {ours:.1f}"
     )
 

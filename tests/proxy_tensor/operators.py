@@ -31,12 +31,18 @@ def cases_of(name: str, samples: int) -> Iterator[Case]:
     found = list(islice(infos()[name].sample_inputs(DEVICE, DTYPE, requires_grad=False), 100))
     chosen = range(0, len(found), max(1, len(found) // samples))[:samples]
     for number in chosen:
-        yield Case(f"operators.{name}:{number}", built(infos()[name].op, found[number], isinstance_of_tensor))
+        yield Case(f"operators.{name}:{number}", built(infos()[name].op, found[number], is_tensor))
     if found:
         yield Case(f"operators.{name}:0, numbers too", built(infos()[name].op, found[0], anything))
 
 
-def isinstance_of_tensor(leaf: Any) -> bool:
+def copied(called: Any) -> Any:
+    """A copy that shares memory within as the original does. (Only tensors with strides can be copied so.)"""
+    others = [leaf for leaf in pytree.tree_leaves(called) if is_tensor(leaf) and leaf.layout is not torch.strided]
+    return copy.deepcopy(called, {id(leaf): leaf.clone() for leaf in others})
+
+
+def is_tensor(leaf: Any) -> bool:
     return isinstance(leaf, torch.Tensor)
 
 
@@ -46,7 +52,7 @@ def anything(leaf: Any) -> bool:
 
 def built(operator: Callable[..., Any], sample: Any, is_traced: Callable[[Any], bool]) -> Callable[[], Built]:
     def build() -> Built:
-        called = copy.deepcopy(((sample.input, *sample.args), sample.kwargs))
+        called = copied(((sample.input, *sample.args), sample.kwargs))
         leaves, structure = pytree.tree_flatten(called)
 
         def call(*traced: Any) -> Any:

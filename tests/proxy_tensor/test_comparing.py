@@ -122,8 +122,8 @@ def test_more_guards_are_seen() -> None:
         trace(make_fx, Case("branch", lambda f=f: (f, (torch.ones(3),))), SYMBOLIC)
         for f in (lambda x: x + 1, lambda x: x + 1 if x.shape[0] > 2 else x)
     )
-    assert [each.aspect for each in differences(plain, guarded)] == ["guards of ours alone"]
-    assert [each.aspect for each in differences(guarded, plain)] == ["guards of torch alone"]
+    assert {each.aspect for each in differences(plain, guarded)} == {"guards of ours alone", "ranges"}
+    assert {each.aspect for each in differences(guarded, plain)} == {"guards of torch alone", "ranges"}
 
 
 @pytest.mark.row("P1")

@@ -63,13 +63,11 @@ def cases_of(unit: str, samples: int, layers: int | None) -> list[Case]:
 def compare(unit: str, samples: int = 3, layers: int | None = None, settings: Sequence[Setting] = SETTINGS) -> Report:
     report = Report(unit)
     try:
-        cases = cases_of(unit, samples, layers)
+        for case in cases_of(unit, samples, layers):
+            for setting in settings:
+                compare_case(report, case, setting)
     except Exception as error:
-        report.lost = f"no cases: {type(error).__name__}: {error}"
-        return report
-    for case in cases:
-        for setting in settings:
-            compare_case(report, case, setting)
+        report.lost = f"{type(error).__name__}: {error}"
     return report
 
 

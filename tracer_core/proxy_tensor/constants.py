@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from tracer_core.errors import TracewalkError
 from tracer_core.names.files import shown_file
-from tracer_core.names.where import Owner, owner_of
+from tracer_core.names.owners import Owner, owner_of
 
 NUMEL_LIMIT = 1
 """Larger tensors are not computed while tracing."""

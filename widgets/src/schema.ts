@@ -81,10 +81,10 @@ export interface Meta {
   lost: Lost[];
   nodes: Node[];
   notices: Notice[];
+  overview: Overview;
   raised: Raised[];
   side_effects: SideEffect[];
   steps: number;
-  summary: string;
   symbols: Symbol[];
   timings: Stage[];
   trackers: number;
@@ -174,6 +174,7 @@ export interface Call {
   message: string;
   number: number;
   outcome: string;
+  reason_id: string;
   version: number | null;
 }
 /**
@@ -200,6 +201,7 @@ export interface Code {
   kind: string;
   locals: string[];
   name: string;
+  owner: string;
   qualname: string;
   resumes: number | null;
   resumes_at: number | null;
@@ -210,6 +212,7 @@ export interface Code {
  */
 export interface Compilation {
   attempts: number[];
+  callers: Place[];
   code: number;
   during_step: number | null;
   generated: number | null;
@@ -338,6 +341,34 @@ export interface Notice {
   message: string;
   reason_id: string;
   step: number | null;
+}
+/**
+ * What happened in a recording: one sentence, and the rows below it.
+ */
+export interface Overview {
+  headline: string;
+  label: string;
+  sections: Section[];
+}
+/**
+ * The rows of one kind, those first that cost most.
+ */
+export interface Section {
+  name: string;
+  rows: Row[];
+  title: string;
+}
+/**
+ * One thing that happened. `text` is about the program's line at `place`, which reads `source`.
+ */
+export interface Row {
+  item: number | null;
+  notes: string[];
+  pane: string;
+  place: string;
+  source: string;
+  step: number | null;
+  text: string;
 }
 /**
  * A step that raised a Python exception in the traced program.
