@@ -196,13 +196,14 @@ def the_generated_code(trace: Trace) -> Station | None:
     generated = next(iter(trace.generated), None)
     if generated is None:
         return None
-    attempt = trace.attempts[trace.compilations[generated.compilation].attempts[-1]]
+    attempts = trace.compilations[generated.compilation].attempts
+    attempt = trace.attempts[attempts[-1]] if attempts else None
     rest = "; after the break it calls functions for the rest" if generated.resumes else ""
     return Station(
         "New code is written",
         f"In place of `{trace.function_of(generated.original).qualname}`, code will run that calls the compiled graph"
         f"{rest}.",
-        attempt.last_step if attempt.last_step >= attempt.first_step else None,
+        None if attempt is None or attempt.last_step < attempt.first_step else attempt.last_step,
         "generated",
         "the listing, beside the original bytecode.",
     )
