@@ -1,6 +1,6 @@
 """Our make_fx gives torch's graphs: of functions written for it, of models, and of a part of torch's operators.
 
-`python -m tests.proxy_tensor` compares all in each setting, all operators, with more samples, and models of full depth.
+`python -m tests.proxy_tensor` compares all in each setting, all operators, with more samples, and whole models.
 Here, to be quick, functions are compared in symbolic mode and in one of the other settings in turn, operators in one
 setting with decompositions and one without, models in symbolic mode.
 """
