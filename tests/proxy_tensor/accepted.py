@@ -30,8 +30,8 @@ ACCEPTED: tuple[Accepted, ...] = (
         "*",
         "symbolic*",
         "guards of the fake cache's checks",
-        "Torch's fake mode rebuilds each result from what it caches of it, to compare dispatch keys, and guards on what "
-        "that asks about sizes. Ours does so once for each kind of tensor. No node depends on these guards: where each "
-        "entry is checked, nothing differs.",
+        "Torch's fake mode rebuilds each result from what it caches of it, to compare dispatch keys, and guards on "
+        "what that asks about sizes. Ours does so once for each kind of tensor. No node depends on these guards: "
+        "where each entry is checked, nothing differs.",
     ),
 )
