@@ -25,8 +25,8 @@ _SET_STATE = frozenset((
 
 
 def trace_nodes(graph: GraphModule, examples: Mapping[Node, Any], run: Run) -> None:
-    """Run each call of `graph` through `make_fx` on its example inputs, and the gradient of its outputs where one flows.
-    A node that fails is left, once `run` has seen the exception."""
+    """Run each call of `graph` through `make_fx` on its example inputs, and the gradient of its outputs where one
+    flows. A node that fails is left, once `run` has seen the exception."""
     before = ProcessState()
     try:
         values = dict(examples)

@@ -155,8 +155,8 @@ def _body_fits(data: schema.Trace, body: schema.Body) -> bool:
 
 
 def _dispatcher_fits(data: schema.Trace) -> bool:
-    """Return whether the parts of the recording at the dispatcher refer to each other, and steps are inside those that
-    precede them, so that each chain of parents ends."""
+    """Return whether the parts of the recording at the dispatcher refer to each other, and steps are inside those
+    that precede them, so that each chain of parents ends."""
     given = data.dispatcher
     runs, steps, nodes, fakes = len(given.runs), len(given.steps), len(given.nodes), len(given.fakes)
     return (

@@ -173,9 +173,8 @@ class DispatchRecorder(Recorder):
             inside = [self._text(part, fakes) for part in tuple.__iter__(value)]
             return f"({inside[0]},)" if len(inside) == 1 else f"({', '.join(inside)})"
         if is_a(value, dict):
-            return (
-                "{" + ", ".join(f"{self._text(k, fakes)}: {self._text(v, fakes)}" for k, v in dict.items(value)) + "}"
-            )
+            items = [f"{self._text(k, fakes)}: {self._text(v, fakes)}" for k, v in dict.items(value)]
+            return f"{{{', '.join(items)}}}"
         number = self._fake(value)
         if number is not None:
             fakes.append(number)

@@ -316,9 +316,8 @@ def _dispatched(trace: Trace) -> Iterator[Row]:
     runs = trace.dispatch.runs
     for run in runs:
         if run.data.node is None:
-            yield Row(
-                run.sentence, notes=[run.data.error] if run.data.error else [], pane="dispatch", item=run.data.id
-            )
+            notes = [f"It ended early: {run.data.error}"] if run.data.error else []
+            yield Row(run.sentence, notes=notes, pane="dispatch", item=run.data.id)
     of_nodes = [run for run in runs if run.data.node is not None]
     if of_nodes:
         opened = len({run.data.node for run in of_nodes})

@@ -150,7 +150,7 @@ class Trace:
 
     @cached_property
     def dispatch(self) -> Dispatch:
-        """The steps of the dispatcher, recorded by `trace_dispatch` or at the level `dispatch`. `print` shows them."""
+        """The steps of the dispatcher, of `trace_dispatch` or of a recording at the level `dispatch`."""
         return Dispatch(self.data.dispatcher)
 
     @property

@@ -22,8 +22,8 @@ def trace_dispatch(
     `trace.dispatch`. An exception of `fn` propagates, with a note that `last_trace()` returns the recording up to it.
 
     Args:
-        fn: a function or module. Its parameters, and other tensors that it uses beside its arguments, become attributes
-            of the graph.
+        fn: a function or module. Its parameters, and other tensors that it uses beside its arguments, become
+            attributes of the graph.
         kwargs: keyword arguments of `fn`.
         decomposition_table: functions that compute operators by others, as `torch._decomp.core_aten_decompositions()`
             returns.
