@@ -14,6 +14,7 @@ from tracer_core.recording.schema import (
     Call,
     Code,
     Compilation,
+    Dispatcher,
     Fault,
     Frame,
     Generated,
@@ -90,6 +91,7 @@ class Meta(msgspec.Struct, gc=False):
     notices: list[Notice]
     lost: list[Lost]
     bodies: list[Body]
+    dispatcher: Dispatcher
 
 
 class State(msgspec.Struct, array_like=True, gc=False):

@@ -62,6 +62,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         notices=data.notices,
         lost=data.lost,
         bodies=data.bodies,
+        dispatcher=data.dispatcher,
     )
 
 

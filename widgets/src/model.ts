@@ -12,7 +12,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "calls", "effects", "generated", "dispatch", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -40,6 +40,8 @@ export class Model {
   readonly guard: Signal<number | null> = signal(null);
   /** The body of an operator that was picked. */
   readonly body: Signal<number | null> = signal(null);
+  /** The step of the dispatcher that is shown. */
+  readonly dispatched: Signal<number> = signal(0);
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   readonly visible: ReadonlySignal<VisibleSteps>;
@@ -216,6 +218,7 @@ export class Model {
     batch(() => {
       if (step !== null) this.go(step);
       if (pane === "breaks") this.break.value = item;
+      if (pane === "dispatch") this.dispatched.value = this.meta.dispatcher.runs[item ?? 0]?.first_step ?? 0;
       this.tab.value = pane;
     });
   }
@@ -231,6 +234,14 @@ export class Model {
       if (go && node?.step != null) this.go(node.step);
       this.tab.value = "graph";
       this.node.value = id;
+    });
+  }
+
+  /** Go on into a step of the dispatcher. */
+  openDispatched(step: number): void {
+    batch(() => {
+      this.tab.value = "dispatch";
+      this.dispatched.value = step;
     });
   }
 

@@ -31,7 +31,7 @@ export const KEYS: readonly Binding[] = [
   { key: "b", command: "nextPlace", label: "next place where the graph breaks" },
   { key: "B", command: "nextBreak", label: "next graph break, also at the same place" },
   { key: "j", command: "mine", label: "just my code, or libraries too" },
-  ...Array.from({ length: 8 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
+  ...Array.from({ length: 9 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
   { key: "/", command: "find", label: "find" },
   { key: "?", command: "help", label: "show or hide this help" },
   { key: "Escape", command: "close", label: "close what is open; then, back to the cell" },

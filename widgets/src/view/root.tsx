@@ -8,6 +8,7 @@ import { Frames } from "./frames";
 import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
+import { DispatchPane } from "./panes/dispatch";
 import { EffectsPane } from "./panes/effects";
 import { GeneratedPane } from "./panes/generated";
 import { OverviewPane } from "./panes/overview";
@@ -34,6 +35,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },
+  dispatch: { label: "Dispatch", count: ({ meta }) => meta.dispatcher.steps.length, view: DispatchPane },
   timings: { label: "Timings", view: TimingsPane },
 };
 
