@@ -63,6 +63,7 @@ export class Model {
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
+    if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
     const first = position > 0 ? null : start(this.ground);
     this.position = signal(first ?? this.visible.value.clamp(position) ?? 0);

@@ -232,9 +232,9 @@ export function Root({ model, height }: { model: Model; height: number | null })
       style={height === null ? undefined : { "--tw-height": `${height}px` }}
       onKeyDown={onKeyDown}
     >
-      <div class="tw-frame-all">
+      <div class={empty ? "tw-frame-all tw-without-steps" : "tw-frame-all"}>
         {empty ? (
-          <Empty>No step was recorded, so there is nothing to step through. The overview says why.</Empty>
+          <Empty>{model.meta.dispatcher.steps.length > 0 ? "This recording has steps of the dispatcher alone." : "No step was recorded, so there is nothing to step through. The overview says why."}</Empty>
         ) : (
           <>
             <div class="tw-head">

@@ -173,7 +173,9 @@ function Facts({ model, step }: { model: Model; step: DispatchStep }) {
             <dd class="tw-code">
               {step.nodes.map((id) => {
                 const node = dispatcher.nodes[id];
-                return node && <div key={id}>{node.name} = {node.target}{node.op === "get_attr" ? "" : `(${node.args})`}</div>;
+                return node && (
+                  <div key={id}>{node.name} {node.op === "get_attr" ? <span class="tw-dim">an attribute of the graph</span> : `= ${node.target}(${node.args})`}</div>
+                );
               })}
             </dd>
           </>
