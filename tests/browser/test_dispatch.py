@@ -55,7 +55,9 @@ def test_calls_are_stepped_through_both_ways(
         back.click()
         assert explorer.part("dispatch-facts").inner_text() == text
     explorer.root.get_by_label("Over the calls inside this one", exact=True).click()
-    expect(explorer.part("dispatch-position")).to_have_text(f"call {trace.dispatch[0].data.last_step + 1} of {len(trace.dispatch)}")
+    expect(explorer.part("dispatch-position")).to_have_text(
+        f"call {trace.dispatch[0].data.last_step + 1} of {len(trace.dispatch)}"
+    )
     explorer.page.screenshot(path=artifacts / f"dispatch-{scheme}-{width}.png")
     explorer.root.get_by_label("Calls inside aten.t.default", exact=True).click()
     expect(calls).to_have_count(len(trace.dispatch) - trace.dispatch[0].data.last_step)

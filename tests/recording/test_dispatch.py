@@ -108,9 +108,7 @@ def test_what_is_under_a_linear_forward_and_backward() -> None:
     forward, backward = trace.dispatch.under(node)
     assert (forward.data.direction, backward.data.direction) == ("forward", "backward")
     assert [step.operator for step in forward.steps] == above.calls[:count]
-    backward_calls = [
-        call for call in above.calls[count:] if call != "aten.detach.default"
-    ]
+    backward_calls = [call for call in above.calls[count:] if call != "aten.detach.default"]
     assert [step.operator for step in backward.steps] == backward_calls
     assert len(trace.dispatch.runs) == 4
     assert trace.lost == []

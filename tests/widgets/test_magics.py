@@ -237,8 +237,8 @@ def test_notebook_syntax_inside_the_cell(session: Session) -> None:
     assert torch.equal(session["y"], session["x"] + 1)
 
 
-def test_the_level_dispatch_records_what_is_under_each_node(shell: InteractiveShell) -> None:
-    run(shell, "import torch\ndef double(x):\n    return x * 2")
-    run(shell, "%%trace --level dispatch\ndouble(torch.ones(3))")
-    (forward,) = shell.user_ns["_trace"].dispatch.runs
+def test_the_level_dispatch_records_what_is_under_each_node(session: Session) -> None:
+    session.run("def double(x):\n    return x * 2")
+    session.run("%%trace --level dispatch\ndouble(x)")
+    (forward,) = session["_trace"].dispatch.runs
     assert [step.operator for step in forward.steps] == ["aten.mul.Tensor"]

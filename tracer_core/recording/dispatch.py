@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from tracer_core.recording import schema
 from tracer_core.recording.words import count
-
-if TYPE_CHECKING:
-    from tracer_core.recording.schema import FakeMeta
 
 _MOST = 200
 """How many steps of a run `print` shows."""
@@ -54,12 +51,12 @@ class DispatchedCall:
         return self.data.decisions[-1][1] if self.data.decisions else ""
 
     @property
-    def inputs(self) -> list[FakeMeta]:
+    def inputs(self) -> list[schema.FakeMeta]:
         """The metadata of its tensors and symbolic numbers."""
         return [self._of.fakes[number] for number in self.data.inputs]
 
     @property
-    def results(self) -> list[FakeMeta]:
+    def results(self) -> list[schema.FakeMeta]:
         return [self._of.fakes[number] for number in self.data.results]
 
     @property
