@@ -25,6 +25,8 @@ def target_name(node: torch.fx.Node) -> str:
     module = getattr(target, "__module__", None) or type(target).__module__
     if getattr(operator, name, None) is target or (module == "builtins" and hasattr(operator, name)):
         return name
+    if module == "tracer_core.runtime.gradients" and hasattr(torch.ops.higher_order, name):
+        return name  # it stands for torch's operator
     if name.startswith(("wrapped_", "numpy_attr_wrapper")):
         called = name.removeprefix("wrapped_").strip("_")
         return ".item" if called == "item" else f"numpy.{called}"

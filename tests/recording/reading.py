@@ -28,7 +28,6 @@ def reads(trace: Trace, every: int = 1) -> Iterator[Read]:
     yield lambda: str(trace)
     yield lambda: repr(trace)
     yield lambda: trace.story()
-    yield lambda: str(trace.diff(trace))
     yield lambda: summary.html_summary(trace)
     yield lambda: list(feed.blocks(trace))
     for table in TABLES:
