@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
-from tracer_core.recording.overview import where
+from tracer_core.recording.overview import is_recompilation, line_text, where
 from tracer_core.recording.story import SETTINGS
 from tracer_core.recording.summary import MOST
 from tracer_core.recording.words import count
@@ -73,10 +73,11 @@ class Comparison:
 @reading
 def compare(before: Trace, after: Trace) -> Comparison:
     """Compare two recordings."""
+    ours, theirs = _figures(before), _figures(after)
     return Comparison(
         before,
         after,
-        [Figure(name, _figures(before)[name], _figures(after)[name]) for name in _figures(before)],
+        [Figure(name, value, theirs[name]) for name, value in ours.items()],
         _breaks(before, after),
         _guards(before, after),
         _parting(before, after),
@@ -91,7 +92,7 @@ def _figures(trace: Trace) -> dict[str, float]:
         "graphs": len(trace.graphs),
         "operations": sum(node.op.startswith("call") for node in live),
         "compilations": len(compiled),
-        "recompilations": sum(one.version > 1 for one in compiled),
+        "recompilations": sum(map(is_recompilation, compiled)),
         "calls as plain Python": sum(call.outcome in ("skipped", "fault") for call in trace.calls),
         "seconds": sum(one.seconds for one in trace.compilations if one.during_step is None),
     }
@@ -196,9 +197,7 @@ def _line(trace: Trace, code: int, line: int | None) -> LineVisit:
 
 
 def _text_of(code: schema.Code, line: int | None) -> str:
-    lines = code.source.split("\n")
-    at = -1 if line is None else line - code.first_line
-    return lines[at].strip() if 0 <= at < len(lines) and code.source else f"line {line}"
+    return line_text(code, line) or f"line {line}"
 
 
 # --- as text ----------------------------------------------------------------------------------------------------
