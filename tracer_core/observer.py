@@ -29,7 +29,7 @@ import contextlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ from tracer_core.host.signals import Interrupted, is_external_error
 if TYPE_CHECKING:
     import torch.fx
 
-    from tracer_core.guards import Guard
+    from tracer_core.guards import Failure, Guard
 
 
 class Observer:
@@ -54,6 +54,10 @@ class Observer:
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first
         guard that did not hold, and `seen` describes the value, as a clause ("it is of shape [3]")."""
+
+    def on_failures(self, code: CodeType, version: int, failures: Sequence[Failure]) -> None:
+        """All guards of the version just tried that did not hold, in the order of their checks, each with what was
+        expected, what came, and what would avoid it. (Guards on parts of a value that failed are left out.)"""
 
     def on_skip(self, code: CodeType, reason_id: str, message: str) -> None:
         """A frame of `code` runs as plain Python, now and from now on."""
@@ -167,6 +171,7 @@ class Observer:
 EVENTS = {
     "on_call": "a call",
     "on_cache_check": "the check of a version",
+    "on_failures": "the guards that failed",
     "on_skip": "a frame that was left to plain Python",
     "on_compile_start": "the start of a compilation",
     "on_attempt_start": "the start of an attempt",

@@ -16,6 +16,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.frame_eval.cache import Version
+from tracer_core.guards import Failure
 from tracer_core.host.signals import handlers_part
 from tracer_core.names.code import module_called
 
@@ -89,24 +90,25 @@ def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapp
     if watching is None or code is None:
         return version.guards.holds(f_locals)
     try:
-        failure = version.guards.explain(f_locals)
+        failures = version.guards.explain_all(f_locals)
     except Exception as error:  # noqa: BLE001
         warnings.warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning, stacklevel=2)
         return version.guards.holds(f_locals)
-    _report(watching, code, f_locals, version.number, failure)
-    return failure is None
+    _report(watching, code, f_locals, version.number, failures)
+    return not failures
 
 
 def _report(
-    watching: observers.Observer, code: CodeType, f_locals: Mapping[str, Any], number: int, failure: Any
+    watching: observers.Observer, code: CodeType, f_locals: Mapping[str, Any], number: int, failures: list[Failure]
 ) -> None:
     tried = _lookups.tried.get(id(code))
     if tried is None or number in tried:
         tried = _lookups.tried[id(code)] = set()
         watching.on_call(code, module_called(code, f_locals, type))
     tried.add(number)
-    if failure is None:
+    if not failures:
         del _lookups.tried[id(code)]
         watching.on_cache_check(code, number, None, "")
     else:
-        watching.on_cache_check(code, number, failure.guard, failure.now)
+        watching.on_cache_check(code, number, failures[0].guard, failures[0].now)
+        watching.on_failures(code, number, failures)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tracer_core.names.files import place
 from tracer_core.recording import schema
 from tracer_core.recording.damage import reading
+from tracer_core.recording.recompiling import Recompilation, recompilations, rounded
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -26,6 +27,7 @@ def summary(trace: Trace) -> str:
         *_bodies(trace),
         *_breaks(trace),
         *_notices(trace),
+        *_recompilations(trace),
         *_calls(trace),
         *_faults(trace),
     ]
@@ -141,6 +143,24 @@ def where(trace: Trace, code: int | None, line: int | None) -> str:
     return f"{place(function.filename, line)}, in {function.qualname}"
 
 
+def _recompilations(trace: Trace) -> Iterator[str]:
+    lines = ["\n".join(_cause(trace, cause)) for cause in recompilations(trace)]
+    if lines:
+        yield "Recompilations"
+        yield from _shown(lines)
+
+
+def _cause(trace: Trace, cause: Recompilation) -> Iterator[str]:
+    yield f"  {cause.text}"
+    yield f"    {cause.change}"
+    if cause.place is not None:
+        line = f": {cause.line}" if cause.line else ""
+        yield f"    Asked for by {where(trace, cause.place.code, cause.place.line)}{line}"
+    if cause.library is not None:
+        yield f"    in a library: {where(trace, cause.library.code, cause.library.line)}"
+    yield from (f"    Try: {remedy}" for remedy in cause.remedies)
+
+
 def _calls(trace: Trace) -> Iterator[str]:
     if trace.calls:
         yield "Calls"
@@ -167,7 +187,10 @@ def _call(trace: Trace, call: schema.Call, name: str) -> str:
     version = f" version {call.version}" if call.version is not None else ""
     text = f"  {name}: {call.outcome}{version}{f' ({call.message})' if call.message else ''}"
     for failed in (check for check in call.checks if not check.reused):
-        text += f"\n    version {failed.version}: a guard failed: expected: {failed.text}; but {failed.seen}"
+        expected, seen = rounded([failed.text, failed.seen])
+        text += f"\n    version {failed.version}: a guard failed: expected: {expected}; but {seen}"
+        if len(failed.failures) > 1:
+            text += f" (and {count(len(failed.failures) - 1, 'further guard')})"
         if failed.place is not None:
             text += f"\n      guard installed at {where(trace, failed.place.code, failed.place.line)}"
         if failed.library is not None:

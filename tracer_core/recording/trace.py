@@ -12,6 +12,7 @@ from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
 from tracer_core.recording.steps import Step, Steps
+from tracer_core.recording.recompiling import Recompilation, recompilations
 from tracer_core.recording.story import Story, story
 from tracer_core.recording.summary import summary
 from tracer_core.recording.tables import rows
@@ -138,6 +139,12 @@ class Trace:
     @property
     def calls(self) -> list[schema.Call]:
         return self.data.calls
+
+    @cached_property
+    def recompilations(self) -> list[Recompilation]:
+        """The causes of recompilations, those of most calls first: what changed, in which calls, the line that it
+        matters to, and what to try."""
+        return recompilations(self)
 
     @property
     def symbols(self) -> list[schema.Symbol]:

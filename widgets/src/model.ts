@@ -12,7 +12,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["graph", "guards", "breaks", "calls", "effects", "generated", "timings"] as const;
+export const TABS = ["graph", "guards", "breaks", "recompiles", "calls", "effects", "generated", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;

@@ -82,6 +82,7 @@ export interface Meta {
   nodes: Node[];
   notices: Notice[];
   raised: Raised[];
+  recompilations: Recompilation[];
   side_effects: SideEffect[];
   steps: number;
   summary: string;
@@ -177,16 +178,32 @@ export interface Call {
   version: number | null;
 }
 /**
- * One version tried at a call. `failed` names the guard of that version that did not hold.
+ * One version tried at a call. `failed` is the first guard of that version that did not hold, and `failures` has
+ *     all of them, except those on parts of values that failed.
  */
 export interface Check {
   failed: number | null;
+  failures: FailedGuard[];
   library: Place | null;
   place: Place | null;
   reused: boolean;
   seen: string;
   text: string;
   version: number;
+}
+/**
+ * A guard that did not hold at a call.
+ */
+export interface FailedGuard {
+  guard: number | null;
+  kind: string;
+  library: Place | null;
+  place: Place | null;
+  remedies: string[];
+  seen: string;
+  source: string;
+  text: string;
+  was: string;
 }
 /**
  * A code object that was stepped through, generated, or called.
@@ -346,6 +363,27 @@ export interface Raised {
   step: number;
   text: string;
   tracker: number;
+}
+/**
+ * A cause of recompilations. `text` and `change` are the words for it: what changed in which calls, and from what
+ *     to what.
+ */
+export interface Recompilation {
+  alone: number;
+  calls: number[];
+  change: string;
+  code: number;
+  guard: number | null;
+  id: number;
+  kinds: string[];
+  library: Place | null;
+  line: string;
+  place: Place | null;
+  plain: number;
+  remedies: string[];
+  source: string;
+  step: number | null;
+  text: string;
 }
 /**
  * A change to something that outlives the trace.

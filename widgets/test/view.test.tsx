@@ -118,7 +118,7 @@ describe("the explorer", () => {
     made.guards = [{ ...guard(0, ["L['x']"]), library }];
     const said = { id: 0, attempt: 1, reason_id: "marked-size-fixed", message: "It is fixed to 6.", explanation: "So it is.", hints: ["leave it"] };
     made.notices = [{ ...said, step: 4, code: 0, line: 2, library }];
-    const check = { version: 1, reused: false, failed: 0, text: "guard 0", seen: "it is 3", place: { code: 0, line: 2 }, library };
+    const check = { version: 1, reused: false, failed: 0, text: "guard 0", seen: "it is 3", place: { code: 0, line: 2 }, library, failures: [] };
     made.calls = [{ id: 0, code: 0, number: 1, checks: [check], outcome: "compiled", version: 2, compilation: null, message: "" }];
     model = new Model(made, store, 0);
     render(<Root model={model} height={null} />, place);
@@ -135,6 +135,31 @@ describe("the explorer", () => {
     model.tab.value = "calls";
     await settle();
     expect(part("calls")?.textContent).toContain(`guard installed at ${below}`);
+  });
+
+  it("tells recompilations by cause, and every guard that failed in the matrix behind", async () => {
+    const made = meta();
+    const failed = (text: string, seen: string) => ({ guard: 0, kind: "CONSTANT", source: "L['n']", text, was: "was 1", seen, remedies: [], place: { code: 0, line: 2 }, library: null });
+    const check = { version: 1, reused: false, failed: 0, text: "n == 1", seen: "it is 2", place: null, library: null, failures: [failed("n == 1", "it is 2"), failed("x is None", "it is a tensor")] };
+    made.calls = [{ id: 0, code: 0, number: 2, checks: [check], outcome: "compiled", version: 2, compilation: null, message: "" }];
+    made.recompilations = [{
+      id: 0, code: 0, source: "n", kinds: ["CONSTANT"], text: "`n` changed in 1 call of outer (2)", change: "It was 1 when it was compiled; it came as 2.", calls: [0], alone: 0, plain: 0,
+      place: { code: 0, line: 2 }, library: null, line: "y = helper(x)", guard: 0, step: 4, remedies: ["pass n as a tensor"],
+    }];
+    model = new Model(made, store, 0);
+    render(<Root model={model} height={null} />, place);
+    part("tab-recompiles")?.click();
+    await settle();
+    expect(part("tab-recompiles")?.textContent).toBe("Recompiles1");
+    const cause = part("recompilation")?.textContent ?? "";
+    for (const said of ["n changed in 1 call of outer (2)", "It was 1", "outer.py:2 in outer", "y = helper(x)", "Trypass n as a tensor"]) expect(cause).toContain(said);
+    expect(part("calls")).toBeNull();
+    part("show-matrix")?.click();
+    await settle();
+    expect(part("calls")?.textContent).toContain("expected: x is Nonebut it is a tensor");
+    part("recompilation")?.querySelector<HTMLElement>("[data-step='4']")?.click();
+    await settle();
+    expect(model.position.value).toBe(4);
   });
 
   it("says so where nothing was traced", async () => {

@@ -12,6 +12,7 @@ import { EffectsPane } from "./panes/effects";
 import { GeneratedPane } from "./panes/generated";
 import { GraphPane } from "./panes/graph";
 import { GuardsPane } from "./panes/guards";
+import { RecompilesPane } from "./panes/recompiles";
 import { TimingsPane } from "./panes/timings";
 import { Empty } from "./parts";
 import { Sentence } from "./sentence";
@@ -29,6 +30,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
     count: ({ meta }) => breakPlaces(meta.breaks, meta.codes).length + meta.notices.length + meta.faults.length + meta.lost.length,
     view: BreaksPane,
   },
+  recompiles: { label: "Recompiles", count: (model) => model.meta.recompilations.length, view: RecompilesPane },
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },
