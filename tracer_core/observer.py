@@ -29,7 +29,7 @@ import contextlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ from tracer_core.host.signals import Interrupted, is_external_error
 if TYPE_CHECKING:
     import torch.fx
 
+    from tracer_core.frame_input import Config
     from tracer_core.guards import Failure, Guard
 
 
@@ -50,6 +51,12 @@ class Observer:
     def on_call(self, code: CodeType, module: str | None = None) -> None:
         """A frame of `code` starts and its cached versions are about to be tried. `module` is the name of the class
         of the module that it calls, where it is of `torch.nn.Module` itself (`names.code.module_called`)."""
+
+    def on_frame_start(
+        self, code: CodeType, f_locals: Mapping[str, Any], f_globals: dict[str, Any] | None, config: Config | None
+    ) -> None:
+        """After `on_call`: the frame's arguments and free variables; its globals, and how it is compiled, where these
+        are at hand."""
 
     def on_cache_check(self, code: CodeType, version: int, failed: Guard | None, seen: str) -> None:
         """Cached `version` (1, 2, ...) of `code` was tried. `failed` is None when it is reused, else the first
@@ -170,6 +177,7 @@ class Observer:
 
 EVENTS = {
     "on_call": "a call",
+    "on_frame_start": "the arguments of a call",
     "on_cache_check": "the check of a version",
     "on_failures": "the guards that failed",
     "on_skip": "a frame that was left to plain Python",

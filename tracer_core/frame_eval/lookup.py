@@ -16,6 +16,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.frame_eval.cache import Version
+from tracer_core.frame_input import Config
 from tracer_core.guards import Failure
 from tracer_core.host.signals import handlers_part
 from tracer_core.names.code import module_called
@@ -67,7 +68,7 @@ def raise_interruption() -> None:
         raise error
 
 
-def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
+def on_miss(code: CodeType, f_locals: Mapping[str, Any], f_globals: dict[str, Any], config: Config) -> None:
     """Note that no version of `code` fits a frame with these locals: its lookup is over."""
     if not _watched:
         return
@@ -76,6 +77,7 @@ def on_miss(code: CodeType, f_locals: Mapping[str, Any]) -> None:
         return
     if _lookups.tried.pop(id(code), None) is None:
         watching.on_call(code, module_called(code, f_locals, type))
+        watching.on_frame_start(code, f_locals, f_globals, config)
 
 
 def on_late_hit(code: CodeType, version: Version) -> None:
@@ -105,6 +107,7 @@ def _report(
     if tried is None or number in tried:
         tried = _lookups.tried[id(code)] = set()
         watching.on_call(code, module_called(code, f_locals, type))
+        watching.on_frame_start(code, f_locals, None, None)
     tried.add(number)
     if not failures:
         del _lookups.tried[id(code)]

@@ -111,7 +111,8 @@ def _places(data: schema.Trace) -> Iterator[schema.Place]:
             yield record.library
     for call in data.calls:
         for check in call.checks:
-            for one in (check, *check.failures):
+            found: list[schema.Check | schema.FailedGuard] = [check, *check.failures]
+            for one in found:
                 yield from (place for place in (one.place, one.library) if place is not None)
 
 

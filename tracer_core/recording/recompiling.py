@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from tracer_core.recording import schema
+from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
     guard = next((failed.guard for _, failed, _ in found if failed.guard is not None), None)
     source = people(first.source)
     plain = sum(call.outcome == "skipped" for call in calls.values())
-    subject = f"`{source}` changed" if first.was else f"`{people(first.text)}` did not hold"
+    subject = f"{_quoted(source)} changed" if first.was else f"{_quoted(people(first.text))} did not hold"
     return Recompilation(
         id=number,
         code=code,
@@ -101,16 +102,27 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
 
 def _calls(trace: Trace, calls: list[schema.Call]) -> str:
     """Return `3 calls of Net.forward (2, 3, 4)`; numbers count the calls of each code."""
-    parts = []
-    for code in _different(call.code for call in calls):
-        numbers = [str(call.number) for call in calls if call.code == code]
+    parts, names = [], {call.id: _called(trace, call) for call in calls}
+    for name in _different(names.values()):
+        numbers = [str(call.number) for call in calls if names[call.id] == name]
         more = f" and {len(numbers) - _SHOWN_CALLS} more" if len(numbers) > _SHOWN_CALLS else ""
         listed = ", ".join(numbers[:_SHOWN_CALLS]) + more
         noun = "call" if len(numbers) == 1 else "calls"
-        resumed = trace.codes[code].resumes is not None
-        name = f"{trace.function_of(code).qualname}{', resumed' if resumed else ''}"
         parts.append(f"{len(numbers)} {noun} of {name} ({listed})")
     return ", and in ".join(parts)
+
+
+def _called(trace: Trace, call: schema.Call) -> str:
+    """Return `f`, or `f, resumed at line 12`."""
+    code, function = trace.codes[call.code], trace.function_of(call.code)
+    if code.resumes is None or code.resumes_at is None:
+        return function.qualname
+    return f"{function.qualname}, resumed at line {line_of(function.instructions, code.resumes_at)}"
+
+
+def _quoted(text: str) -> str:
+    """Return code in quotes; a phrase has them already."""
+    return text if "`" in text else f"`{text}`"
 
 
 def _change(failures: list[schema.FailedGuard], plain: int) -> str:
@@ -119,7 +131,7 @@ def _change(failures: list[schema.FailedGuard], plain: int) -> str:
     later = _runs(_bare(text) for text in seen)
     more = f" and {len(later) - _SHOWN_VALUES} more" if len(later) > _SHOWN_VALUES else ""
     shown = ", then ".join(people(text) for text in later[:_SHOWN_VALUES]) + more
-    start = f"It {people(was)} when it was compiled" if first.was else f"It was compiled for `{people(was)}`"
+    start = f"It {people(was)} when it was compiled" if first.was else f"It was compiled for {_quoted(people(was))}"
     end = ""
     if plain:
         end = f" {plain} of these calls ran as plain Python: there were too many versions."

@@ -11,8 +11,8 @@ from tracer_core.recording.comparison import Comparison, compare
 from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
-from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.recompiling import Recompilation, recompilations
+from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.story import Story, story
 from tracer_core.recording.summary import summary
 from tracer_core.recording.tables import rows

@@ -53,9 +53,49 @@ export type Instr = [
 export type State = [number[], (number | null)[], (number | null)[]];
 
 export interface Explorer {
+  Fixes: Fixes;
   Meta: Meta;
   TrackerChunk: TrackerChunk;
   Window: Window;
+}
+/**
+ * What the changes did. `print` shows it. `before` is the repetition without a change; None if nothing was
+ *     tried, for a reason given in `notes`.
+ */
+export interface Fixes {
+  before: Figures | null;
+  notes: string[];
+  problems: Problem[];
+}
+/**
+ * The numbers by which a change is judged.
+ */
+export interface Figures {
+  breaks: number;
+  compilations: number;
+  graphs: number;
+  plain: number;
+}
+/**
+ * A break or a recompilation, and the changes tried for it. `number` is the id of the break, or the number of the
+ *     recompilation.
+ */
+export interface Problem {
+  kind: string;
+  number: number;
+  text: string;
+  title: string;
+  tried: Tried[];
+}
+/**
+ * One change, tried.
+ */
+export interface Tried {
+  after: Figures | null;
+  diff: string;
+  name: string;
+  text: string;
+  verdict: string;
 }
 /**
  * Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of

@@ -162,6 +162,36 @@ describe("the explorer", () => {
     expect(model.position.value).toBe(4);
   });
 
+  it("has the kernel try fixes, and shows what each does", async () => {
+    const figures = (breaks: number) => ({ graphs: 2, breaks, compilations: 3, plain: 0 });
+    const tried = { name: "replay_prints", diff: "- tw.compile(f)\n+ tw.compile(f, options)", verdict: "removes", text: "It removes the break.", after: figures(0) };
+    const answer = { before: figures(1), problems: [{ kind: "break", number: 0, title: "f.py:2, in f: it prints.", tried: [tried], text: "Removed by replay_prints." }], notes: ["Only the first 32 calls are repeated."] };
+    let asked = 0;
+    const kernel = Object.assign(new FixedStore(), { fixes: () => { asked++; return asked === 1 ? Promise.reject(new Error("no kernel")) : Promise.resolve(answer); } });
+    model = new Model(meta(), kernel, 0);
+    render(<Root model={model} height={null} />, place);
+    part("tab-fixes")?.click();
+    await settle();
+    part("try-fixes")?.click();
+    expect(model.fixes.value).toBe("loading");
+    model.tryFixes();
+    await settle();
+    expect(asked).toBe(1);
+    expect(part("pane")?.textContent).toContain("no kernel");
+    part("try-fixes")?.click();
+    await settle();
+    expect(part("candidate")?.textContent).toContain("replay_prints: It removes the break.graphs 2breaks 1 → 0compilations 3");
+    expect(part("candidate")?.querySelector(".tw-added")?.textContent).toBe("+ tw.compile(f, options)");
+    expect(part("fixes-note")?.textContent).toBe("Only the first 32 calls are repeated.");
+  });
+
+  it("says where fixes can be tried, in a page without a kernel", async () => {
+    part("tab-fixes")?.click();
+    await settle();
+    expect(part("try-fixes")).toBeNull();
+    expect(part("pane")?.textContent).toContain("In a notebook");
+  });
+
   it("says so where nothing was traced", async () => {
     const empty = { ...meta(), steps: 0, frame: "", instruction: "", frames: [], attempts: [], nodes: [], guards: [], breaks: [], summary: "Left to Python." };
     render(<Root model={new Model(empty, store, 0)} height={null} />, place);

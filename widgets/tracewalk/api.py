@@ -56,7 +56,10 @@ class record:
 
         if self._leave is not None:
             raise RuntimeError("This tw.record() is already in use; create another one for a nested block.")
-        trace, recorder = Trace(), recording.Recorder(self._label)
+        from tracer_core.fixes import KeepingRecorder
+
+        trace, recorder = Trace(), KeepingRecorder(self._label)
+        trace.kept = recorder.kept
         watch = observing(recorder)
         # The hook is installed last and removed first, so that no frame of this module is traced.
         hook = enabled(make_config(backend=_run_as_it_is(), dynamic=self._dynamic))

@@ -30,7 +30,7 @@ export const KEYS: readonly Binding[] = [
   { key: "G", command: "previousGuard", label: "previous guard" },
   { key: "b", command: "nextBreak", label: "next graph break" },
   { key: "B", command: "previousBreak", label: "previous graph break" },
-  ...Array.from({ length: 8 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
+  ...Array.from({ length: 9 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
   { key: "/", command: "find", label: "find" },
   { key: "?", command: "help", label: "show or hide this help" },
   { key: "Escape", command: "close", label: "close the open dialog" },

@@ -9,6 +9,7 @@ import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
 import { EffectsPane } from "./panes/effects";
+import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
 import { GraphPane } from "./panes/graph";
 import { GuardsPane } from "./panes/guards";
@@ -31,6 +32,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
     view: BreaksPane,
   },
   recompiles: { label: "Recompiles", count: (model) => model.meta.recompilations.length, view: RecompilesPane },
+  fixes: { label: "Fixes", view: FixesPane },
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },

@@ -31,6 +31,7 @@ function Cause({ model, cause }: { model: Model; cause: Recompilation }) {
       <ul>
         {cause.remedies.map((remedy) => <li key={remedy}>{remedy}</li>)}
       </ul>
+      {model.canTryFixes && <button type="button" class="tw-link" onClick={() => { model.tab.value = "fixes"; model.tryFixes(); }}>Try out what helps</button>}
     </article>
   );
 }
