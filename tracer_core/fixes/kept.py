@@ -86,11 +86,13 @@ class KeepingRecorder(Recorder):
             if config is not None and len(self.kept.calls) == 1:
                 self.kept.dynamic, self.kept.options = config.dynamic, dict(config.options)
                 self.kept.options.pop("graph_runs_as_it_is", None)
-        except Exception as error:  # noqa: BLE001  the recording itself is whole without the copies
+        except Exception as error:
             if is_external_error(error):
                 raise
             if not isinstance(error, TooLarge):
-                self._cannot(f"The arguments of {code.co_name} could not be copied ({type(error).__name__}: {error}).")
+                self._cannot(
+                    f"The arguments of {code.co_name} could not be copied ({type(error).__name__}: {error})."
+                )
                 return
             self._cannot(f"The arguments of {code.co_name} have too many parts to be copied.")
 
