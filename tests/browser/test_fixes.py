@@ -15,6 +15,8 @@ from tests.browser.test_jupyterlab import JUPYTERLAB_SAYS, NARROW, WIDE
 
 pytestmark = pytest.mark.xdist_group("jupyterlab")
 
+WARM_UP = "print('the kernel runs')"
+"""The page may lose what it is asked to run before it is connected to the kernel."""
 PROGRAM = """\
 import torch, tracewalk as tw
 from torch import nn
@@ -47,7 +49,7 @@ RUNNING_MS = 120_000
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     path = tmp_path_factory.mktemp("notebook") / "fixes.ipynb"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PROGRAM)])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (WARM_UP, PROGRAM)])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, path)
     with running_lab(tmp_path_factory.mktemp("lab"), path) as server:
@@ -62,7 +64,8 @@ def test_causes_and_fixes(lab: Lab, chromium: Browser, artifacts: Path, theme: s
     page.goto(lab.url("fixes.ipynb", theme.lower()))
     notebook = Notebook(page)
     notebook.wait_until_ready()
-    explorer = ExplorerPage(notebook.run(0))
+    notebook.run(0)
+    explorer = ExplorerPage(notebook.run(1))
     explorer.wait_until_shown()
 
     explorer.part("tab-recompiles").click()

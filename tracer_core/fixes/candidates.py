@@ -31,7 +31,8 @@ class Recorded:
 
     def compile_diff(self, keyword: str) -> str:
         """Return the diff of a call of `compile` with one more keyword."""
-        name = self.trace.label.split("(")[0] or "fn"
+        called = self.kept.calls[0].code.co_name
+        name = called if called.isidentifier() and called not in ("cell", "forward") else "fn"
         return f"- tw.compile({name})\n+ tw.compile({name}, {keyword})"
 
 
