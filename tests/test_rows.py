@@ -114,10 +114,6 @@ def test_classes_and_functions_named_on_the_pages_exist() -> None:
 #: Classes that the page names as torch has them, and that are not there in the engine yet.
 ONLY_TORCH_HAS = {
     "CollectiveFunctionRewriteVariable": "torch._dynamo.variables.functions",
-    "TritonKernelVariable": "torch._dynamo.variables.functions",
-    "ProxyTorchDispatchMode": "torch.fx.experimental.proxy_tensor",
-    "ProxySymDispatchMode": "",  # of earlier releases
-    "DecompositionInterpreter": "torch.fx.experimental.proxy_tensor",
 }
 #: Where classes that programs use are found.
 OF_PROGRAMS = (torch, torch.nn, builtins, collections, enum, typing)

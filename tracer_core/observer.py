@@ -26,10 +26,11 @@ Attributes of the engine's objects that an observer may read:
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 class Observer:
     """Every event, each doing nothing. Subclass and override what you need."""
+
+    graph_numbers: Iterator[int] = itertools.count()
+    """The numbers in the names of graphs. They start anew in each block of `observing`."""
 
     # --- calls: a Python frame whose code we know starts -------------------------------------------------
     def on_call(self, code: CodeType, module: str | None = None) -> None:
@@ -219,6 +223,7 @@ class _Shield(Observer):
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
         self._errors: dict[str, str] = {}
+        self.graph_numbers = itertools.count()
         for event in EVENTS:
             method = getattr(observer, event)
             if getattr(method, "__func__", None) is not getattr(Observer, event):

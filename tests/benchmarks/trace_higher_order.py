@@ -20,6 +20,7 @@ import torch.utils._pytree as pytree
 from torch import nn
 from torch._higher_order_ops import scan, while_loop
 from torch.func import functional_call, grad, vmap
+from torch.nn.attention.flex_attention import flex_attention
 from torch.utils.checkpoint import checkpoint
 
 import tracer_core
@@ -132,10 +133,60 @@ def scanned_cells() -> Program:
     return run, {"sequence": torch.randn(5, 2, 16)}
 
 
+class Swish(torch.autograd.Function):
+    """`x * sigmoid(x)` with a backward of its own, which keeps only x."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, scale: float) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        ctx.scale = scale
+        return x * torch.sigmoid(scale * x)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        gate = torch.sigmoid(ctx.scale * x)
+        return gradients[0] * gate * (1 + ctx.scale * x * (1 - gate)), None
+
+
+def autograd_functions() -> Program:
+    """A network of twelve layers with an `autograd.Function` after each, in training."""
+    layers = nn.ModuleList([nn.Linear(32, 32) for _ in range(12)])
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        for layer in layers:
+            x = Swish.apply(layer(x), 1.5)
+        return x.square().mean()
+
+    return run, {"x": torch.randn(4, 32)}
+
+
+def flex_attentions() -> Program:
+    """Six layers of `flex_attention`, with a score function that reads a table, and grouped heads."""
+    bias = torch.randn(4, 16, 16)
+    layers = nn.ModuleList([nn.Linear(32, 64) for _ in range(6)]).requires_grad_(False)
+
+    def score(value: torch.Tensor, batch: Any, head: Any, query: Any, key: Any) -> torch.Tensor:
+        return torch.where(query >= key, value + bias[head, query, key], -float("inf"))
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        for layer in layers:
+            q, k, v = layer(x).split([32, 16, 16], dim=-1)
+            q, k, v = (each.unflatten(-1, (-1, 8)).transpose(1, 2) for each in (q, k, v))
+            y = flex_attention(q, k, v, score_mod=score, enable_gqa=True)
+            x = x + y.transpose(1, 2).flatten(2)
+        return x
+
+    return run, {"x": torch.randn(2, 16, 32)}
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     each.__name__: each
-    for each in (nested_cond, checkpointed_transformer, per_sample_gradients, while_loops, scanned_cells)
-}
+    for each in (
+        nested_cond, checkpointed_transformer, per_sample_gradients, while_loops, scanned_cells, autograd_functions,
+        flex_attentions,
+    )
+}  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -63,7 +63,10 @@ class ExplorerPage:
         return int(match[1]), int(match[2])
 
     def sentence(self) -> str:
-        return self.part("sentence").inner_text().strip()
+        """The step in words, with backticks around what is shown as code."""
+        code = "n => n.nodeName === 'CODE' ? '`' + n.textContent + '`' : n.textContent"
+        text: str = self.part("sentence").evaluate(f"e => [...e.childNodes].map({code}).join('')")
+        return text.strip()
 
     def source_line(self) -> tuple[int, str]:
         """Number and text of the highlighted line of source."""

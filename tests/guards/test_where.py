@@ -10,7 +10,8 @@ import pytest
 import torch
 import transformers
 
-from tracer_core.names.where import Owner, Where, owner_of
+from tracer_core.names.owners import Owner, owner_of
+from tracer_core.names.where import Where
 
 
 def code(filename: str, name: str = "f") -> CodeType:

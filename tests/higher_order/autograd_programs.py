@@ -86,7 +86,7 @@ def without_grad_mode(*graphs: torch.fx.GraphModule) -> None:
             if "bwd_body" in name:
                 for node in body.graph.find_nodes(op="call_function", target=differentiable_once):
                     for item in list(node.users):
-                        item.replace_all_uses_with(node.args[item.args[1] + 1])
+                        item.replace_all_uses_with(node.args[1][item.args[1]])
                         body.graph.erase_node(item)
                     body.graph.erase_node(node)
                 for target in (torch._C._set_grad_enabled, torch.is_grad_enabled):

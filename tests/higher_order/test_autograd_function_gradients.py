@@ -82,6 +82,113 @@ class PartlyConstant(Function):
         return g * y + g * x
 
 
+class AppliesAnother(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 3 * Square.apply(x) * g
+
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 2 * x * g
+
+
+def test_a_gradient_that_cannot_be_taken_twice_is_refused_even_where_unused_ones_are_allowed() -> None:
+    """(A gradient of None would be taken for zero.)"""
+    compiled = tracer_core.compile(lambda x: AppliesAnother.apply(x).sum(), backend="eager", fullgraph=True)
+    x = leaf(2, 3)
+    (gradient,) = torch.autograd.grad(compiled(x), x, create_graph=True)
+    torch.testing.assert_close(gradient.detach(), 3 * x.detach() ** 2)
+    with pytest.raises(RuntimeError, match="cannot be differentiated"):
+        torch.autograd.grad(gradient.sum(), x, allow_unused=True)
+
+
+def written_in_the_graph(x):
+    y = x * 1
+    z = Square.apply(y)
+    y.add_(1)
+    return z
+
+
+def in_a_function(x):
+    y = x * 1
+    z = Around.apply(y)
+    y.add_(1)
+    return z
+
+
+class Around(Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            ctx.save_for_backward(x)
+            return Square.apply(x) + 1
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * x
+
+
+def written_after_the_graph(x):
+    y = x * 1
+    return y, Square.apply(y)
+
+
+def run_backward(function, use):
+    x = leaf(2, 3)
+    try:
+        use(x, function(x))
+    except RuntimeError as error:
+        return str(error)
+    return x.grad
+
+
+def write_then_run(x, results):
+    with torch.no_grad():
+        results[0].add_(1)
+    results[1].sum().backward()
+
+
+def run_twice(x, result):
+    result.sum().backward(retain_graph=True)
+    result.sum().backward()
+    result.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("function", "use", "error"),
+    [
+        (written_in_the_graph, lambda x, z: z.sum().backward(), "modified by an inplace operation"),
+        (in_a_function, lambda x, z: z.sum().backward(), "modified by an inplace operation"),
+        (written_after_the_graph, write_then_run, "modified by an inplace operation"),
+        (lambda x: Square.apply(x), run_twice, "backward through the graph a second time"),
+        (lambda x: Square.apply(x), lambda x, z: (z.sum().backward(retain_graph=True), z.sum().backward()), None),
+    ],
+)
+def test_autograd_watches_over_what_is_saved(function, use, error) -> None:
+    expected = run_backward(function, use)
+    found = run_backward(tracer_core.compile(function, backend="eager", fullgraph=True), use)
+    if error is None:
+        torch.testing.assert_close(found, expected)
+    else:
+        assert error in expected
+        assert error in found
+
+
 @pytest.mark.parametrize("function", [once, outer, lambda x: PartlyConstant.apply(x)])
 def test_what_is_captured_for_one_gradient_gives_no_other(function: Callable[..., Any]) -> None:
     for backend, refusal in (("eager", "cannot be differentiated"), ("aot_eager", "double backward")):

@@ -76,11 +76,27 @@ def truth(x: Any, y: Any) -> Any:
     return x - 1
 
 
+def sizes_by_operator(x: Any, y: Any) -> Any:
+    return torch.take_along_dim(x, torch.zeros(1, 4, dtype=torch.int64), 0)
+
+
 def nothing(x: Any, y: Any) -> None:
     x.add_(1)
 
 
-FUNCTIONS = [views, constants, factories, in_place, sizes, lists, gradients, several_results, truth, nothing]
+FUNCTIONS = [
+    views,
+    constants,
+    factories,
+    in_place,
+    sizes,
+    lists,
+    gradients,
+    several_results,
+    truth,
+    sizes_by_operator,
+    nothing,
+]
 
 
 @pytest.mark.parametrize("mode", MODES)

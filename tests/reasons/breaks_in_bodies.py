@@ -105,3 +105,12 @@ def asks_how_a_gradient_lies(x: Any) -> Any:
 @given_by("checkpoint-kind", lambda: [(torch.ones(3, requires_grad=True),)])
 def checkpoints_without_a_kind(x: Any) -> Any:
     return checkpoint(torch.sin, x * 2)
+
+
+KERNEL: Any = type("JITFunction", (), {"__module__": "triton.runtime.jit"})()
+KERNEL.__name__ = "scale"
+
+
+@given_by("triton-kernel")
+def reads_an_attribute_of_a_kernel(x: Any) -> Any:
+    return x + len(KERNEL.__name__)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from torch._library.fake_class_registry import global_fake_class_registry
 
 from tests.reasons.table import given_by
 
@@ -237,3 +240,40 @@ def creates_a_class(x):
 def uses_a_number_as_the_name_of_an_attribute(x, plain):
     plain.__dict__[1] = 2
     return x + 1
+
+
+class FakeSum:
+    """The fake of a class in torch's own test library."""
+
+    def __init__(self, x: int, y: int) -> None:
+        self.x, self.y = x, y
+
+    @classmethod
+    def __obj_unflatten__(cls, state: Any) -> FakeSum:
+        return cls(**dict(state))
+
+    def add_tensor(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.x + self.y) * x
+
+
+def script_object(name: str, *args: Any) -> Any:
+    torch.ops.load_library(str(Path(torch.__file__).parent / "lib" / "libtorchbind_test.so"))
+    if not global_fake_class_registry.has_impl("__torch__.torch.classes._TorchScriptTesting._Foo"):
+        torch._library.register_fake_class("_TorchScriptTesting::_Foo", FakeSum)
+    return getattr(torch.classes._TorchScriptTesting, name)(*args)
+
+
+@given_by("script-class", lambda: [(torch.ones(3), script_object("_FlattenWithTensorOp", torch.ones(3)))])
+def object_without_a_fake_class(x: Any, holder: Any) -> Any:
+    return x + holder.get()
+
+
+@given_by("script-object-attribute", lambda: [(torch.ones(3), script_object("_Foo", 1, 2))])
+def method_that_the_fake_class_lacks(x: Any, foo: Any) -> Any:
+    foo.increment(1)
+    return x + 1
+
+
+@given_by("script-method", lambda: [(torch.ones(3, requires_grad=True), script_object("_Foo", 1, 2))])
+def method_called_on_a_leaf(x: Any, foo: Any) -> Any:
+    return foo.add_tensor(x)

@@ -108,7 +108,23 @@ def agree(reference: tuple[ways.Record, ways.Record], seen: ways.Record) -> None
 _fired: set[str] = set()
 
 
-@pytest.mark.parametrize("event", EVENTS)
+AT_THE_DISPATCHER = [event for event in EVENTS if event.startswith("on_dispatch_")]
+
+
+@pytest.mark.parametrize("event", AT_THE_DISPATCHER)
+def test_an_observer_that_fails_at_an_event_of_the_dispatcher(event: str) -> None:
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.silu(x) + x.shape[0]
+
+    alone = tracer_core.make_fx(f, tracing_mode="symbolic")(torch.ones(3))
+    with warnings.catch_warnings(record=True) as said, observing(failing_in(event)):
+        warnings.simplefilter("always")
+        watched = tracer_core.make_fx(f, tracing_mode="symbolic")(torch.ones(3))
+    assert watched.code == alone.code
+    assert [f"{EVENTS[event]} ({event}: Boom: {event})" in str(one.message) for one in said] == [True]
+
+
+@pytest.mark.parametrize("event", [event for event in EVENTS if event not in AT_THE_DISPATCHER])
 def test_an_observer_that_fails_at_an_event(
     event: str, references: dict[Any, tuple[ways.Record, ways.Record]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,7 +140,7 @@ def test_breaks_of_one_line_have_names_of_their_own() -> None:
         f"`{name}`, after the second break of line {line}",
         f"`{name}`, after the third break of line {line}",
     ]
-    assert f"  `{name}`, after the second break of line {line} #1: compiled" in str(trace)
+    assert f"\n    `{name}`, after the second break of line {line}: 1 version." in str(trace)
     listings = [made.listing for made in trace.generated]
     assert f"resume_in_function_at_{line}_break_2(" in listings[1]
 

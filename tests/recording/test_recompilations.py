@@ -14,7 +14,7 @@ import tracer_core
 from tracer_core.guards import KINDS
 from tracer_core.observer import observing
 from tracer_core.recording import Recorder, Trace, schema
-from tracer_core.recording.recompiling import nearest_version, people, rounded
+from tracer_core.recording.recompiling import nearest_version, rounded
 from tracer_core.recording.views import meta_view
 
 X = torch.ones(3)
@@ -68,7 +68,6 @@ def test_print_says_the_same() -> None:
     for cause in trace.recompilations:
         for words in (cause.text, cause.change, cause.line, *cause.remedies):
             assert words in shown
-    assert shown.index("Recompilations") < shown.index("Calls")
     assert meta_view(trace).recompilations == trace.recompilations
 
 
@@ -215,10 +214,6 @@ def test_no_grad_and_other_settings() -> None:
 )
 def test_numbers_are_rounded_unless_they_would_look_alike(texts: list[str], expected: list[str]) -> None:
     assert rounded(texts) == expected
-
-
-def test_names_are_those_of_the_program() -> None:
-    assert people("L['self'].steps == G['limit'][L['i']]") == "self.steps == limit[i]"
 
 
 def test_the_table_and_a_file_have_the_failures(tmp_path: Any) -> None:

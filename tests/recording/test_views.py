@@ -24,7 +24,7 @@ def trace() -> Trace:
 def test_meta_has_the_columns(trace: Trace) -> None:
     meta = msgspec.json.decode(views.meta(trace), type=messages.Meta)
     assert meta.steps == len(trace)
-    assert meta.summary == str(trace)
+    assert meta.overview == trace.overview()
     frames = array("I")
     frames.frombytes(base64.b64decode(meta.frame))
     instructions = array("I")

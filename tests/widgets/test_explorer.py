@@ -81,7 +81,11 @@ def test_it_shows_itself_with_a_summary_for_where_no_script_runs(example: tw.Tra
     data, _ = example._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in data
     assert data["text/plain"] == str(example)
-    for text in ("451 steps", "The code branches on the value of a tensor (total.sum() &gt; 0).", "version 2"):
+    for text in (
+        "5 graphs, breaks at 1 place, 2 recompilations.",
+        "The code branches on the value of a tensor (total.sum() &gt; 0).",
+        "version 2",
+    ):
         assert text in data["text/html"]
     assert "<script" not in data["text/html"]
 
@@ -107,14 +111,19 @@ def test_the_summary_has_the_programs_line_above_the_librarys() -> None:
     found.library = library
     recorded.notices = [schema.Notice(0, 0, "r", "It is fixed.", "So.", ["leave it"], 0, found.code, 3, library)]
     html = tw.Trace(recorded)._repr_mimebundle_()[0]["text/html"]
-    below = f"<br>in a library: <code>model.py:12, in {recorded.codes[1].qualname}</code><br>Try: "
-    assert f"<code>model.py:{found.line}, in model</code>: {escape(found.message)}{below}" in html
+    below = f"<br>In a library: model.py:12, in {recorded.codes[1].qualname}.<br>Try: "
+    said = f"<code>model.py:{found.line}, in model</code>: {escape(found.message)}"
+    assert f"{said}<br><code>if total.sum() &gt; 0:</code>{below}" in html
     assert f"<code>model.py:3, in model</code>: It is fixed.{below}leave it" in html
+
+
+def test_what_counts_as_the_users_own_is_passed_on(example: tw.Trace) -> None:
+    assert example.show(my_code=["timm"]).get_state()["my_code"] == ["timm"]
 
 
 def test_an_empty_recording_shows_itself_too() -> None:
     with tw.record("nothing") as trace:
         pass
     data, _ = trace._repr_mimebundle_()
-    assert "0 steps" in data["text/html"]
+    assert "Nothing was traced." in data["text/html"]
     assert trace.show().position == 0

@@ -131,6 +131,29 @@ def test_options_save_name_and_choose(session: Session, tmp_path: Path) -> None:
     assert session["t"].label == "y = x + 1"
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "--dynamics",
+            "%%trace has no option --dynamics. Did you mean --dynamic? Its options: --attempts,",
+        ),
+        ("--bakend=eager", "%%trace has no option --bakend. Did you mean --backend?"),
+        ("--zzz 1", "%%trace has no option --zzz. Its options:"),
+    ],
+)
+def test_an_unknown_option_gets_a_suggestion(session: Session, given: str, said: str) -> None:
+    assert not session.run(f"%%trace {given}\ny = x + 1").success
+    assert f"UsageError: {said}" in session.printed + session.errors
+
+
+def test_an_error_is_shown_at_its_line_below_empty_lines(session: Session) -> None:
+    session.run("%%trace\n\n  \ny = x + 1\nassert y.sum() < 0, 'mine'\n")
+    assert re.search(
+        r"Cell In\[1\], line 5, in cell\(\)\n(.*\n)*----> 5 assert y.sum\(\) < 0, 'mine'", session.printed
+    )
+
+
 def test_a_file_that_cannot_be_written_does_not_lose_the_value(session: Session) -> None:
     result = session.run("%%trace --save /nowhere/at/all.trace\nx + 1")
     assert result.result is not None
@@ -152,7 +175,7 @@ def test_fullgraph_raises_where_the_graph_would_break(session: Session) -> None:
         ("%%trace\nawait y", "top level"),
         ("%%trace\n", "empty"),
         ("%%trace --name a-b\ny = 1", "not a valid variable name"),
-        ("%%trace --nonsense\ny = 1", "unrecognized arguments"),
+        ("%%trace --nonsense\ny = 1", "%%trace has no option --nonsense"),
         ("%%trace --backend inducto\ny = 1", "Did you mean 'inductor'?"),
     ],
 )

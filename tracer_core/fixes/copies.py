@@ -282,7 +282,7 @@ class World:
         for name, mark in facts.marks:
             setattr(found, name, mark)
         self._objects[copied.number] = found
-        return found
+        return found  # type: ignore[no-any-return]
 
     def _fresh(self, facts: TensorFacts) -> torch.Tensor:
         storage = self._memory.get(facts.memory)

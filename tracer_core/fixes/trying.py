@@ -11,7 +11,7 @@ from tracer_core.fixes.repeating import Change, Outcome, OutOfTime, run_compiled
 from tracer_core.recording import Trace, schema
 from tracer_core.recording import fixes as report
 from tracer_core.recording.fixes import Figures, Fixes, Tried
-from tracer_core.recording.summary import where
+from tracer_core.recording.overview import where
 
 PROPOSALS = (options, rewrites)
 """The modules that register candidates."""

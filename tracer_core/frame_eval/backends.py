@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from tracer_core.aot import tracer_aot
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
 from tracer_core.frame_eval.verify import verified
+from tracer_core.runtime.gradients import run_graph
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +36,7 @@ def _inductor(gm: torch.fx.GraphModule, example_inputs: Sequence[Any], **options
     return compiled  # type: ignore[no-any-return]
 
 
-_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor}
+_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor, "tracer_aot": tracer_aot}
 
 
 def names() -> list[str]:
@@ -146,6 +148,8 @@ def wrapped(
                 f"fault; try backend='eager', or options={{'suppress_backend_errors': True}} to run graphs that it "
                 f"cannot compile as they are."
             ) from error
+        if compiled is gm:
+            compiled = gm.forward  # Hooks that the program registers for all modules are not for graphs.
         return _outside(verified(name, gm, compiled) if verify else compiled)
 
     call_backend.__name__ = call_backend.__qualname__ = name
@@ -153,10 +157,11 @@ def wrapped(
 
 
 def _wants_constants(error: BaseException | None) -> bool:
-    """Return whether torch's own back ends request a graph in which floats are constants in this way."""
+    """Return whether the back end requests a graph in which floats are constants: each in its own way."""
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
 
-    while error is not None and not isinstance(error, TensorifyScalarRestartAnalysis):
+    requests = (TensorifyScalarRestartAnalysis, FloatsMustBeConstants)
+    while error is not None and not isinstance(error, requests):
         error = error.__cause__ or error.__context__
     return error is not None
 
@@ -178,4 +183,5 @@ def _graph_call(compiled: Compiled) -> Compiled:
     return graph_call
 
 
-c_frame.mark(_graph_call(eager).__code__, c_frame.SKIP_ALL)
+for _function in (_graph_call(eager), run_graph):
+    c_frame.mark(_function.__code__, c_frame.SKIP_ALL)

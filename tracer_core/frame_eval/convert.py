@@ -6,7 +6,6 @@ import contextlib
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -18,7 +17,7 @@ from tracer_core.compiling import THREAD
 from tracer_core.errors import BackendError, FaultWarning, InternalError, Unsupported
 from tracer_core.frame_eval import c_frame, engine, limits, lookup, sweep
 from tracer_core.frame_eval.cache import CodeState, Version, skip_frames_of
-from tracer_core.frame_eval.callers import called_from, is_called_by_compiled_code, note_replacement
+from tracer_core.frame_eval.callers import called_from, is_called_by_compiled_code, note_replacement, warn
 from tracer_core.frame_eval.kernel import is_kernels, kernel_entered
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.origins import is_ours
@@ -276,10 +275,9 @@ def _fault(hook: Hook, frame: Any, state: CodeState, fault: BaseException) -> c_
     if option(hook.config, "raise_internal_faults"):
         raise InternalError(f"tracewalk failed while tracing {place}. The fault is ours.") from fault
     state.stopped = ("fault", f"tracewalk failed while tracing {place}")
-    warnings.warn(
+    warn(
         f"tracewalk failed while tracing {place}, so it runs as plain Python, with the same results. The fault is "
         f"ours: please report it with this text.\n{text}",
         FaultWarning,
-        stacklevel=2,
     )
     return c_frame.run_plainly()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import traceback
-import warnings
 import weakref
 from types import TracebackType
 from typing import Any
@@ -13,6 +12,7 @@ from tracer_core.compiling import is_compiling
 from tracer_core.errors import FaultWarning
 from tracer_core.frame_eval import c_frame, lookup, sweep, threads
 from tracer_core.frame_eval.cache import scope_of_its_own
+from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_eval.convert import DELIVERED, convert, prepare, raised_in, stopped_in
 from tracer_core.frame_input import CacheScope, Config
 from tracer_core.host.signals import Interrupted, handlers_part, in_context_of, is_external_error
@@ -55,11 +55,10 @@ class Hook:
         except BaseException as error:  # noqa: BLE001
             if is_external_error(error):
                 return stopped_in(frame.f_code, _without_us(error, outer))
-            warnings.warn(
+            warn(
                 f"tracewalk failed at the start of {code_name(frame.f_code)}, which runs as plain Python. "
                 f"The fault is ours: please report it with this text.\n{traceback.format_exc()}",
                 FaultWarning,
-                stacklevel=2,
             )
             return c_frame.run_plainly()
 

@@ -7,11 +7,11 @@ these. Only those count that can still be reused: one goes when an object goes t
 from __future__ import annotations
 
 import gc
-import warnings
 
 from tracer_core import observer as observers
 from tracer_core.errors import Unsupported
 from tracer_core.frame_eval import c_frame
+from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_eval.options import option
 from tracer_core.frame_eval.started import StartedFrame
 
@@ -62,5 +62,5 @@ def give_up(started: StartedFrame, limit: int) -> c_frame.FrameResult:
     warned = started.state.warned
     if started.region not in warned:
         warned.add(started.region)
-        warnings.warn(str(unsupported.placed()), RuntimeWarning, stacklevel=2)
+        warn(str(unsupported.placed()), RuntimeWarning)
     return c_frame.run_plainly(c_frame.SKIP_ALL)

@@ -8,7 +8,6 @@ code ended.
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from types import CodeType
@@ -16,6 +15,7 @@ from typing import Any
 
 from tracer_core import observer as observers
 from tracer_core.frame_eval.cache import Version
+from tracer_core.frame_eval.callers import warn
 from tracer_core.frame_input import Config
 from tracer_core.guards import Failure
 from tracer_core.host.signals import handlers_part
@@ -94,7 +94,7 @@ def _observed(reference: weakref.ref[CodeType], version: Version, f_locals: Mapp
     try:
         failures = version.guards.explain_all(f_locals)
     except Exception as error:  # noqa: BLE001
-        warnings.warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning, stacklevel=2)
+        warn(f"a guard's failure could not be explained: {error!r}", RuntimeWarning)
         return version.guards.holds(f_locals)
     _report(watching, code, f_locals, version.number, failures)
     return not failures

@@ -187,6 +187,8 @@ class Fakes:
         self.unknowns: set[Any] = set()
         # Unbacked symbols of sizes and numbers that operators give, which may be sizes of what is computed from them.
         self.given: set[Any] = set()
+        # The class of a script object in the graph, which may hold tensors that the graph computes; else "".
+        self.held_elsewhere = ""
 
     def tensor(self, real: torch.Tensor, source: Source, *, static: bool = False) -> TrackedFake:
         """Return a fake for `real`, found at `source`. With `static`, its sizes are

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch._higher_order_ops.utils import registered_hop_fake_fns
@@ -120,16 +120,24 @@ def _same_without_writing(operator: Any) -> Any:
     return getattr(packet, operator._overloadname if operator._overloadname in overloads else overloads[0])
 
 
+class Counts(NamedTuple):
+    """How many operations wrote to anything, may have drawn random numbers, may raise because of the values of their
+    arguments; and how many lists without tensors were to be written to."""
+
+    clock: int
+    draws: int
+    may_raise: int
+    empty_lists: int
+
+
 @dataclass(frozen=True, slots=True)
 class OperationsMark:
-    counts: tuple[int, int, int, int]
+    counts: Counts
     last: Mapping[int | None, int]
 
 
 class Operations:
-    """The effects of the operations of one attempt. `clock` counts those that wrote to anything, `draws` those that
-    may have drawn random numbers, `may_raise` those that may raise because of the values of their arguments, and
-    `empty_lists` lists without tensors that were to be written to."""
+    """The effects of the operations of one attempt: the counts (`Counts`), and the last write to each memory."""
 
     def __init__(self) -> None:
         self.clock = 0
@@ -138,8 +146,12 @@ class Operations:
         self.empty_lists = 0
         self._last: dict[int | None, int] = {}
 
+    @property
+    def counts(self) -> Counts:
+        return Counts(self.clock, self.draws, self.may_raise, self.empty_lists)
+
     def mark(self) -> OperationsMark:
-        return OperationsMark((self.clock, self.draws, self.may_raise, self.empty_lists), dict(self._last))
+        return OperationsMark(self.counts, dict(self._last))
 
     def roll_back(self, mark: OperationsMark) -> None:
         """Forget the operations since the mark."""
@@ -151,16 +163,17 @@ class Operations:
         self.may_raise += _may_raise(operator, facts.raises, args, kwargs)
         if facts.only_if is None or _argument(facts.only_if, args, kwargs):
             for place in facts.written:
-                self._wrote(_argument(place, args, kwargs))
+                self.note_write(_argument(place, args, kwargs))
 
-    def _wrote(self, argument: Any) -> None:
+    def note_write(self, argument: Any) -> None:
+        """Note that a tensor, or each of a list, was written to."""
         if isinstance(argument, torch.Tensor):
             self.clock += 1
             self._last[_storage(argument)] = self.clock
         elif isinstance(argument, (list, tuple)):
             self.empty_lists += not argument
             for each in argument:
-                self._wrote(each)
+                self.note_write(each)
 
     def last_write(self, fake: torch.Tensor) -> int:
         """Return the clock at the last write to the memory of `fake`, through whatever tensor; 0 if there was none.

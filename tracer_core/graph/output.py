@@ -16,6 +16,7 @@ from tracer_core.errors import Unsupported
 from tracer_core.frame_input import FrameInput
 from tracer_core.graph.fakes import Fakes
 from tracer_core.graph.marks import FakesMark, Lengths, Table, cut_back, lengths_of, mark_fakes, roll_back_fakes
+from tracer_core.graph.repeated_calls import RepeatedCalls
 from tracer_core.graph.root import RootTracer
 from tracer_core.graph.settings import SettingsMark, TracedSettings
 from tracer_core.graph.shapes import ShapeGuards
@@ -62,6 +63,7 @@ class OutputGraph:
         self.fakes = Fakes(frame.history, frame.config.dynamic, where, lays_out=not self.runs_as_it_is)
         self.shapes = ShapeGuards(self.fakes, where)
         self.settings = TracedSettings()
+        self.repeated_calls = RepeatedCalls(self.fakes.mode, self.settings)
         self.guards: dict[Any, Guard] = {}
         # What to tell the user once the frame is compiled, though nothing breaks.
         self.notices: list[Unsupported] = []
@@ -226,6 +228,11 @@ class OutputGraph:
 
     def run_fake(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Return the result of `function` on fake values. Raises the error of the operation."""
+        key = self.repeated_calls.key(function, args, kwargs)
+        known = self.repeated_calls.result(key)
+        if known is not None:
+            return known
+        before = self.fakes.operations.counts
         # Symbols that an operation creates for itself must not stay unbound: back ends would fail on them. Some
         # kernels in C++ read symbolic sizes as numbers; torch has them in Python too, under this dispatcher.
         fresh_symbols = self.fakes.shape_env.ignore_fresh_unbacked_symbols()
@@ -233,6 +240,7 @@ class OutputGraph:
             result = function(*args, **kwargs)
         if waiting:
             call_waiting()
+        self.repeated_calls.remember(key, args, result, before)
         return result
 
     def add_node(self, op: str, target: Any, args: Any, kwargs: Any, fake: Any) -> Node:

@@ -85,6 +85,10 @@ class TracedSettings:
         now = {name: PROPERTIES[name].read() for name in self.start}
         return {name: value for name, value in now.items() if value != self.start[name]}
 
+    def now(self) -> tuple[tuple[str, Any], ...]:
+        """Return the settings touched so far with their values now; the others are as they were at the start."""
+        return tuple([(name, PROPERTIES[name].read()) for name in self.start])
+
     def changed(self, setting: str) -> bool:
         """Return whether a setting differs from the start."""
         return setting in self.start and PROPERTIES[setting].read() != self.start[setting]

@@ -28,7 +28,7 @@ from tracer_core.higher_order.reach import changed_since, reachable
 from tracer_core.higher_order.results import add_module, give_out
 from tracer_core.higher_order.speculate import Body, Rules, speculate_subgraph
 from tracer_core.polyfills import autograd as polyfill
-from tracer_core.runtime.gradients import differentiable_once
+from tracer_core.runtime import gradients as at_run_time
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.sequences import TupleVariable
 from tracer_core.variables.core.base import Kwargs, VariableTracker, constant_or
@@ -328,6 +328,11 @@ def _gradients_by_input(tx: Tracing, call: _Call, backward: Body) -> dict[Node, 
     return found
 
 
+def _is_differentiable(node: Node) -> bool:
+    fake = node.meta["example_value"]
+    return isinstance(fake, torch.Tensor) and (fake.is_floating_point() or fake.is_complex())
+
+
 def _differentiable_once(tx: Tracing, backward: Body, given: list[Node | None]) -> list[Node | None]:
     """Return nodes that give these gradients, and have their own gradients refused where the graph would give others
     than plain Python: what disables gradients for a while enables them again only if they were when it was traced."""
@@ -340,7 +345,9 @@ def _differentiable_once(tx: Tracing, backward: Body, given: list[Node | None]) 
         enabled = graph.call_function(torch.is_grad_enabled)
     fakes = tuple(node.meta["example_value"] for node in nodes)
     add = backward.tracer.add_node
-    apart = add("call_function", differentiable_once, (enabled, *nodes), {}, fakes)
+    given_tensors = [node for node in graph.find_nodes(op="placeholder") if _is_differentiable(node)]
+    args = enabled, tuple(nodes), tuple(given_tensors)
+    apart = add("call_function", at_run_time.differentiable_once, args, {}, fakes)
     items = (add("call_function", operator.getitem, (apart, at), {}, fake) for at, fake in enumerate(fakes))
     return [None if node is None else next(items) for node in given]
 
@@ -369,7 +376,8 @@ def _captured(tx: Tracing, call: _Call, mark: TraceMark) -> VariableTracker:
         options["dirty_idx"] = results.places(results.dirty)
     args = add_module(tx, "fwd_body", outer), add_module(tx, "bwd_body", inner), *forward.tracer.operands
     fakes = tuple(leaf.fake for leaf in results.leaves)
-    give_out(tx, tx.output.add_node("call_function", autograd_function_apply, args, options, fakes), results.leaves)
+    operator = at_run_time.autograd_function_apply if tx.output.runs_as_it_is else autograd_function_apply
+    give_out(tx, tx.output.add_node("call_function", operator, args, options, fakes), results.leaves)
     return forward.result
 
 

@@ -16,6 +16,7 @@ from torch.fx import Node
 from tracer_core.errors import Unsupported
 from tracer_core.graph.memory import storage_of
 from tracer_core.graph.subgraph import SubgraphTracer
+from tracer_core.higher_order.autograd_context import AutogradContextVariable
 from tracer_core.higher_order.metadata import refuse_shared
 from tracer_core.host.global_state import PROPERTIES
 from tracer_core.names.sentences import a
@@ -71,7 +72,12 @@ def _refuse_calls(
 
 
 def _changes(effects: SideEffects, tracker: VariableTracker) -> Unsupported:
-    name = tracker.source.name if tracker.source is not None else f"{a(tracker.python_type_name())} created before it"
+    if isinstance(tracker, AutogradContextVariable):
+        name = f"the ctx that {tracker.function}.forward was passed"
+    elif tracker.source is not None:
+        name = tracker.source.name
+    else:
+        name = f"{a(tracker.python_type_name())} created before it"
     found = Unsupported("body-changes", what=f"changes {name}")
     found.where = effects.changed_at.get(tracker)
     return found

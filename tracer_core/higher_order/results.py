@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch._C._functorch import TransformType
 from torch.fx import Node, map_arg
 from torch.utils._pytree import tree_leaves
 
-from tracer_core.errors import Unsupported
+from tracer_core.errors import TraceAgain, Unsupported
+from tracer_core.graph.fakes import CONSTANT
 from tracer_core.graph.subgraph import SYMBOLIC
 from tracer_core.higher_order.speculate import Body
 from tracer_core.higher_order.structure import Structure, unflatten
@@ -39,11 +41,27 @@ def new_results(
         Unsupported: the operator refuses these bodies or arguments.
     """
     values = map_arg(tuple(args), _fake), map_arg(kwargs, _fake)
+    _have_floats_constant(tx, values)
     fake = run_operator(tx, target, *values)
     node = tx.output.add_node("call_function", target, tuple(args), kwargs, fake)
     results = tx.unpack(wrap_fx_proxy(tx, node, fake))
     _note_symbols(tx, results)
     return unflatten(tx, iter(results), structure)
+
+
+def _have_floats_constant(tx: Tracing, values: Any) -> None:
+    """Check that there are no floats among what an operator is passed, which takes only tensors and integers. A float
+    of the frame that varied is traced as a constant from now on, with a version for each.
+
+    Raises:
+        TraceAgain: there are such floats.
+    """
+    floats = [each for each in tree_leaves(values) if isinstance(each, torch.SymFloat)]
+    names = {str(symbol) for each in floats for symbol in each.node.expr.free_symbols}
+    sources = [tx.output.fakes.symbols[name].sources[0] for name in names & tx.output.fakes.symbols.keys()]
+    if sources:
+        tx.output.frame.history.update({source.name: CONSTANT for source in sources})
+        raise TraceAgain("A function that an operator calls uses a float that varies.")
 
 
 def _note_symbols(tx: Tracing, results: Sequence[VariableTracker]) -> None:
@@ -74,8 +92,26 @@ def run_operator(tx: Tracing, target: Any, args: Any, kwargs: Any) -> Any:
     except Unsupported:
         raise
     except Exception as error:
+        transform = _transform_around()
+        if transform is not None:
+            why = f"torch has no rule for it inside {transform}"
+            raise Unsupported("operator-refuses", operator=target.name(), why=why) from error
         text = next(iter(str(error).splitlines()), type(error).__name__)
         raise Unsupported("operation-fails", what=target.name(), error=f"{type(error).__name__}: {text}") from error
+
+
+_TRANSFORMS = {
+    TransformType.Grad: "torch.func.grad, vjp or jacrev",
+    TransformType.Jvp: "torch.func.jvp or jacfwd",
+    TransformType.Vmap: "torch.func.vmap",
+    TransformType.Functionalize: "torch.func.functionalize",
+}
+
+
+def _transform_around() -> str | None:
+    """Return the innermost transform of `torch.func` that the trace is in."""
+    level = torch._C._functorch.peek_interpreter_stack()
+    return None if level is None else _TRANSFORMS[level.key()]
 
 
 class _WithoutBackward(torch.autograd.Function):

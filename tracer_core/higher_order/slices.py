@@ -10,7 +10,7 @@ import torch
 from tracer_core.higher_order.metadata import refuse
 from tracer_core.variables.containers.sequences import ListVariable
 from tracer_core.variables.core.base import VariableTracker, constant_or
-from tracer_core.variables.core.tensors import TensorVariable
+from tracer_core.variables.core.tensors import TensorVariable, specialized
 from tracer_core.variables.core.tracing import Tracing
 from tracer_core.variables.operations.torch_calls import call_torch_function
 
@@ -36,7 +36,7 @@ class Slices:
         Raises:
             Unsupported: the tensors have no slices.
         """
-        axis = 0 if dim is None else constant_or(dim, None)
+        axis = 0 if dim is None else constant_or(specialized(tx, dim), None)
         backwards = False if reverse is None else constant_or(reverse, None)
         if not isinstance(axis, int) or not isinstance(backwards, bool):
             raise refuse(operator, "dim is not an int, or reverse not a bool")

@@ -3,52 +3,14 @@ it."""
 
 from __future__ import annotations
 
-import functools
-import os
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 from types import CodeType
-
-import torch
 
 from tracer_core.names.code import code_name, is_module_call
 from tracer_core.names.files import shown_file
-from tracer_core.names.folders import LIBRARY_FOLDERS, SITE_FOLDERS
-
-
-class Owner(IntEnum):
-    """The owner of a file: of the running lines, the innermost of the greatest owner is shown to people."""
-
-    LANGUAGE = 0
-    """Python, or torch and its dependencies."""
-    PACKAGE = 1
-    """An installed package, or no file at all."""
-    USER = 2
-
-
-_UNDER_TORCH = ("torchgen", "functorch", "numpy", "sympy")
-_LANGUAGE = (
-    os.path.join(os.path.dirname(os.path.realpath(torch.__file__)), ""),
-    *(os.path.join(folder, package, "") for folder in SITE_FOLDERS for package in _UNDER_TORCH),
-)
-_TYPED_IN = ("<stdin>", "<ipython-input", "<doctest ")
-
-
-@functools.cache
-def owner_of(filename: str) -> Owner:
-    """Return the owner of the code in this file."""
-    if filename.startswith("<"):
-        if filename.startswith(_TYPED_IN):
-            return Owner.USER
-        return Owner.LANGUAGE if filename.startswith("<frozen ") else Owner.PACKAGE
-    path = os.path.realpath(filename)
-    if path.startswith(_LANGUAGE):
-        return Owner.LANGUAGE
-    if path.startswith(SITE_FOLDERS):
-        return Owner.PACKAGE
-    return Owner.LANGUAGE if path.startswith(LIBRARY_FOLDERS) else Owner.USER
+from tracer_core.names.owners import Owner, owner_of
 
 
 @dataclass(frozen=True, slots=True)

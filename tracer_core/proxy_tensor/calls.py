@@ -61,7 +61,8 @@ def _facts(func: OpOverload) -> Facts:
         name,
         torch.Tag.data_dependent_output in func.tags,
         torch.Tag.nondeterministic_seeded in func.tags,
-        torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), _COMPOSITE) and func not in _READS_LAYOUT,  # type: ignore[no-untyped-call]
+        # The dispatcher has no operators that read the layout: only the mode sees them.
+        func not in _READS_LAYOUT and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), _COMPOSITE),  # type: ignore[no-untyped-call]
     )
 
 

@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from tracer_core.errors import TracewalkError
 from tracer_core.names.files import shown_file
-from tracer_core.names.where import Owner, owner_of
+from tracer_core.names.owners import Owner, owner_of
 
 NUMEL_LIMIT = 1
 """Larger tensors are not computed while tracing."""
@@ -30,7 +30,7 @@ class DataDependentError(TracewalkError, RuntimeError):
 
     def __init__(self, operation: str, hint: str, detail: str = "") -> None:
         self.operation, self.hint, self.detail, self.line = operation, hint, detail, ""
-        super().__init__(self._text())
+        Exception.__init__(self, self._text())  # not that of torch's class, which a class below is too
 
     def _text(self) -> str:
         place = f"\n{self.line}" if self.line else ""
@@ -46,6 +46,30 @@ class DataDependentError(TracewalkError, RuntimeError):
             self.line = _users_line(traceback)
             self.args = (self._text(),)
         return self
+
+
+class DataDependentBranch(DataDependentError, GuardOnDataDependentSymNode):
+    """A condition on such a value decides what the function does. Also an error of torch's kind, as those below."""
+
+    def __init__(self, error: GuardOnDataDependentSymNode) -> None:
+        super().__init__(f"the condition `{error.cond}`", _BRANCH, str(error).partition("\n")[0])
+        self.cond = error.cond
+
+
+class DataDependentShape(DataDependentError, DynamicOutputShapeException):
+    """The shape of a result depends on such a value."""
+
+    def __init__(self, error: DynamicOutputShapeException) -> None:
+        super().__init__(f"the shape of the result of `{error.func}`", _SHAPES)
+        self.func = error.func
+
+
+class DataDependentNumber(DataDependentError, DataDependentOutputException):
+    """The function reads such a value as a number."""
+
+    def __init__(self, error: DataDependentOutputException) -> None:
+        super().__init__(f"`{error.func}`", _NUMBERS)
+        self.func = error.func
 
 
 def _users_line(traceback: TracebackType | None) -> str:
@@ -71,25 +95,27 @@ _NUMBERS = "compute with tensors instead of Python numbers, for instance with `t
 _SHAPES = "an operator whose result has a fixed size, for instance `torch.where(condition, x, y)` instead of a mask."
 
 
+_TOLD: dict[type[Exception], Callable[[Any], DataDependentError]] = {
+    GuardOnDataDependentSymNode: DataDependentBranch,
+    DynamicOutputShapeException: DataDependentShape,
+    DataDependentOutputException: DataDependentNumber,
+}
+"""How an error of torch is told, by its kind."""
+
+
 def read_of_real(func: Any) -> DataDependentError:
     """Return the error for a read from a real tensor: its value now may not be what the graph will compute."""
     return DataDependentError(f"`{func}`", _REAL)
 
 
-def explained(error: Exception) -> Exception:
+def explained(error: BaseException) -> BaseException:
     """Return the error that tells the user of a data-dependent read; other errors as they are."""
     if isinstance(error, DataDependentError):
         return error.place(error.__traceback__)
-    if isinstance(error, GuardOnDataDependentSymNode):
-        detail = str(error).partition("\n")[0]
-        told = DataDependentError(f"the condition `{error.cond}`", _BRANCH, detail)
-    elif isinstance(error, DynamicOutputShapeException):
-        told = DataDependentError(f"the shape of the result of `{error.func}`", _SHAPES)
-    elif isinstance(error, DataDependentOutputException):
-        told = DataDependentError(f"`{error.func}`", _NUMBERS)
-    else:
-        return error
-    return told.place(error.__traceback__)
+    for kind, told in _TOLD.items():
+        if isinstance(error, kind):
+            return told(error).place(error.__traceback__)
+    return error
 
 
 def all_known(slots: Sequence[Any]) -> bool:

@@ -7,14 +7,13 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
 from torch import Tensor
 from torch._dispatch.python import enable_python_dispatcher
-from torch._functorch import config as functorch_config
 from torch._guards import GuardSource, detect_fake_mode
 from torch._guards import Source as TorchSource
 from torch._library.fake_class_registry import FakeScriptObject, maybe_to_fake_obj
@@ -23,14 +22,14 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule, Tracer
 from torch.fx._lazy_graph_module import _make_graph_module
 from torch.fx._symbolic_trace import PH
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
 from torch.types import py_sym_types
 
-import tracer_core.host.torch_state  # noqa: F401  which registers the state that ProcessState restores
+import tracer_core.proxy_tensor.restoring  # noqa: F401  which registers the state that ProcessState restores
 from tracer_core.host.process_state import ProcessState
 from tracer_core.proxy_tensor.cleanup import merge_symbols, remove_dead_code
 from tracer_core.proxy_tensor.constants import explained
+from tracer_core.proxy_tensor.fake_mode import fake_mode_for
 from tracer_core.proxy_tensor.function_modes import PreDispatchTorchFunctionMode, TorchFunctionMetadataMode
 from tracer_core.proxy_tensor.modes import (
     PreDispatchProxyMode,
@@ -87,7 +86,6 @@ class Trace:
     fx_tracer: Any = None
     fake_tensor_mode: FakeTensorMode | None = None
     parent: Trace | None = None
-    modes: list[Any] = field(default_factory=list)
 
     # --- what a trace is set up with ----------------------------------------------------------------------
     @staticmethod
@@ -101,7 +99,7 @@ class Trace:
             if options.record_stack_traces and not torch.fx.config.do_not_emit_stack_traces:
                 tracer.record_stack_traces = True
                 tracer._record_forward_stack_traces_only = True
-        return Trace(options, tracer, _fake_mode(args, options))
+        return Trace(options, tracer, fake_mode_for(args, options.tracing_mode, options.allow_non_fake_inputs))
 
     def enter(self, stack: ExitStack) -> None:
         """Enter the modes of the trace, from the bottom to the top."""
@@ -202,25 +200,6 @@ class Trace:
             return value
 
         return pytree.tree_map(fake_of, args)
-
-
-def _fake_mode(args: tuple[Any, ...], options: Options) -> FakeTensorMode | None:
-    """Return the fake mode of a trace: that of its arguments, if any is fake, else a new one."""
-    if options.tracing_mode == "real":
-        return None
-    found = detect_fake_mode(args)
-    symbolic = options.tracing_mode == "symbolic"
-    if found is not None:
-        if symbolic and found.shape_env is None:
-            raise ValueError("the arguments are of a fake mode without a shape environment: `symbolic` needs one")
-        return found
-    with functorch_config.patch(fake_tensor_allow_unsafe_data_ptr_access=False):
-        return FakeTensorMode(
-            allow_fallback_kernels=not symbolic,
-            allow_non_fake_inputs=options.allow_non_fake_inputs,
-            shape_env=ShapeEnv(),
-            static_shapes=None if symbolic else True,
-        )
 
 
 def _with_fixed_arity(function: Callable[..., Any], count: int) -> Callable[..., Any]:
@@ -336,17 +315,36 @@ def make_fx(
     @functools.wraps(f)
     def traced(*args: Any) -> GraphModule:
         _import_now()
-        state = ProcessState()
+        found = ProcessState()
+        done = False
         try:
-            return Trace.of(f, args, options).run(f, *args)
+            try:
+                module = Trace.of(f, args, options).run(f, *args)
+                done = True
+            finally:
+                if not done:
+                    found.put_back()
+            return module
         except BaseException as error:
-            state.put_back()
-            told = explained(error) if isinstance(error, Exception) else error
+            found.put_back()  # Ctrl-C may come in the midst of that, too.
+            interruption = _interruption(error)
+            if interruption is not None and interruption is not error:
+                raise interruption from None
+            told = explained(error)
             if told is error:
                 raise
             raise told from error
 
     return traced
+
+
+def _interruption(error: BaseException) -> BaseException | None:
+    """Return the Ctrl-C, or other exception that is no error, in whose wake `error` was raised: blocks that it
+    interrupted in the midst of entering or leaving them cannot be left."""
+    seen: BaseException | None = error
+    while isinstance(seen, Exception):
+        seen = seen.__context__
+    return seen
 
 
 @torch._disable_dynamo

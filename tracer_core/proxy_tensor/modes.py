@@ -107,10 +107,16 @@ class ProxyTorchDispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call
             return call_higher_order(self, func, args, kwargs)
         if func is _DEVICE:
             return func(*args, **kwargs)
-        if not fx_traceback.has_preserved_node_meta():
-            return proxy_call(self, func, args, kwargs)
-        with original_aten(func):
-            return proxy_call(self, func, args, kwargs)
+        try:
+            if not fx_traceback.has_preserved_node_meta():
+                return proxy_call(self, func, args, kwargs)
+            with original_aten(func):
+                return proxy_call(self, func, args, kwargs)
+        finally:
+            # The dispatcher, which has taken the mode away for this call, aborts the process where it finds another:
+            # one that Ctrl-C interrupted while it was being left.
+            if not self.pre_dispatch and torch._C._get_dispatch_mode(_KEY) is not None:
+                torch._C._unset_dispatch_mode(_KEY)
 
     def __sym_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.sym_mode.__sym_dispatch__(func, types, args, kwargs)

@@ -1,12 +1,13 @@
 """`ModuleStackTracer`: notes in each node which modules called its operator.
 
-A module that is registered under several names is reached by several paths, and a call must say by which. So while such
-a module tree is traced, attributes give *views* of modules: objects that behave as the module, share its state, and
-know the path by which they were reached.
+A module that is registered under several names is reached by several paths, and a call must say by which. So while
+such a module tree is traced, attributes give *views* of modules: objects that behave as the module, share its state,
+and know the path by which they were reached.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -150,10 +151,10 @@ class ModuleStackTracer(PythonKeyTracer):
         if kind in ("placeholder", "output"):
             return node
         stack = node.meta.get("nn_module_stack")
-        node.meta["nn_module_stack"] = {
-            key: (path, f"{of.__module__}.{of.__qualname__}" if isinstance(of, type) else of)
+        node.meta["nn_module_stack"] = OrderedDict(
+            (key, (path, f"{of.__module__}.{of.__qualname__}" if isinstance(of, type) else of))
             for key, (path, of) in (self.module_stack if stack is None else stack).items()
-        }
+        )
         function = self.torch_fn_metadata
         if kind == "call_function" and function is not None:
             name = function.__name__

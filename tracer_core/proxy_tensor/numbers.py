@@ -157,12 +157,12 @@ def _value_of(tracer: Any, expression: Any) -> Any:
     return None if call is None else call[0](*call[1])
 
 
-def nary_sym_max(*numbers: Any) -> Any:
+def _nary_sym_max(*numbers: Any) -> Any:
     """Return the largest of several numbers; sympy flattens nested `Max`, and `torch.sym_max` takes two."""
     return functools.reduce(torch.sym_max, numbers)
 
 
-def nary_sym_min(*numbers: Any) -> Any:
+def _nary_sym_min(*numbers: Any) -> Any:
     """Return the smallest of several numbers."""
     return functools.reduce(torch.sym_min, numbers)
 
@@ -175,6 +175,6 @@ def _functions() -> dict[Any, Callable[..., Any]]:
         if hasattr(operator, name):
             table[kind] = getattr(operator, name)
         elif name in ("maximum", "minimum"):
-            table[kind] = nary_sym_max if name == "maximum" else nary_sym_min
+            table[kind] = _nary_sym_max if name == "maximum" else _nary_sym_min
     table[sympy.Add] = torch.sym_sum
     return table

@@ -58,26 +58,26 @@ class TensorSlots(MutableMapping[Tensor, Any]):
 
     def get(self, tensor: Tensor, default: Any = None) -> Any:
         entry = self._entries.get(id(tensor))
-        return default if entry is None else entry[1]
+        # (Ctrl-C may have come while a slot was to be forgotten.)
+        return default if entry is None or entry[0]() is not tensor else entry[1]
 
     def __getitem__(self, tensor: Tensor) -> Any:
-        return self._entries[id(tensor)][1]
+        slot = self.get(tensor, self)
+        if slot is self:
+            raise KeyError("the tensor has no slot")
+        return slot
 
     def __setitem__(self, tensor: Tensor, slot: Any) -> None:
         key = id(tensor)
-        entry = self._entries.get(key)
-        if entry is None:
-            reference = _Ref(tensor, self._forget)
-            reference.key = key
-        else:
-            reference = entry[0]
+        reference = _Ref(tensor, self._forget)
+        reference.key = key
         self._entries[key] = (reference, slot)
 
     def __delitem__(self, tensor: Tensor) -> None:
         del self._entries[id(tensor)]
 
     def __contains__(self, tensor: object) -> bool:
-        return id(tensor) in self._entries
+        return isinstance(tensor, Tensor) and self.get(tensor, self) is not self
 
     def __iter__(self) -> Iterator[Tensor]:
         alive = [reference() for reference, _ in self._entries.values()]

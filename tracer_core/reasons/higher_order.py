@@ -74,6 +74,14 @@ reason(
     "Call it outside the compiled function.",
 )
 
+reason(
+    "triton-kernel",
+    "The launch of the Triton kernel {kernel} cannot be in a graph: {why}.",
+    "A graph holds launches of kernels on tensors, numbers and constants, with a grid of up to three dimensions. The "
+    "kernel may have an autotuner with configurations and keys. Any other launch runs as plain Python.",
+    "Put the launch into an operator of yours: torch.library.triton_op, or torch.library.custom_op.",
+)
+
 # --- the functions that an operator calls ---
 reason(
     "body-breaks",

@@ -11,6 +11,26 @@ reason(
     "Pass the parts that you need as plain numbers, strings, lists or tensors.",
 )
 reason(
+    "script-class",
+    "{source} is a script object of the class {cls}, which has no fake class.",
+    "The class is implemented in C++. A fake class says in Python what its methods return, as far as sizes and types "
+    "of tensors go, so that they can be part of a graph.",
+    "Register one with torch._library.register_fake_class.",
+)
+reason(
+    "script-object-attribute",
+    "The code uses {name} of a script object of the class {cls}, which the fake class of that class does not have as "
+    "a method.",
+    "The class is implemented in C++. Only methods that its fake class has, too, can be part of a graph.",
+    "Add the method to the fake class.",
+)
+reason(
+    "script-method",
+    "The code calls {method} {why}.",
+    "A method of a script object may change the object, and its operator in the graph has no gradient.",
+    "Call it outside the compiled function.",
+)
+reason(
     "builtin-subclass",
     "{cls} is a subclass of {base}.",
     "Its objects store data in their builtin part, which is not traced for subclasses yet.",

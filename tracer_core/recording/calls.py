@@ -79,12 +79,13 @@ class CallTable:
         call.version = compilation.version
         return call
 
-    def skip(self, code: int, message: str) -> None:
+    def skip(self, code: int, reason_id: str, message: str) -> None:
         """Record that the code's last call, and all later ones, run as plain Python."""
         call = self._last_of.get(code) or self.start(code)
         call.outcome = "skipped"
         call.version = None
         call.message = message
+        call.reason_id = reason_id
 
     def know_guard(self, guard: Any, record: schema.Guard) -> None:
         """Remember the record of `guard`, which may fail later."""

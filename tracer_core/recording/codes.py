@@ -12,6 +12,7 @@ from tracer_core import bytecode
 from tracer_core.bytecode import Instruction, Origin, Program
 from tracer_core.names.code import Label, argument_labels, code_name, code_text
 from tracer_core.names.files import shown_file
+from tracer_core.names.owners import owner_of
 from tracer_core.recording import schema
 from tracer_core.recording.facts import clean, clean_lines
 
@@ -104,6 +105,7 @@ class CodeTable:
             cells=[clean(name) for name in (*code.co_cellvars, *code.co_freevars)],
             instructions=[],
             kind=kind,
+            owner=owner_of(code.co_filename).name.lower(),
         )
         self.records.append(record)
         self.codes.append(code)
@@ -117,6 +119,10 @@ class CodeTable:
             del self._entries[id(code), module]
             raise
         return entry
+
+    def knows(self, code: CodeType, module: str | None) -> bool:
+        """Return whether `entry` has been called for the code."""
+        return (id(code), module) in self._entries
 
     def _link_resume(self, code: CodeType, record: schema.Code, module: str | None) -> None:
         """Mark `code` if it is a resume function, with the code that it resumes and the instruction."""

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
+from tracer_core.recording.overview import where
 from tracer_core.recording.story import SETTINGS
-from tracer_core.recording.summary import MOST, count, where
+from tracer_core.recording.summary import MOST
+from tracer_core.recording.words import count
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace

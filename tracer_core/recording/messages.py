@@ -31,6 +31,34 @@ from tracer_core.recording.schema import (
 )
 
 
+class Row(msgspec.Struct, gc=False):
+    """One thing that happened. `text` is about the program's line at `place`, which reads `source`."""
+
+    text: str
+    place: str = ""  # `model.py:12, in forward`
+    source: str = ""
+    notes: list[str] = []  # further sentences; what to try begins with `Try: `
+    step: int | None = None  # where to look at it
+    pane: str = ""  # the pane that shows more of it
+    item: int | None = None  # ... and the id of the break or graph there
+
+
+class Section(msgspec.Struct, gc=False):
+    """The rows of one kind, those first that cost most."""
+
+    name: str
+    title: str
+    rows: list[Row]
+
+
+class Overview(msgspec.Struct, gc=False):
+    """What happened in a recording: one sentence, and the rows below it."""
+
+    label: str
+    headline: str
+    sections: list[Section]
+
+
 class Meta(msgspec.Struct, gc=False):
     """Everything about a trace but its steps and values. Sent once. `frame` and `instruction` are the columns of
     `Columns` in base64 (little-endian u32), so that finding the next line, call or node needs no question to the
@@ -38,7 +66,7 @@ class Meta(msgspec.Struct, gc=False):
 
     version: int
     label: str
-    summary: str
+    overview: Overview
     steps: int
     window: int  # steps in a Window
     chunk: int  # trackers in a TrackerChunk

@@ -13,7 +13,6 @@ from tracer_core.recording.sentence_parts import (
     goal,
     is_null,
     jumped,
-    listed,
     operand,
     operands,
     pushed,
@@ -22,7 +21,7 @@ from tracer_core.recording.sentence_parts import (
     show_all,
     took_and_pushed,
 )
-from tracer_core.recording.summary import count
+from tracer_core.recording.words import count, listed
 
 if TYPE_CHECKING:
     from tracer_core.recording.steps import Step, Value

@@ -15,6 +15,7 @@ import msgspec
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
+from tracer_core.recording.words import as_written
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -57,8 +58,9 @@ def recompilations(trace: Trace) -> list[Recompilation]:
         nearest = nearest_version(call)
         if nearest is None:
             continue
-        alone = len({one.source for one in nearest.failures}) == 1
-        for failed in nearest.failures:
+        failures = nearest.failures or [_first_failure(trace, nearest)]
+        alone = len({one.source for one in failures}) == 1
+        for failed in failures:
             key = trace.function_of(call.code).id, failed.source
             groups.setdefault(key, []).append((call, failed, alone))
     ordered = sorted(groups.items(), key=lambda group: -len({call.id for call, _, _ in group[1]}))
@@ -70,17 +72,26 @@ def nearest_version(call: schema.Call) -> schema.Check | None:
     None if a version was reused, or none was tried."""
     if call.outcome == "reused":
         return None
-    failed = [check for check in call.checks if check.failures]
+    failed = [check for check in call.checks if not check.reused]
     return min(failed, key=lambda check: len(check.failures), default=None)
+
+
+def _first_failure(trace: Trace, check: schema.Check) -> schema.FailedGuard:
+    """Return what is known of a failure of which only the first guard was recorded."""
+    guard = None if check.failed is None else trace.guards[check.failed]
+    kind, source = ("", "") if guard is None else (guard.kind, guard.source)
+    return schema.FailedGuard(
+        check.failed, kind, source or check.text, check.text, "", check.seen, [], check.place, check.library
+    )
 
 
 def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recompilation:
     calls = {call.id: call for call, _, _ in found}
     first = found[0][1]
     guard = next((failed.guard for _, failed, _ in found if failed.guard is not None), None)
-    source = people(first.source)
+    source = as_written(first.source)
     plain = sum(call.outcome == "skipped" for call in calls.values())
-    subject = f"{_quoted(source)} changed" if first.was else f"{_quoted(people(first.text))} did not hold"
+    subject = f"{_quoted(source)} changed" if first.was else f"{_quoted(as_written(first.text))} did not hold"
     return Recompilation(
         id=number,
         code=code,
@@ -96,7 +107,7 @@ def _cause(trace: Trace, number: int, code: int, found: list[_Failing]) -> Recom
         line=line_text(trace, first.place),
         guard=guard,
         step=None if guard is None else trace.guards[guard].step,
-        remedies=_different(people(remedy) for _, failed, _ in found for remedy in failed.remedies),
+        remedies=_different(as_written(remedy) for _, failed, _ in found for remedy in failed.remedies),
     )
 
 
@@ -130,12 +141,11 @@ def _change(failures: list[schema.FailedGuard], plain: int) -> str:
     was, *seen = rounded([first.was or first.text, *(one.seen for one in failures)])
     later = _runs(_bare(text) for text in seen)
     more = f" and {len(later) - _SHOWN_VALUES} more" if len(later) > _SHOWN_VALUES else ""
-    shown = ", then ".join(people(text) for text in later[:_SHOWN_VALUES]) + more
-    start = f"It {people(was)} when it was compiled" if first.was else f"It was compiled for {_quoted(people(was))}"
-    end = ""
-    if plain:
-        end = f" {plain} of these calls ran as plain Python: there were too many versions."
-    return f"{start}; it came as {shown}.{end}" if first.was else f"{start}; then {shown}.{end}"
+    shown = ", then ".join(as_written(text) for text in later[:_SHOWN_VALUES]) + more
+    end = f" {plain} of these calls ran as plain Python: there were too many versions." if plain else ""
+    if first.was:
+        return f"It {as_written(was)} when it was compiled; it came as {shown}.{end}"
+    return f"It was compiled for {_quoted(as_written(was))}; then {shown}.{end}"
 
 
 def _bare(seen: str) -> str:
@@ -163,14 +173,6 @@ def line_text(trace: Trace, place: schema.Place | None) -> str:
     lines = code.source.split("\n")
     at = place.line - code.first_line
     return lines[at].strip() if 0 <= at < len(lines) else ""
-
-
-_ROOT = re.compile(r"\b[LG]\['([A-Za-z_]\w*)'\]")
-
-
-def people(text: str) -> str:
-    """Return a text with variables by their names alone: `x` for `L['x']`."""
-    return _ROOT.sub(r"\1", text)
 
 
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?")

@@ -21,6 +21,7 @@ from tracer_core.observer import EVENTS
 from tracer_core.recording import body_words, schema
 from tracer_core.recording.bodies import BodyTable, bindings
 from tracer_core.recording.breaking import Breaking
+from tracer_core.recording.callers import callers_of
 from tracer_core.recording.calls import CallTable, guard_text
 from tracer_core.recording.codes import CodeEntry
 from tracer_core.recording.columns import u32_bytes
@@ -51,6 +52,7 @@ class Recorder(Breaking):
         self._symbols: list[schema.Symbol] = []
         self._effects: list[schema.SideEffect] = []
         self._generated: list[schema.Generated] = []
+        self._originals: dict[int, schema.Code] = {}
         self._to_decode: list[tuple[CodeType, CodeEntry]] = []
         self._faults: list[schema.Fault] = []
         self._bodies = BodyTable(self._graphs)
@@ -93,7 +95,7 @@ class Recorder(Breaking):
             return  # calls made by libraries are not calls of the program
         if reason_id in _OF_TRANSFORMS and any(broken.reason_id == reason_id for broken in self._breaks):
             return  # the break names the program's call, and this runs inside it
-        self._calls.skip(self._entry(code).record.id, clean(message, 500))
+        self._calls.skip(self._entry(code).record.id, clean(reason_id), clean(message, 500))
 
     # --- compilations -------------------------------------------------------------------------------------
 
@@ -113,7 +115,16 @@ class Recorder(Breaking):
             during_step=during_step,
         )
         self._compilations.append(record)
+        record.callers = self._losses.attempt("the callers of a function", lambda: self._callers(code), [])
         self._work = self._stack[-1] = Work(record, self._calls.compile(record), begun)
+
+    def _callers(self, code: CodeType) -> list[schema.Place]:
+        return callers_of(
+            self._entry(code).record,
+            lambda running: self._codes.knows(running, self._modules.get(id(running))),
+            lambda running: self._entry(running).record,
+            self._originals,
+        )
 
     def on_attempt_start(self, frame: Any, number: int) -> None:
         work = self._work
@@ -151,6 +162,7 @@ class Recorder(Breaking):
             ended, self._work = self._work, self._stack[-1] if self._stack else None
             if ended is not None and self._work is not None:
                 self._work.between.append((ended.begun, len(self._ended) - ended.begun))
+                self._work.inner_seconds += seconds
             self._current = self._work.current if self._work is not None else None
         if self._current is not None:
             self._current.inner_end = len(self._ended) - 1
@@ -159,8 +171,9 @@ class Recorder(Breaking):
         self._close_attempt(outcome, "")
         work.record.outcome = outcome
         work.record.seconds = seconds
-        self._add_seconds("tracing frames", work.tracing_seconds)
-        self._add_seconds("generating and compiling", max(0.0, seconds - work.tracing_seconds))
+        tracing = min(max(0.0, work.tracing_seconds - work.inner_seconds), seconds)
+        self._add_seconds("tracing frames", tracing)
+        self._add_seconds("generating and compiling", max(0.0, seconds - work.inner_seconds - tracing))
         self._settle_breaks(work, outcome)
         if work.call is not None:
             work.call.outcome = outcome
@@ -247,6 +260,8 @@ class Recorder(Breaking):
             *(self._codes.entry(resume, "resume", module) for resume in resumes),
         ]
         entries[1].record.qualname = entries[0].record.qualname
+        self._originals[entries[1].record.id] = entries[0].record
+        self._modules.update(dict.fromkeys(map(id, (new_code, *resumes)), module))
         original, new, *rests = (entry.record.id for entry in entries)
         record = schema.Generated(
             id=len(self._generated),
@@ -288,8 +303,8 @@ class Recorder(Breaking):
         """Return everything recorded. Unfinished work counts as failed; record nothing more with this object."""
         attempt = self._losses.attempt
         for work in self._stack[::-1]:
-            started = time.perf_counter() if work is None else work.attempt_started
-            seconds = time.perf_counter() - started
+            since = None if work is None else work.tracing_since
+            seconds = 0.0 if since is None else time.perf_counter() - since
             attempt(EVENTS["on_compile_end"], lambda: self.on_compile_end("fault", seconds), None)  # noqa: B023
         for code, entry in self._to_decode:
             attempt("the instructions of generated code", lambda: entry.decode(code), None)  # noqa: B023
@@ -353,7 +368,7 @@ class Recorder(Breaking):
         work.attempt.last_step = last
         work.attempt.outcome = outcome
         work.attempt.message = message or work.attempt.message
-        work.tracing_seconds += time.perf_counter() - work.attempt_started
+        work.end_tracing()
         self._trackers.flush(last)
         for watched in reversed(list(work.frames.values())):
             self._leave(work, watched)

@@ -46,6 +46,14 @@ class Code(msgspec.Struct, gc=False):
     kind: str  # user | resume | generated
     resumes: int | None = None  # for `resume`: the code that it resumes
     resumes_at: int | None = None  # ... and the index of the instruction there
+    owner: str = "user"  # user | package | language (Python, torch)
+
+
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """A line of a code."""
+
+    code: int
+    line: int | None
 
 
 class Frame(msgspec.Struct, gc=False):
@@ -87,6 +95,7 @@ class Compilation(msgspec.Struct, gc=False):
     generated: int | None
     seconds: float
     during_step: int | None = None  # the step that was running, when it started inside another compilation
+    callers: list[Place] = []  # the program's calls that were running, the outermost recorded one first
 
 
 class FakeMeta(msgspec.Struct, frozen=True, gc=False):
@@ -160,13 +169,6 @@ class Body(msgspec.Struct, gc=False):
     holders: list[int]  # nodes that hold its graph
     calls: list[int]  # nodes of the operator that run it
     text: str
-
-
-class Place(msgspec.Struct, frozen=True, gc=False):
-    """A line of a code."""
-
-    code: int
-    line: int | None
 
 
 class Guard(msgspec.Struct, gc=False):
@@ -262,6 +264,7 @@ class Call(msgspec.Struct, gc=False):
     version: int | None  # the version that ran
     compilation: int | None  # if this call caused one
     message: str = ""
+    reason_id: str = ""  # why it ran as plain Python, where it did
 
 
 class Symbol(msgspec.Struct, gc=False):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tracer_core.operator_table import BINARY, COMPARISONS, IN_PLACE
 from tracer_core.recording import schema
-from tracer_core.recording.summary import count
+from tracer_core.recording.words import count, listed
 
 if TYPE_CHECKING:
     from tracer_core.recording.steps import Step, Value
@@ -67,13 +67,6 @@ def node_text(node: schema.Node) -> str:
         owner, _, rest = node.args.partition(", ")
         return f"{node.name} = {owner}.{node.target}({rest})"
     return f"{node.name} = {node.target}({node.args})"
-
-
-def listed(texts: Sequence[str]) -> str:
-    """Return `a`, `a and b`, or `a, b, and c`."""
-    if len(texts) < 3:
-        return " and ".join(texts)
-    return f"{', '.join(texts[:-1])}, and {texts[-1]}"
 
 
 def closed(text: str) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tracer_core.names.symbols import said, symbols_in
 from tracer_core.recording import operation_verbs  # noqa: F401  fills VERBS
-from tracer_core.recording.sentence_parts import MOST, VERBS, closed, listed, node_text, some, took_and_pushed
-from tracer_core.recording.summary import count
+from tracer_core.recording.sentence_parts import MOST, VERBS, closed, node_text, some, took_and_pushed
+from tracer_core.recording.words import count, listed
 
 if TYPE_CHECKING:
     from tracer_core.recording.steps import Step

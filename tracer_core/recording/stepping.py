@@ -59,6 +59,7 @@ class Stepping(Observer):
         self._leave(work, watched)
         if watched is work.root:
             work.cut_off = watched.step
+            work.end_tracing()
         self._current = work.current = watched.parent
 
     def on_step_start(self, frame: Any, instruction: Instruction) -> None:

@@ -14,8 +14,9 @@ from tracer_core.names.files import place
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
+from tracer_core.recording.overview import headline, where
 from tracer_core.recording.sentence_parts import closed, node_text
-from tracer_core.recording.summary import count, outcome, where
+from tracer_core.recording.words import count
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace
@@ -195,13 +196,14 @@ def the_generated_code(trace: Trace) -> Station | None:
     generated = next(iter(trace.generated), None)
     if generated is None:
         return None
-    attempt = trace.attempts[trace.compilations[generated.compilation].attempts[-1]]
+    attempts = trace.compilations[generated.compilation].attempts
+    attempt = trace.attempts[attempts[-1]] if attempts else None
     rest = "; after the break it calls functions for the rest" if generated.resumes else ""
     return Station(
         "New code is written",
         f"In place of `{trace.function_of(generated.original).qualname}`, code will run that calls the compiled graph"
         f"{rest}.",
-        attempt.last_step if attempt.last_step >= attempt.first_step else None,
+        None if attempt is None or attempt.last_step < attempt.first_step else attempt.last_step,
         "generated",
         "the listing, beside the original bytecode.",
     )
@@ -286,7 +288,7 @@ def the_symbol_at_last(trace: Trace) -> Station | None:
 def the_outcome(trace: Trace) -> Station | None:
     if not trace.compilations:
         return None
-    text = f"{outcome(trace)} There are {count(len(trace.graphs), 'graph')} and {count(len(trace.guards), 'guard')}."
+    text = f"{headline(trace)} The recording has {count(len(trace.guards), 'guard')}."
     return Station("What came of it", text, len(trace) - 1 if len(trace) else None, "calls", "all calls at a glance.")
 
 

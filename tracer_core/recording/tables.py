@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tracer_core.recording import schema
 from tracer_core.recording.codes import line_of
 from tracer_core.recording.damage import reading
-from tracer_core.recording.summary import where
+from tracer_core.recording.overview import where
 
 if TYPE_CHECKING:
     from tracer_core.recording.trace import Trace

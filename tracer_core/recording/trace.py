@@ -11,6 +11,8 @@ from tracer_core.recording.comparison import Comparison, compare
 from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
+from tracer_core.recording.messages import Overview
+from tracer_core.recording.overview import overview
 from tracer_core.recording.recompiling import Recompilation, recompilations
 from tracer_core.recording.steps import Step, Steps
 from tracer_core.recording.story import Story, story
@@ -119,16 +121,22 @@ class Trace:
         of its callers; this list has the break of the function that contains the line, if that was traced
         separately. A break in a library's function that was traced separately belongs to the first line of the
         program that calls it, if there is one."""
+        return [main for main, _ in self.breaks_by_place]
+
+    @property
+    def breaks_by_place(self) -> list[tuple[schema.Break, list[schema.Break]]]:
+        """The breaks of `break_places`, each with the other breaks at its place."""
         above = {self._place(one, one.library): self._place(one) for one in reversed(self.breaks) if one.library}
         places: dict[_BreakPlace, list[schema.Break]] = {}
         for one in self.breaks:
             place = self._place(one)
             places.setdefault(above.get(place, place), []).append(one)
-        mains = []
+        by_place = []
         for place, found in places.items():
             own = [one for one in found if self._place(one) == place]
-            mains.append(next((one for one in own if one.root_code == one.code), own[0]))
-        return mains
+            main = next((one for one in own if one.root_code == one.code), own[0])
+            by_place.append((main, [one for one in found if one is not main]))
+        return by_place
 
     def _place(self, one: schema.Break, at: schema.Place | None = None) -> _BreakPlace:
         """Return the key that distinguishes places of breaks, for the break's own line or another. (The message is no
@@ -170,6 +178,11 @@ class Trace:
     def lost(self) -> list[schema.Lost]:
         """The parts that are missing from the recording, because the recorder failed on them."""
         return self.data.lost
+
+    def overview(self) -> Overview:
+        """Return what happened as data: a headline, and sections of rows, ranked by what they cost. `print(trace)`
+        and the explorer show the same."""
+        return overview(self)
 
     # --- queries ------------------------------------------------------------------------------------------
 
@@ -237,7 +250,7 @@ class Trace:
         file.write(self.data, path)
 
     def __str__(self) -> str:
-        return summary(self)
+        return summary(self.overview())
 
     def __repr__(self) -> str:
         if self._data is None:

@@ -10,7 +10,6 @@ from tracer_core.recording import columns, messages, schema
 from tracer_core.recording.damage import reading
 from tracer_core.recording.recompiling import rounded
 from tracer_core.recording.steps import Step
-from tracer_core.recording.summary import summary
 from tracer_core.recording.trace import Trace
 
 WINDOW = 2 * columns.BLOCK
@@ -39,7 +38,7 @@ def meta_view(trace: Trace) -> messages.Meta:
     return messages.Meta(
         version=data.version,
         label=data.label,
-        summary=summary(trace),
+        overview=trace.overview(),
         steps=data.steps,
         window=WINDOW,
         chunk=CHUNK,

@@ -100,9 +100,11 @@ class Work:
     """The last step of the last attempt's root frame."""
     cut_short: bool = False
     """Whether no more steps of the attempt are recorded."""
-    attempt_started: float = 0.0
+    tracing_since: float | None = None
     tracing_seconds: float = 0.0
-    """Seconds spent in attempts."""
+    """Seconds spent tracing, until the root frame ended or the attempt did."""
+    inner_seconds: float = 0.0
+    """Seconds spent in compilations that ran inside this one."""
 
     def start_attempt(self, attempt: schema.Attempt) -> None:
         self.attempt = attempt
@@ -112,7 +114,13 @@ class Work:
         self.cut_off = None
         self.cut_short = False
         self.between = []
-        self.attempt_started = time.perf_counter()
+        self.tracing_since = time.perf_counter()
+
+    def end_tracing(self) -> None:
+        """Count the seconds since the attempt started, once."""
+        if self.tracing_since is not None:
+            self.tracing_seconds += time.perf_counter() - self.tracing_since
+        self.tracing_since = None
 
     def caller_of(self, frame: Any) -> Watched | None:
         """Return the frame that a new one is called from: the innermost of those that run steps."""

@@ -1,21 +1,71 @@
-"""What graphs of backward call that cannot be differentiated as plain Python's backward can."""
+"""Functions that graphs call where what torch has for it gives other gradients than plain Python's backward."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
 import torch
 from torch._C import _functions
+from torch.fx import GraphModule
 
 
-def differentiable_once(enabled: bool, *gradients: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def autograd_function_apply(
+    forward: GraphModule,
+    backward: GraphModule,
+    *args: Any,
+    non_differentiable_idx: Collection[int],
+    saved_for_backward_idx: Collection[int],
+    dirty_idx: Collection[int] = (),
+) -> Any:
+    """Do what torch's operator of this name does, and leave the tensors that the program saved for backward to
+    autograd, as plain Python does: it raises where one was written to since, and in a second backward pass. For back
+    ends that run operations unchanged; others know which tensors are saved."""
+    saved: tuple[Any, ...] = ()
+
+    class Applied(torch.autograd.Function):
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            nonlocal saved
+            results, saved = run_graph(forward, *args)
+            return results
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            nonlocal saved
+            ctx.mark_dirty(*(output[place] for place in dirty_idx))
+            ctx.mark_non_differentiable(*(output[place] for place in non_differentiable_idx))
+            ctx.save_for_backward(*(saved[place] for place in saved_for_backward_idx))
+            ctx.others = [None if place in saved_for_backward_idx else value for place, value in enumerate(saved)]
+            saved = ()
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            values = list(ctx.others)
+            for place, tensor in zip(saved_for_backward_idx, ctx.saved_tensors, strict=True):
+                values[place] = tensor
+            return run_graph(backward, *gradients, *values)
+
+    return Applied.apply(*args)  # type: ignore[no-untyped-call]
+
+
+def run_graph(graph: GraphModule, *args: Any) -> Any:
+    """Run a graph, in a frame below which nothing is traced."""
+    return graph.forward(*args)
+
+
+def differentiable_once(
+    enabled: bool, gradients: tuple[torch.Tensor, ...], computed_from: tuple[torch.Tensor, ...]
+) -> tuple[torch.Tensor, ...]:
     """Return gradients as they are; where gradients were `enabled` when backward was called (`create_graph=True`), as
-    tensors whose own gradient cannot be taken."""
+    tensors whose own gradients, for any of the tensors they were computed from, cannot be taken."""
     if not enabled:
         return gradients
     with torch.enable_grad():
         refuse = _functions.DelayedError(
             b"backward was captured as one graph that cannot be differentiated: it changes the grad mode, or applies "
             b"another torch.autograd.Function",
-            len(gradients),
+            len(gradients) + len(computed_from),
         )
-        apart = refuse(*(gradient.detach().requires_grad_() for gradient in gradients))
-    return apart if isinstance(apart, tuple) else (apart,)
+        found: tuple[torch.Tensor, ...] = refuse(*(each.detach() for each in gradients), *computed_from)
+    return found[: len(gradients)]

@@ -13,6 +13,7 @@ import "./style/explorer.css";
 export interface WidgetModel extends Channel {
   get(name: "position" | "height"): number;
   get(name: "failed_attempts"): boolean;
+  get(name: "my_code"): string[];
   set(name: "position", value: number): void;
   save_changes(): void;
   on(name: "msg:custom", callback: (content: unknown, buffers: DataView[]) => void): void;
@@ -32,7 +33,7 @@ function say(element: HTMLElement, text: string, role: "status" | "alert"): void
 }
 
 /** Load the trace's tables and show the explorer in `element`. Failures are shown there in one sentence. */
-async function show(element: HTMLElement, store: Store, position: number, height: number | null): Promise<Model | null> {
+async function show(element: HTMLElement, store: Store, position: number, height: number | null, myCode: readonly string[]): Promise<Model | null> {
   const slow = window.setTimeout(() => {
     if (element.childElementCount === 0) say(element, "Waiting for the trace: the kernel may be busy, or is not running.", "status");
   }, SLOW);
@@ -40,7 +41,7 @@ async function show(element: HTMLElement, store: Store, position: number, height
     const meta = await store.meta();
     if (meta.version !== SCHEMA_VERSION)
       throw new Error(`it has format ${meta.version} and this explorer reads format ${SCHEMA_VERSION}. Use one version of tracewalk for both.`);
-    const model = new Model(meta, store, position);
+    const model = new Model(meta, store, position, myCode);
     element.replaceChildren();
     draw(<Root model={model} height={height} />, element);
     return model;
@@ -80,7 +81,7 @@ async function render({ model: widget, el }: { model: WidgetModel; el: HTMLEleme
   const place = document.createElement("div");
   el.append(place);
   const cleanups = [() => store.close(), () => draw(null, place)];
-  void show(place, store, widget.get("position"), widget.get("height")).then((model) => {
+  void show(place, store, widget.get("position"), widget.get("height"), widget.get("my_code")).then((model) => {
     if (!model) return;
     if (widget.get("failed_attempts")) model.showFailed(true);
     cleanups.push(sync(model, widget));
@@ -94,7 +95,7 @@ function mountPage(): void {
   const place = document.querySelector<HTMLElement>("[data-tracewalk-page]");
   if (!place) return;
   const position = /^#step-(\d+)$/.exec(location.hash)?.[1];
-  void show(place, new PageStore(document), position ? Number(position) : 0, null);
+  void show(place, new PageStore(document), position ? Number(position) : 0, null, JSON.parse(place.dataset["myCode"] ?? "[]") as string[]);
 }
 
 mountPage();

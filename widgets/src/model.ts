@@ -2,7 +2,7 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { findSteps, nextMatch } from "./logic/find";
 import type { Command } from "./logic/keys";
-import { type By, caller, type Ground, into, out, over, overBody, WAYS } from "./logic/navigate";
+import { type By, caller, type Ground, into, out, over, overBody, start, WAYS } from "./logic/navigate";
 import { type Activation, TraceIndex } from "./logic/trace";
 import { VisibleSteps } from "./logic/visible";
 import type { Fixes, Meta, StepView, TrackerChunk, TrackerView, Window } from "./schema";
@@ -12,7 +12,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -23,8 +23,14 @@ export class Model {
   readonly position: Signal<number>;
   readonly by: Signal<By> = signal("instruction");
   readonly failed = signal(false);
-  readonly tab: Signal<Tab> = signal("graph");
+  /** Just my code: library frames are folded and stepped over. */
+  readonly mine = signal(true);
+  /** The break whose details are shown; null for that of the position, else the first. */
+  readonly break: Signal<number | null> = signal(null);
+  readonly tab: Signal<Tab> = signal("overview");
   readonly help = signal(false);
+  /** Whether the bytecode is shown, and not only its current instruction. */
+  readonly bytecode = signal(false);
   readonly findText = signal("");
   /** One sentence about the last command, where it could not be executed. */
   readonly notice = signal("");
@@ -48,12 +54,9 @@ export class Model {
   private readonly windows: Lru<Window>;
   private readonly chunks: Lru<TrackerChunk>;
 
-  constructor(
-    meta: Meta,
-    private readonly store: Store,
-    position: number,
-  ) {
-    this.index = new TraceIndex(meta);
+  /** `position` 0 is the start; `myCode` names what counts as the user's own, besides their files. */
+  constructor(meta: Meta, private readonly store: Store, position: number, myCode: readonly string[] = []) {
+    this.index = new TraceIndex(meta, myCode);
     const arrived = (): void => {
       this.arrivals.value++;
     };
@@ -61,17 +64,19 @@ export class Model {
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
-    this.position = signal(this.visible.value.clamp(position) ?? 0);
+    const first = position > 0 ? null : start(this.ground);
+    this.position = signal(first ?? this.visible.value.clamp(position) ?? 0);
     this.chain = computed(() => (meta.steps > 0 ? this.index.chain(this.position.value) : []));
     this.viewed = computed(() => {
       const wanted = this.frame.value;
-      return this.chain.value.find((activation) => activation.frame.id === wanted) ?? this.chain.value.at(-1) ?? null;
+      const chain = this.chain.value;
+      const own = this.mine.value ? chain.findLast(({ frame }) => this.index.isMine(frame.code)) : undefined;
+      return chain.find((activation) => activation.frame.id === wanted) ?? own ?? chain.at(-1) ?? null;
     });
     this.found = computed(() => {
       const text = this.findText.value.trim();
       return text === "" || text.startsWith("#") ? null : findSteps(this.ground, text);
     });
-    if (meta.breaks.length > 0 && meta.nodes.length === 0) this.tab.value = "breaks";
   }
 
   get meta(): Meta {
@@ -79,7 +84,12 @@ export class Model {
   }
 
   get ground(): Ground {
-    return { index: this.index, visible: this.visible.value };
+    return { index: this.index, visible: this.visible.value, mine: this.mine.value };
+  }
+
+  /** Whether Escape has something to close. */
+  get isCovered(): boolean {
+    return this.help.value || this.notice.value !== "" || this.frame.value !== null;
   }
 
   /** Go to `step`; for a step in an abandoned attempt, show those attempts too. */
@@ -90,6 +100,7 @@ export class Model {
       this.node.value = null;
       this.guard.value = null;
       this.body.value = null;
+      this.break.value = null;
       if (!this.visible.value.has(step) && step >= 0 && step < this.meta.steps) this.failed.value = true;
       const there = this.visible.value.clamp(step);
       if (there !== null) this.position.value = there;
@@ -111,6 +122,7 @@ export class Model {
       if (to === null) this.notice.value = walk.none;
       else this.go(to);
     } else if (command === "help") this.help.value = !this.help.value;
+    else if (command === "mine") this.mine.value = !this.mine.value;
     else if (command === "close") {
       this.help.value = false;
       this.notice.value = "";
@@ -130,15 +142,34 @@ export class Model {
     else this.notice.value = text === "" ? "" : "Nothing in this recording contains that text.";
   }
 
-  /** Go to the step where instruction `position` of the viewed frame ran: the next one, else the previous one. */
-  goToInstruction(matches: (instruction: number) => boolean): void {
+  /** Go to the step where instruction `position` of the viewed frame ran: the next one, else the first one. */
+  goToInstruction(position: number): void {
+    this.goInFrame((step) => this.index.instruction[step] === position);
+  }
+
+  /** Go to where `line` of the viewed frame began to run: the next time, else the first time. */
+  goToLine(line: number): void {
+    let before: number | null = null;
+    this.goInFrame((step) => {
+      const at = this.index.lineAt(step);
+      const begins = at === line && before !== line;
+      before = at;
+      return begins;
+    });
+  }
+
+  /** Go to the next step of the viewed frame that is `wanted`, else to the first. All are asked in order. */
+  private goInFrame(wanted: (step: number) => boolean): void {
     const viewed = this.viewed.value;
     if (!viewed) return;
     const { first_step, end_step, id } = viewed.frame;
-    const here = (step: number): boolean =>
-      this.index.frame[step] === id && matches(this.index.instruction[step] ?? -1) && this.visible.value.has(step);
-    for (let step = viewed.step + 1; step <= end_step; step++) if (here(step)) return this.go(step);
-    for (let step = first_step; step <= viewed.step; step++) if (here(step)) return this.go(step);
+    let first: number | null = null;
+    for (let step = first_step; step <= end_step; step++) {
+      if (this.index.frame[step] !== id || !wanted(step) || !this.visible.value.has(step)) continue;
+      if (step > viewed.step) return this.go(step);
+      first ??= step;
+    }
+    if (first !== null) return this.go(first);
     this.notice.value = "This did not run in this activation.";
   }
 
@@ -200,6 +231,15 @@ export class Model {
     this.open.value = open;
   }
 
+  /** Go to what a row of the overview is about, in the pane that shows more of it. */
+  openRow(pane: Tab, item: number | null, step: number | null): void {
+    batch(() => {
+      if (step !== null) this.go(step);
+      if (pane === "breaks") this.break.value = item;
+      this.tab.value = pane;
+    });
+  }
+
   openBreak(step: number | null): void {
     this.tab.value = "breaks";
     if (step !== null) this.go(step);
@@ -246,7 +286,7 @@ const NONE_BEFORE = "There is none before this step.";
 const WALKS = {
   next: by("chosen", "next", NONE_LEFT),
   previous: by("chosen", "previous", NONE_BEFORE),
-  first: { to: (model) => model.visible.value.first, none: "" },
+  first: { to: (model) => start(model.ground), none: "" },
   last: { to: (model) => model.visible.value.last, none: "" },
   nextLine: by("line", "next", NONE_LEFT),
   previousLine: by("line", "previous", NONE_BEFORE),
@@ -261,6 +301,6 @@ const WALKS = {
   overBody: { to: (model, step) => overBody(model.ground, step), none: "This step is not in the body of an operator, and calls none." },
   nextGuard: by("guard", "next", NONE_LEFT),
   previousGuard: by("guard", "previous", NONE_BEFORE),
+  nextPlace: by("place", "next", "The graph breaks at no other place after this step."),
   nextBreak: by("break", "next", NONE_LEFT),
-  previousBreak: by("break", "previous", NONE_BEFORE),
 } satisfies Partial<Record<Command, CommandWalk>>;

@@ -121,11 +121,11 @@ export interface Meta {
   lost: Lost[];
   nodes: Node[];
   notices: Notice[];
+  overview: Overview;
   raised: Raised[];
   recompilations: Recompilation[];
   side_effects: SideEffect[];
   steps: number;
-  summary: string;
   symbols: Symbol[];
   timings: Stage[];
   trackers: number;
@@ -215,6 +215,7 @@ export interface Call {
   message: string;
   number: number;
   outcome: string;
+  reason_id: string;
   version: number | null;
 }
 /**
@@ -257,6 +258,7 @@ export interface Code {
   kind: string;
   locals: string[];
   name: string;
+  owner: string;
   qualname: string;
   resumes: number | null;
   resumes_at: number | null;
@@ -267,6 +269,7 @@ export interface Code {
  */
 export interface Compilation {
   attempts: number[];
+  callers: Place[];
   code: number;
   during_step: number | null;
   generated: number | null;
@@ -395,6 +398,34 @@ export interface Notice {
   message: string;
   reason_id: string;
   step: number | null;
+}
+/**
+ * What happened in a recording: one sentence, and the rows below it.
+ */
+export interface Overview {
+  headline: string;
+  label: string;
+  sections: Section[];
+}
+/**
+ * The rows of one kind, those first that cost most.
+ */
+export interface Section {
+  name: string;
+  rows: Row[];
+  title: string;
+}
+/**
+ * One thing that happened. `text` is about the program's line at `place`, which reads `source`.
+ */
+export interface Row {
+  item: number | null;
+  notes: string[];
+  pane: string;
+  place: string;
+  source: string;
+  step: number | null;
+  text: string;
 }
 /**
  * A step that raised a Python exception in the traced program.

@@ -14,6 +14,7 @@
 //  10    1        2      12    RETURN_VALUE           1
 //  11    1        1      3     LOAD_FAST y            0
 //  12    1        1      3     RETURN_VALUE           0     break 0
+import type { Ground } from "../src/logic/navigate";
 import { TraceIndex } from "../src/logic/trace";
 import { VisibleSteps } from "../src/logic/visible";
 import type { Code, FakeMeta, Frame, Guard, Instr, Meta, Node, Snapshot } from "../src/schema";
@@ -26,7 +27,7 @@ const instr = (offset: number, opname: string, arg: string, line: number): Instr
 
 export const code = (id: number, name: string, first: number, source: string, instructions: Instr[]): Code => ({
   id, name, qualname: name, filename: `/home/user/${name}.py`, first_line: first, source,
-  locals: ["x", "y"], cells: ["c"], instructions, kind: "user", resumes: null, resumes_at: null,
+  locals: ["x", "y"], cells: ["c"], instructions, kind: "user", resumes: null, resumes_at: null, owner: "user",
 });
 
 const frame = (id: number, ofCode: number, attempt: number, parent: number | null, call: number | null, depth: number, first: number, last: number, end: number): Frame => ({
@@ -51,9 +52,17 @@ export const snapshot = (step: number, text: string): Snapshot => ({
   fake: null, parts: [], more: 0, guards: [],
 });
 
+export const overview: Meta["overview"] = {
+  label: "outer(x)", headline: "1 graph, breaks at 1 place, no recompilations.",
+  sections: [
+    { name: "breaks", title: "Breaks", rows: [{ text: "The code calls `print()`.", place: "outer.py:2, in outer", source: "y = helper(x)", notes: ["Try: do not"], step: 12, pane: "breaks", item: 0 }] },
+    { name: "time", title: "Time", rows: [{ text: "tracing frames: 1 s of 1 s (100 %).", place: "", source: "", notes: [], step: null, pane: "timings", item: null }] },
+  ],
+};
+
 export function meta(): Meta {
   return {
-    version: 1, label: "outer(x)", summary: "1 frame compiled, 1 break", steps: 13, window: 4, chunk: 2, trackers: 3,
+    version: 1, label: "outer(x)", overview, steps: 13, window: 4, chunk: 2, trackers: 3,
     frame: u32([0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 2, 1, 1]),
     instruction: u32([0, 1, 0, 1, 2, 0, 1, 2, 0, 1, 3, 3, 4]),
     codes: [
@@ -74,7 +83,7 @@ export function meta(): Meta {
       { id: 0, compilation: 0, number: 1, first_step: 0, last_step: 1, outcome: "restarted", message: "the graph breaks" },
       { id: 1, compilation: 0, number: 2, first_step: 2, last_step: 12, outcome: "compiled", message: "" },
     ],
-    compilations: [{ id: 0, code: 0, version: 1, attempts: [0, 1], outcome: "compiled", graph: 1, generated: null, seconds: 0.5, during_step: null }],
+    compilations: [{ id: 0, code: 0, version: 1, attempts: [0, 1], outcome: "compiled", graph: 1, generated: null, seconds: 0.5, during_step: null, callers: [] }],
     graphs: [
       { id: 0, attempt: 0, name: "graph_0", nodes: [], code: "", body: null },
       { id: 1, attempt: 1, name: "graph_1", nodes: [0, 1], code: "", body: null },
@@ -89,4 +98,18 @@ export function meta(): Meta {
   };
 }
 
-export const ground = (failed = false) => ({ index: new TraceIndex(meta()), visible: VisibleSteps.of(meta(), failed) });
+export const ground = (failed = false): Ground => ({ index: new TraceIndex(meta()), visible: VisibleSteps.of(meta(), failed), mine: true });
+
+/** With `helper` in an installed package, which calls `outer`'s file back at its deepest. */
+export function libraryMeta(): Meta {
+  const made = meta();
+  const [, helper] = made.codes;
+  if (helper) Object.assign(helper, { owner: "package", filename: "/site/lib/helper.py" });
+  made.codes.push(code(2, "back", 20, "def back(a):\n    return a + 1\n", [instr(0, "LOAD_FAST", "a", 21), instr(2, "BINARY_OP", "+", 21)]));
+  Object.assign(made.frames[3] ?? {}, { code: 2 });
+  return made;
+}
+
+export const libraryGround = (mine: boolean, myCode: string[] = []): Ground => ({
+  index: new TraceIndex(libraryMeta(), myCode), visible: VisibleSteps.of(libraryMeta(), false), mine,
+});

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type By, caller, into, out, over, WAYS } from "../src/logic/navigate";
-import { ground } from "./fixture";
+import { start } from "../src/logic/navigate";
+import { isMine } from "../src/logic/mine";
+import { ground, libraryGround } from "./fixture";
 
 /** Where repeated stepping leads, until there is nothing further. */
 function walk(way: By, from: number, direction: "next" | "previous"): number[] {
@@ -52,5 +54,48 @@ describe("stepping", () => {
     expect(out(ground(), 3)).toBeNull();
     expect(caller(ground(), 9)).toBe(7);
     expect(caller(ground(), 3)).toBeNull();
+  });
+});
+
+describe("just my code", () => {
+  // Steps 5-7 and 10 are in the library's helper, 8-9 in the function of the user's that it calls.
+  const walk = (way: By, from: number, mine = true): number[] => {
+    const found: number[] = [];
+    const on = libraryGround(mine);
+    for (let at = WAYS[way].next(on, from); at !== null; at = WAYS[way].next(on, at)) found.push(at);
+    return found;
+  };
+
+  it("steps over libraries, and stops where they call the user's code", () => {
+    expect(walk("instruction", 2)).toEqual([3, 4, 8, 9, 11, 12]);
+    expect(walk("call", 2)).toEqual([8]);
+    expect(walk("line", 2)).toEqual([3, 11]);
+    expect(walk("line", 8)).toEqual([11]);
+    expect(into(libraryGround(true), 4)).toBe(8);
+    expect(out(libraryGround(true), 9)).toBe(11);
+    expect(caller(libraryGround(true), 9)).toBe(4);
+    expect(walk("node", 2)).toEqual([6, 9]);
+  });
+
+  it("stops everywhere when it is off", () => {
+    expect(walk("call", 2, false)).toEqual([5, 8]);
+    expect(into(libraryGround(false), 4)).toBe(5);
+    expect(out(libraryGround(false), 9)).toBe(10);
+    expect(caller(libraryGround(false), 9)).toBe(7);
+  });
+
+  it("counts what the user adds", () => {
+    expect(WAYS.call.next(libraryGround(true, ["lib"]), 2)).toBe(5);
+    const code = (filename: string) => ({ owner: "package", filename });
+    expect(isMine(code("/site-packages/timm/models/vit.py"), ["timm"])).toBe(true);
+    expect(isMine(code("/site-packages/timm/models/vit.py"), ["timm.models.vit"])).toBe(true);
+    expect(isMine(code("/site-packages/timm_extra/vit.py"), ["timm"])).toBe(false);
+    expect(isMine(code("C:\\lib\\layers.py"), ["layers.py"])).toBe(true);
+    expect(isMine(code("/x/y.py"), [""])).toBe(false);
+  });
+
+  it("starts after RESUME in the user's code", () => {
+    expect(start(libraryGround(true))).toBe(3);
+    expect(start(libraryGround(false))).toBe(2);
   });
 });

@@ -6,7 +6,7 @@ import type { TrackerChunk, Window } from "../src/schema";
 import type { Store } from "../src/store/store";
 import { themeOf } from "../src/view/theme";
 import { Root } from "../src/view/root";
-import { guard, meta, snapshot } from "./fixture";
+import { guard, libraryMeta, meta, snapshot } from "./fixture";
 
 class FixedStore implements Store {
   asked: string[] = [];
@@ -40,12 +40,12 @@ beforeEach(async () => {
 afterEach(() => render(null, place));
 
 describe("the explorer", () => {
-  it("starts at the first step that counts, with its values", () => {
-    expect(part("position")?.textContent).toBe("step 2 of 13");
-    expect(part("sentence")?.textContent).toBe("step 2 did it.");
+  it("starts at the first step that does something, with its values", () => {
+    expect(part("position")?.textContent).toBe("step 3 of 13");
+    expect(part("sentence")?.textContent).toBe("step 3 did it.");
     expect(part("stack")?.textContent).toContain("value 0");
     expect(part("locals")?.textContent).toContain("value 1");
-    expect(part("source-current")?.textContent).toContain("def outer(x):");
+    expect(part("source-current")?.textContent).toContain("y = helper(x)");
   });
 
   it("asks for windows around the position, each once", async () => {
@@ -102,7 +102,7 @@ describe("the explorer", () => {
     model.tab.value = "guards";
     await settle();
     expect(part("pane")?.textContent).toContain("This pane cannot be shown here");
-    expect(part("position")?.textContent).toBe("step 2 of 13");
+    expect(part("position")?.textContent).toBe("step 3 of 13");
     (model.meta as { guards: unknown }).guards = guards;
     model.run("next");
     await settle();
@@ -126,7 +126,8 @@ describe("the explorer", () => {
     const below = "outer.py:2 in outerwhich runs, in a library: helper.py:12 in helper";
     model.tab.value = "breaks";
     await settle();
-    expect(part("break")?.textContent).toContain(below);
+    expect(part("break")?.textContent).toBe("1y = helper(x)The code calls print().outer.py:21");
+    expect(part("break-details")?.textContent).toContain(below);
     expect(part("notice-card")?.textContent).toContain(`It is fixed to 6.${below}`);
     expect([...place.querySelectorAll('[role="tab"]')].map((tab) => tab.textContent)).toContain("Breaks2");
     model.tab.value = "guards";
@@ -192,11 +193,25 @@ describe("the explorer", () => {
     expect(part("pane")?.textContent).toContain("In a notebook");
   });
 
+  it("folds library frames, and shows the user's line instead", async () => {
+    render(null, place);
+    model = new Model(libraryMeta(), store, 6);
+    render(<Root model={model} height={null} />, place);
+    await settle();
+    expect(part("library-frames")?.textContent).toBe("1 library frame");
+    expect(part("source-current")?.textContent).toContain("y = helper(x)");
+    part("library-frames")?.click();
+    await settle();
+    expect(part("library-frames")).toBeNull();
+    expect([...place.querySelectorAll(".tw-frame-name")].map((name) => name.textContent)).toEqual(["outer", "helper"]);
+    expect((part("my-code") as HTMLInputElement).checked).toBe(false);
+  });
+
   it("says so where nothing was traced", async () => {
-    const empty = { ...meta(), steps: 0, frame: "", instruction: "", frames: [], attempts: [], nodes: [], guards: [], breaks: [], summary: "Left to Python." };
+    const empty = { ...meta(), steps: 0, frame: "", instruction: "", frames: [], attempts: [], nodes: [], guards: [], breaks: [], overview: { label: "", headline: "Nothing was traced.", sections: [] } };
     render(<Root model={new Model(empty, store, 0)} height={null} />, place);
     await settle();
-    expect(place.textContent).toContain("Nothing was traced: no step was recorded. Left to Python.");
+    expect(place.textContent).toContain("Nothing was traced.");
   });
 });
 

@@ -27,6 +27,8 @@ class Explorer(anywidget.AnyWidget):
         position: the first step shown.
         height: of the whole explorer, in pixels.
         failed_attempts: also show the attempts that were abandoned and restarted.
+        my_code: packages, modules, folders or files that count as your own code, besides your files. The explorer
+            folds the frames of all others, and steps over them.
     """
 
     _esm = STATIC / "explorer.js"
@@ -35,6 +37,8 @@ class Explorer(anywidget.AnyWidget):
     position = traitlets.Int(0, help="the step shown, from 0").tag(sync=True)
     height = traitlets.Int(760, min=360, help="of the whole explorer, in pixels").tag(sync=True)
     failed_attempts = traitlets.Bool(False, help="show attempts that were abandoned").tag(sync=True)
+
+    my_code = traitlets.List(traitlets.Unicode(), help="what counts as the user's own, too").tag(sync=True)
 
     def __init__(self, trace: Recording, **traits: Any) -> None:
         self._trace = trace

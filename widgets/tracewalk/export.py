@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import gzip
+import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
@@ -29,8 +30,9 @@ body { margin: 0; padding: 8px; background: #fff; color: #1d2026; }
 """
 
 
-def to_html(trace: Recording, path: str | os.PathLike[str]) -> Path:
-    """Write `trace` as a web page to `path`, whole or not at all, and return the path.
+def to_html(trace: Recording, path: str | os.PathLike[str], my_code: Sequence[str] = ()) -> Path:
+    """Write `trace` as a web page to `path`, whole or not at all, and return the path. What `my_code` names counts as
+    the user's own.
 
     Raises:
         OSError: the file cannot be written there.
@@ -42,7 +44,7 @@ def to_html(trace: Recording, path: str | os.PathLike[str]) -> Path:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
         with open(handle, "w", encoding="utf-8") as file:
-            file.writelines(_page(trace))
+            file.writelines(_page(trace, my_code))
         _make_readable(name)
         os.replace(name, target)
     except BaseException:
@@ -59,7 +61,7 @@ def _make_readable(name: str) -> None:
     os.chmod(name, 0o666 & ~mask)
 
 
-def _page(trace: Recording) -> Iterator[str]:
+def _page(trace: Recording, my_code: Sequence[str]) -> Iterator[str]:
     title = escape(f"tracewalk: {trace.label}" if trace.label else "tracewalk")
     yield f"""<!doctype html>
 <html lang="en">
@@ -72,7 +74,7 @@ def _page(trace: Recording) -> Iterator[str]:
 <style>{_inline("explorer.css", "</style")}</style>
 </head>
 <body>
-<div data-tracewalk-page>{summary.html_summary(trace)}</div>
+<div data-tracewalk-page data-my-code="{escape(json.dumps(list(my_code)))}">{summary.html_summary(trace)}</div>
 <noscript><p>No script runs here, so this is the summary only. Open the page in a browser to step.</p></noscript>
 """
     for name, data in feed.blocks(trace):

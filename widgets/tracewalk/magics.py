@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import sys
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -51,6 +54,7 @@ class TraceMagics(Magics):
     @argument("--dynamic", action="store_true", help="make every size a symbol from the start")
     @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
+    @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
     @argument("--save", metavar="FILE", help="also save the recording to this file")
     @argument("--html", metavar="FILE", help="also write a stand-alone page to this file")
@@ -62,7 +66,7 @@ class TraceMagics(Magics):
         last expression is its value.
         """
         __tracebackhide__ = True
-        options = parse_argstring(self.trace, line)
+        options = _options(self.trace, line)
         if not options.name.isidentifier():
             raise UsageError(f"--name {options.name}: that is not a valid variable name.")
         compiled = self._compiled(cell, options)
@@ -76,7 +80,9 @@ class TraceMagics(Magics):
 
     def _compiled(self, cell: str, options: Any) -> _Compiled:
         """Return the cell's function; the same one if the same text runs again with the same options."""
-        text = "# %%trace\n" + self._shell.transform_cell(cell)
+        # The shell drops empty lines at the top; the lines must be numbered as in the notebook.
+        empty = len(re.match(r"(?:[ \t]*\n)*", cell)[0].splitlines())  # type: ignore[index]
+        text = "# %%trace\n" + "\n" * empty + self._shell.transform_cell(cell)
         key = (text, options.backend, options.dynamic, options.fullgraph)
         filename = self._shell.compile.cache(text, self._number(), raw_code=text)
         known = self._cells.get(key)
@@ -111,8 +117,9 @@ class TraceMagics(Magics):
     def _present(self, trace: Trace, options: Any) -> None:
         """Bind, save and show the recording, also when the cell ended by an exception."""
         self._shell.user_ns[options.name] = trace
-        display(trace.show(failed_attempts=options.attempts))
-        for path, write in ((options.save, trace.save), (options.html, trace.to_html)):
+        display(trace.show(failed_attempts=options.attempts, my_code=options.my_code))
+        to_html = partial(trace.to_html, my_code=options.my_code)
+        for path, write in ((options.save, trace.save), (options.html, to_html)):
             if path:
                 try:
                     write(path)
@@ -127,6 +134,21 @@ def _record(run: Callable[[], Any], label: str) -> tuple[Trace, Any, BaseExcepti
             return trace, run(), None
         except BaseException as error:  # noqa: BLE001 - raised again when the recording has been shown
             return trace, None, error
+
+
+def _options(magic: Any, line: str) -> Any:
+    """Return the magic's options as given in `line`. Of an unknown one, say which could be meant."""
+    try:
+        return parse_argstring(magic, line)
+    except UsageError:
+        known = sorted(set(re.findall(r"--[\w-]+", magic.parser.format_usage())))
+        words = (word.partition("=")[0] for word in line.split() if word.startswith("--"))
+        unknown = next((word for word in words if not any(name.startswith(word) for name in known)), None)
+        if unknown is None:
+            raise
+        close = difflib.get_close_matches(unknown, known, 1)
+        meant = f" Did you mean {close[0]}?" if close else ""
+        raise UsageError(f"%%trace has no option {unknown}.{meant} Its options: {', '.join(known)}.") from None
 
 
 def _label(cell: str) -> str:

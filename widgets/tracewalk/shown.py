@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,25 +33,42 @@ class Trace(recording.Trace):
 
         return try_fixes(self, self.kept, seconds)
 
-    def show(self, position: int = 0, *, height: int = 760, failed_attempts: bool = False) -> Explorer:
+    def show(
+        self,
+        position: int = 0,
+        *,
+        height: int = 760,
+        failed_attempts: bool = False,
+        my_code: Sequence[str] = (),
+    ) -> Explorer:
         """Return the explorer of this recording, at step `position`; a notebook displays it as the cell's value.
+
+        Args:
+            position: the first step shown; 0 is the first of your own code.
+            height: of the whole explorer, in pixels.
+            failed_attempts: also show the attempts that were abandoned and restarted.
+            my_code: packages, modules, folders or files (`"timm"`, `"timm.layers"`, `"/home/me/lib"`) that count as
+                your own code, besides your files.
 
         Raises:
             TraitError: there is no such step.
         """
         from tracewalk.explorer import Explorer
 
-        return Explorer(self, position=position, height=height, failed_attempts=failed_attempts)
+        return Explorer(
+            self, position=position, height=height, failed_attempts=failed_attempts, my_code=list(my_code)
+        )
 
-    def to_html(self, path: str | os.PathLike[str]) -> Path:
+    def to_html(self, path: str | os.PathLike[str], *, my_code: Sequence[str] = ()) -> Path:
         """Write a page with this recording and its explorer, which opens without a kernel and without a network.
+        `my_code` is that of `show`.
 
         Raises:
             OSError: the file cannot be written there.
         """
         from tracewalk.export import to_html
 
-        return to_html(self, path)
+        return to_html(self, path, my_code)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the explorer for a notebook, else the summary."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 
 from tracer_core import observer as observers
@@ -30,7 +29,6 @@ from tracer_core.names.symbols import explained
 from tracer_core.reachable_tensors import may_reach_tensors, reaches_tensors
 from tracer_core.variables.core.base import VariableTracker
 
-_graph_names = itertools.count()
 LEAVES = "exception-leaves"
 
 
@@ -159,7 +157,8 @@ class Ending:
         module = finish_graph(output, end.output_nodes)
         if not end.output_nodes and is_empty(module.graph):
             return None
-        return GraphCall(output, module, f"graph_{next(_graph_names)}")
+        numbers = (self.observer or observers.Observer).graph_numbers
+        return GraphCall(output, module, f"graph_{next(numbers)}")
 
     def _finished(self, end: FrameEnd, new: NewCode, graph: GraphCall | None) -> CompiledFrame:
         if graph is not None:

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 
 import torch
 import torch.fx
+from torch._higher_order_ops.print import print as print_operator
 
 from tracer_core.bytecode import CodeBuilder, Instruction, make
 from tracer_core.graph.fakes import TrackedFake
 from tracer_core.graph.output import OutputGraph
 from tracer_core.graph.root import GraphArg
+from tracer_core.graph.script_objects import uses_script_object
+from tracer_core.runtime.gradients import autograd_function_apply
 from tracer_core.runtime.graphs import is_of_the_graph
 
 KEPT_BYTES = 1 << 20
@@ -38,7 +41,7 @@ def undo_of(output: OutputGraph) -> Undo | None:
     warn: that happens in programs that work, and plain Python has to continue from their state before.
     """
     drawing = [node for node in output.root.graph.nodes if may_draw(node)]
-    if any(_on_other_devices(node) for node in drawing):
+    if any(_on_other_devices(node) for node in drawing) or any(map(_acts_outside, output.root.graph.nodes)):
         return None
     changed = [tracked for tracked in output.fakes.inputs.values() if tracked.mutated]
     warns = any(getattr(node.target, "may_warn", False) for node in output.root.graph.nodes)
@@ -53,6 +56,11 @@ def changed_inputs(output: OutputGraph) -> list[GraphArg]:
     return [each for each in output.root.inputs if id(each.fake) in fakes]
 
 
+def _acts_outside(node: torch.fx.Node) -> bool:
+    """Return whether an operation changes more than tensors: an object of C++, or what is printed."""
+    return node.target is print_operator or uses_script_object(node)
+
+
 def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
     """Return whether an operation may fail on its data, and copies that cost little can undo earlier changes."""
     if sum(_bytes(tracked.fake) for tracked in changed) > KEPT_BYTES:
@@ -63,8 +71,7 @@ def _worth_undoing(output: OutputGraph, changed: Sequence[TrackedFake]) -> bool:
 def _may_fail(node: torch.fx.Node) -> bool:
     """Return whether the graph may raise for the values of its arguments: an operation may, or numbers are
     divided."""
-    of_functions = isinstance(node.target, torch._ops.HigherOrderOperator)
-    return of_functions or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
+    return _calls_functions(node) or bool(node.meta.get("may_raise_on_data") or node.meta.get("may_raise"))
 
 
 def _can_be_put_back(tracked: TrackedFake) -> bool:
@@ -87,7 +94,12 @@ def _bytes(fake: torch.Tensor) -> float:
 
 def may_draw(node: torch.fx.Node) -> bool:
     """Return whether the graph may advance a random generator of torch: one of its operations may."""
-    return bool(node.meta.get("draws")) or isinstance(node.target, torch._ops.HigherOrderOperator)
+    return bool(node.meta.get("draws")) or _calls_functions(node)
+
+
+def _calls_functions(node: torch.fx.Node) -> bool:
+    """Return whether an operation calls functions, which are graphs of their own."""
+    return isinstance(node.target, torch._ops.HigherOrderOperator) or node.target is autograd_function_apply
 
 
 def _on_other_devices(node: torch.fx.Node) -> bool:

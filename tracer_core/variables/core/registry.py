@@ -31,6 +31,7 @@ _getters: dict[tuple[type, str], Getter] = {}
 _setters: dict[tuple[type, str], Setter] = {}
 _only_keep: set[Handler] = set()
 _builders: dict[type, Callable[..., VariableTracker]] = {}
+_builders_by_name: dict[str, Callable[..., VariableTracker]] = {}
 _builders_by_base: list[tuple[type, Callable[..., VariableTracker]]] = []
 
 
@@ -114,6 +115,17 @@ def builds(*types: type, subclasses: bool = False) -> Callable[[H], H]:
     return register
 
 
+def builds_named(*names: str) -> Callable[[H], H]:
+    """Register `builder(build, value, source)` for values of the classes with these full names, of packages that are
+    not to be imported for the builder's sake."""
+
+    def register(builder: H) -> H:
+        _builders_by_name.update(dict.fromkeys(names, builder))
+        return builder
+
+    return register
+
+
 def looks_at_arguments(kind: type, name: str) -> bool:
     """Return whether the method `name` of trackers of `kind` does more with its arguments than to store them."""
     return method_for(kind, name) not in _only_keep
@@ -178,7 +190,8 @@ def _inherited(table: dict[tuple[type, str], F], kind: type, name: str) -> F | N
 
 def builder_for(value: Any) -> Callable[..., VariableTracker]:
     """Return the builder of the value's type, else the first for a class that it is an instance of."""
-    builder = _builders.get(type(value))
+    cls = type(value)
+    builder = _builders.get(cls) or _builders_by_name.get(f"{cls.__module__}.{cls.__qualname__}")
     if builder is not None:
         return builder
     for cls, builder in _builders_by_base:

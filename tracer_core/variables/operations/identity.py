@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from tracer_core.errors import Unsupported
+from tracer_core.graph.script_objects import uses_script_object
 from tracer_core.guards import make
 from tracer_core.sources import DrawnSource, Source
 from tracer_core.variables.containers.dicts import SetVariable
@@ -52,6 +53,8 @@ def _guard_distinct(tx: Tracing, a: VariableTracker, b: VariableTracker) -> None
 
 def _same_in_graph(tx: Tracing, a: VariableTracker, b: VariableTracker) -> bool:
     """Compare results of the graph: two results of operations are two objects; small ints are one object each."""
+    if any(each.node is not None and uses_script_object(each.node) for each in (a, b)):
+        raise Unsupported("identity", a=a.describe(), b=b.describe())
     numbers = (SymNodeVariable, ConstantVariable)
     if not (isinstance(a, numbers) and isinstance(b, numbers) and a.python_type() is b.python_type()):
         return False

@@ -17,6 +17,8 @@ from tracer_core.graph.defaults import device_to_name, dtype_to_name
 from tracer_core.graph.fakes import version_of
 from tracer_core.graph.number_errors import may_be_huge
 from tracer_core.graph.numpy_calls import NAMES_OF_NUMPY
+from tracer_core.graph.repeated_calls import CalledMethod
+from tracer_core.graph.script_objects import anew_of_script_objects
 from tracer_core.operator_table import WRITTEN
 from tracer_core.variables.builders.results import wrap_fx_proxy
 from tracer_core.variables.containers.dicts import ConstDictVariable
@@ -128,6 +130,8 @@ def call_in_graph(
     empty_lists = tx.output.fakes.operations.empty_lists
     fakes = [p[1] for p in pairs], {key: p[1] for key, p in named.items()}
     fake = _run(tx, target, function, *fakes)
+    if tx.output.fakes.held_elsewhere:
+        fake = anew_of_script_objects(fake, *fakes)
     if not tx.output.runs_as_it_is and tx.output.fakes.operations.empty_lists != empty_lists:
         # Functionalization refuses lists that are written to and empty.
         raise Unsupported("lost-by-back-ends", what=f"the writes of {name} into several lists, one of them empty")
@@ -180,19 +184,7 @@ def _has_unbacked_size(tx: Tracing, fake: Any) -> bool:
 
 
 def _runner(op: str, target: Any) -> Callable[..., Any]:
-    return _Method(target) if op == "call_method" else target
-
-
-class _Method:
-    """Call a method by name on its first argument."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, receiver: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(receiver, self.name)(*args, **kwargs)
+    return CalledMethod(target) if op == "call_method" else target
 
 
 def _run(tx: Tracing, target: Any, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -67,6 +67,10 @@ def refuse_writes(
     writes = _WRITES.get(target if isinstance(target, str) else getattr(target, "__name__", ""), _OF_ANY_OTHER)
     for tensor, before in zip(tensors, versions, strict=True):
         changed = version_of(tensor) != before
+        if changed and tx.output.fakes.held_elsewhere and not tx.output.runs_as_it_is:
+            # In the graph of a back end, the write is to another tensor.
+            held = tx.output.fakes.held_elsewhere
+            raise Unsupported("lost-by-back-ends", what=f"writes to tensors that a {held} may hold")
         if not changed or not writes.reads or (writes.first_only and tensor is not operands[0]):
             continue
         if writes.casts and not _can_cast_back(tensor, operands):

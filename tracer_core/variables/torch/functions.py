@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tracer_core.errors import Unsupported
 from tracer_core.variables.core.base import VariableTracker, constant_or
@@ -147,6 +148,7 @@ def parameter(tx: Tracing, *args: VariableTracker, **kwargs: VariableTracker) ->
     raise Unsupported("tensor-created", cls="Parameter")
 
 
+@handles(TorchDispatchMode.__enter__, VariableTracker)
 @handles(torch._C._push_on_torch_function_stack, VariableTracker)
 @handles(torch._C._push_on_torch_dispatch_stack, VariableTracker)
 def enter_mode(tx: Tracing, mode: VariableTracker) -> VariableTracker:

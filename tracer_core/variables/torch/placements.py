@@ -6,6 +6,7 @@ from typing import Any
 
 import torch.distributed as dist
 
+from tracer_core.errors import Unsupported
 from tracer_core.guards import make
 from tracer_core.sources import ConvertedSource, Source
 from tracer_core.sources.base import ById
@@ -47,8 +48,18 @@ def _register(cls: type) -> None:
         return PlacementVariable(made)
 
 
-if dist.is_available():
-    from torch.distributed.tensor import placement_types
+def _refused(function: Any, name: str) -> None:
+    """Have calls of a function break the graph by its name, not by what torch's code calls for it."""
 
+    @handles(function)
+    def refuse(tx: Tracing, /, *args: VariableTracker, **kwargs: VariableTracker) -> VariableTracker:
+        raise Unsupported("skipped-function", what=name, why="it creates a DTensor, which no graph holds")
+
+
+if dist.is_available():
+    from torch.distributed.tensor import DTensor, distribute_tensor, placement_types
+
+    _refused(DTensor.from_local, "torch.distributed.tensor.DTensor.from_local")
+    _refused(distribute_tensor, "torch.distributed.tensor.distribute_tensor")
     for _cls in (placement_types.Shard, placement_types.Replicate, placement_types.Partial):
         _register(_cls)

@@ -370,3 +370,9 @@ def getitem(tx: Tracing, self: TensorVariable, key: VariableTracker) -> Variable
 def setitem(tx: Tracing, self: TensorVariable, key: VariableTracker, value: VariableTracker) -> VariableTracker:
     call_in_graph(tx, "call_function", operator.setitem, [self, key, value], {})
     return NONE
+
+
+@method(TensorVariable, "__reduce_ex__")
+def reduce_ex(tx: Tracing, self: TensorVariable, protocol: VariableTracker) -> VariableTracker:
+    """Break at `copy.copy(tensor)`, whose copy is a tensor of its own on the same storage."""
+    raise Unsupported("method", name="__reduce_ex__ (as copy.copy and pickle do)", type="tensor")

@@ -40,6 +40,11 @@ export function breakPlaces(breaks: readonly Break[], codes: readonly Code[]): B
   });
 }
 
+/** The places, those first that ended the most graphs. */
+export function rankedPlaces(breaks: readonly Break[], codes: readonly Code[]): BreakPlace[] {
+  return breakPlaces(breaks, codes).sort((a, b) => b.others.length - a.others.length);
+}
+
 /** The lines of a code at which a graph breaks: in the function itself, or, of a library's, below the program's line. */
 export function brokenLines(meta: Meta, code: number): ReadonlySet<number | null> {
   const own = functionOf(meta.codes, code);

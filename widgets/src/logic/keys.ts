@@ -2,7 +2,7 @@
 
 export type Command =
   | "next" | "previous" | "first" | "last" | "nextLine" | "previousLine" | "into" | "over" | "out" | "caller"
-  | "nextGuard" | "previousGuard" | "nextBreak" | "previousBreak" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "find" | "help" | "close" | `pane${number}`;
+  | "nextGuard" | "previousGuard" | "nextPlace" | "nextBreak" | "mine" | "nextNode" | "previousNode" | "nextBody" | "previousBody" | "overBody" | "find" | "help" | "close" | `pane${number}`;
 
 export interface Binding {
   key: string;
@@ -28,12 +28,13 @@ export const KEYS: readonly Binding[] = [
   { key: "s", command: "overBody", label: "over the body of an operator" },
   { key: "g", command: "nextGuard", label: "next guard" },
   { key: "G", command: "previousGuard", label: "previous guard" },
-  { key: "b", command: "nextBreak", label: "next graph break" },
-  { key: "B", command: "previousBreak", label: "previous graph break" },
+  { key: "b", command: "nextPlace", label: "next place where the graph breaks" },
+  { key: "B", command: "nextBreak", label: "next graph break, also at the same place" },
+  { key: "j", command: "mine", label: "just my code, or libraries too" },
   ...Array.from({ length: 9 }, (_, i): Binding => ({ key: `${i + 1}`, command: `pane${i}`, label: `pane ${i + 1} below` })),
   { key: "/", command: "find", label: "find" },
   { key: "?", command: "help", label: "show or hide this help" },
-  { key: "Escape", command: "close", label: "close the open dialog" },
+  { key: "Escape", command: "close", label: "close what is open; then, back to the cell" },
 ];
 
 const TABLE = new Map(KEYS.map((binding) => [binding.key, binding.command]));

@@ -10,6 +10,8 @@ export interface Picture {
   /** Deepest inlining in each bucket, 0 for the root. */
   depth: Uint16Array;
   deepest: number;
+  /** 1 where a bucket has a step of the user's own code. */
+  mine: Uint8Array;
   /** By mark: 1 where a bucket has one. */
   marks: Record<Mark, Uint8Array>;
 }
@@ -18,6 +20,7 @@ export interface Picture {
 export function picture(index: TraceIndex, visible: VisibleSteps, buckets: number): Picture {
   const width = Math.max(1, Math.min(Math.floor(buckets), Math.max(1, visible.count)));
   const depth = new Uint16Array(width);
+  const mine = new Uint8Array(width);
   const scale = width / Math.max(1, visible.count);
   let deepest = 0;
   let ordinal = 0;
@@ -27,6 +30,7 @@ export function picture(index: TraceIndex, visible: VisibleSteps, buckets: numbe
       const here = index.depthAt(step);
       if (here > (depth[bucket] as number)) depth[bucket] = here;
       if (here > deepest) deepest = here;
+      if (index.mineAt(step)) mine[bucket] = 1;
     }
   const mark = (steps: ArrayLike<number>): Uint8Array => {
     const row = new Uint8Array(width);
@@ -39,6 +43,7 @@ export function picture(index: TraceIndex, visible: VisibleSteps, buckets: numbe
   return {
     depth,
     deepest,
+    mine,
     marks: {
       call: mark(index.calls),
       node: mark(index.nodes.steps),

@@ -1,6 +1,11 @@
 // The recording's tables, joined: the facts of a step, without a request to the store.
 import { type Attempt, type Code, type Frame, INSTR, type Instr, type Meta } from "../schema";
 import { decodeU32 } from "./columns";
+import { breakPlaces } from "./breaks";
+import { isMine } from "./mine";
+
+/** Instructions that only set a frame up. */
+const PROLOGUE = new Set(["RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "GEN_START"]);
 
 /** One line of the call chain at a step, outermost first. `step` is the position of that frame. */
 export interface Activation {
@@ -38,14 +43,19 @@ export class TraceIndex {
   readonly guards: ByStep<Meta["guards"][number]>;
   readonly breaks: ByStep<Meta["breaks"][number]>;
   readonly effects: ByStep<Meta["side_effects"][number]>;
-  /** Sorted first steps of inlined frames: the targets of stepping into a call. */
+  /** Sorted steps where inlined frames begin: the targets of stepping into a call. */
   readonly calls: Uint32Array;
   /** Sorted first steps of bodies of operators. */
   readonly bodyStarts: Uint32Array;
+  /** Sorted steps of graph breaks, one for each place of the program. */
+  readonly breakPlaces: Uint32Array;
   readonly raised: ReadonlyMap<number, string>;
   private readonly depths: Uint16Array;
+  private readonly ownCodes: readonly boolean[];
+  private readonly ownFrames: Uint8Array;
 
-  constructor(readonly meta: Meta) {
+  /** `myCode` names what counts as the user's own, besides their files. */
+  constructor(readonly meta: Meta, myCode: readonly string[] = []) {
     this.frame = decodeU32(meta.frame);
     this.instruction = decodeU32(meta.instruction);
     if (this.frame.length !== meta.steps || this.instruction.length !== meta.steps)
@@ -54,9 +64,13 @@ export class TraceIndex {
     this.guards = new ByStep(meta.guards);
     this.breaks = new ByStep(meta.breaks, breakStep);
     this.effects = new ByStep(meta.side_effects);
-    this.calls = Uint32Array.from(meta.frames.filter((f) => f.parent !== null && f.last_step >= f.first_step), (f) => f.first_step).sort();
+    this.calls = Uint32Array.from(meta.frames.filter((f) => f.parent !== null && f.last_step >= f.first_step), (f) => this.begin(f)).sort();
     this.bodyStarts = Uint32Array.from(meta.bodies.filter((body) => body.last_step >= body.first_step), (body) => body.first_step).sort();
+    const places = breakPlaces(meta.breaks, meta.codes).map(({ main }) => breakStep(main));
+    this.breakPlaces = Uint32Array.from(places.filter((step) => step !== null)).sort();
     this.raised = new Map(meta.raised.map((r) => [r.step, r.text]));
+    this.ownCodes = meta.codes.map((code) => isMine(code, myCode));
+    this.ownFrames = Uint8Array.from(meta.frames, (frame) => (this.ownCodes[frame.code] ? 1 : 0));
     this.depths = Uint16Array.from(meta.frames, (f) => f.depth);
   }
 
@@ -88,6 +102,23 @@ export class TraceIndex {
       if (line !== null) return line;
     }
     return null;
+  }
+
+  /** Whether a code is the user's own. */
+  isMine(code: number): boolean {
+    return this.ownCodes[code] ?? false;
+  }
+
+  /** Whether a step is in a function of the user's own. */
+  mineAt(step: number): boolean {
+    return this.ownFrames[this.frame[step] ?? 0] === 1;
+  }
+
+  /** The first step of a frame that does something: after what CPython does at each start of a function. */
+  begin({ id, first_step, last_step }: Frame): number {
+    let at = first_step;
+    while (at < last_step && this.frame[at + 1] === id && PROLOGUE.has(this.instrAt(at)[INSTR.op])) at++;
+    return at;
   }
 
   depthAt(step: number): number {

@@ -24,6 +24,11 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="tw-empty">{children}</p>;
 }
 
+/** A sentence; what stands between backticks in it is code. */
+export function Said({ text }: { text: string }) {
+  return <>{text.split(/`([^`]+)`/).map((part, i) => (i % 2 === 1 ? <code key={i}>{part}</code> : part))}</>;
+}
+
 /** A link to a step. */
 export function StepLink({ model, step, children }: { model: Model; step: number | null; children?: ComponentChildren }) {
   if (step === null || step < 0) return <span class="tw-dim">{children ?? "before the first step"}</span>;

@@ -1,6 +1,6 @@
 // The whole explorer.
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { breakPlaces } from "../logic/breaks";
 import { commandFor, KEYS } from "../logic/keys";
 import { type Model, type Tab, TABS } from "../model";
@@ -11,6 +11,7 @@ import { CallsPane } from "./panes/calls";
 import { EffectsPane } from "./panes/effects";
 import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
+import { OverviewPane } from "./panes/overview";
 import { GraphPane } from "./panes/graph";
 import { GuardsPane } from "./panes/guards";
 import { RecompilesPane } from "./panes/recompiles";
@@ -24,6 +25,7 @@ import { Toolbar } from "./toolbar";
 import { Values } from "./values";
 
 const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view: (props: { model: Model }) => ComponentChildren }> = {
+  overview: { label: "Overview", view: OverviewPane },
   graph: { label: "Graph", view: GraphPane },
   guards: { label: "Guards", view: GuardsPane },
   breaks: {
@@ -115,9 +117,20 @@ function Help({ model }: { model: Model }) {
 function Tabs({ model }: { model: Model }) {
   const chosen = model.tab.value;
   const Pane = PANES[chosen].view;
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  /** Arrows on a focused tab go from tab to tab, as in any list of tabs; they do not step. */
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const to = tabAfter(chosen, event.key);
+    if (to === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    model.tab.value = to;
+    list.current?.querySelector<HTMLElement>(`[data-testid="tab-${to}"]`)?.focus();
+  };
   return (
     <>
-      <div class="tw-tabs" role="tablist" aria-label="Panes">
+      <div class="tw-tabs" role="tablist" aria-label="Panes" ref={list} onKeyDown={onKeyDown}>
         {TABS.map((tab, i) => {
           const count = PANES[tab].count?.(model) ?? 0;
           return (
@@ -125,9 +138,12 @@ function Tabs({ model }: { model: Model }) {
               key={tab}
               type="button"
               role="tab"
-              id={`tw-tab-${tab}`}
+              id={`${id}-${tab}`}
               class="tw-tab"
               aria-selected={tab === chosen}
+              aria-controls={`${id}-pane`}
+              aria-label={count > 0 ? `${PANES[tab].label}, ${count}` : PANES[tab].label}
+              tabIndex={tab === chosen ? 0 : -1}
               data-testid={`tab-${tab}`}
               title={`${PANES[tab].label} (${i + 1})`}
               onClick={() => {
@@ -140,7 +156,7 @@ function Tabs({ model }: { model: Model }) {
           );
         })}
       </div>
-      <div class="tw-pane" role="tabpanel" aria-label={PANES[chosen].label} data-testid="pane" data-pane={chosen}>
+      <div class="tw-pane" role="tabpanel" id={`${id}-pane`} aria-labelledby={`${id}-${chosen}`} data-testid="pane" data-pane={chosen}>
         <Guarded key={chosen} model={model} what="This pane">
           <Pane model={model} />
         </Guarded>
@@ -149,9 +165,37 @@ function Tabs({ model }: { model: Model }) {
   );
 }
 
+/** The tab that an arrow key goes to from `tab`; null for other keys. */
+function tabAfter(tab: Tab, key: string): Tab | null {
+  const at = TABS.indexOf(tab);
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[key];
+  return to === undefined ? null : (TABS.at(to % TABS.length) ?? null);
+}
+
 /** Whether letters and arrows typed into `target` are its own. */
 function takesText(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select, [contenteditable=true]");
+}
+
+/** Whether a key press is one of the page's commands (Ctrl+S), and not one of ours. */
+const isChord = (event: KeyboardEvent): boolean => event.ctrlKey || event.metaKey;
+
+/** JupyterLab handles keys before they arrive here, unless an attribute says not to. Let chords through, all the same.
+ * Returns a function that stops it. */
+function leaveChords(root: HTMLElement | null): () => void {
+  const before = (event: KeyboardEvent): void => {
+    if (!root || !(event.target instanceof Node) || !root.contains(event.target)) return;
+    if (isChord(event)) root.removeAttribute("data-lm-suppress-shortcuts");
+    else root.setAttribute("data-lm-suppress-shortcuts", "true");
+  };
+  window.addEventListener("keydown", before, true);
+  return () => window.removeEventListener("keydown", before, true);
+}
+
+/** Give the focus back to what surrounds the explorer: in a notebook, the cell. */
+function leave(root: HTMLElement | null): void {
+  root?.blur();
+  root?.parentElement?.closest<HTMLElement>("[tabindex]")?.focus();
 }
 
 export function Root({ model, height }: { model: Model; height: number | null }) {
@@ -159,13 +203,17 @@ export function Root({ model, height }: { model: Model; height: number | null })
   const theme = useTheme();
   useEffect(() => model.prefetch(), [model]);
 
+  useEffect(() => leaveChords(root.current), []);
+
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Nothing typed here may reach the notebook's own keys.
+    // Letters and arrows typed here may not reach the notebook's own keys; Ctrl+S and its kind must.
+    if (isChord(event)) return;
     event.stopPropagation();
     const command = commandFor(event, takesText(event.target));
     if (command === null) return;
     event.preventDefault();
     if (command === "find") root.current?.querySelector<HTMLInputElement>('[data-testid="find"]')?.focus();
+    else if (command === "close" && event.target === root.current && !model.isCovered) leave(root.current);
     else {
       if (command === "close" || (command === "help" && model.help.value)) root.current?.focus();
       model.run(command);
@@ -181,20 +229,23 @@ export function Root({ model, height }: { model: Model; height: number | null })
       data-theme={theme}
       data-lm-suppress-shortcuts="true"
       tabIndex={0}
-      role="application"
+      role="region"
       aria-label={`Trace explorer: ${model.meta.label}`}
       style={height === null ? undefined : { "--tw-height": `${height}px` }}
       onKeyDown={onKeyDown}
     >
       <div class="tw-frame-all">
         {empty ? (
-          <Empty>Nothing was traced: no step was recorded. {model.meta.summary}</Empty>
+          <Empty>No step was recorded, so there is nothing to step through. The overview says why.</Empty>
         ) : (
           <>
-            <Toolbar model={model} />
-            <div class="tw-timeline-row">
-              <Timeline model={model} theme={theme} />
-              <Legend />
+            <div class="tw-head">
+              <Toolbar model={model} />
+              <div class="tw-timeline-row">
+                <Timeline model={model} theme={theme} />
+                <Legend />
+              </div>
+              <Sentence model={model} />
             </div>
             <div class="tw-main">
               <div class="tw-box tw-box-frames">
@@ -214,7 +265,6 @@ export function Root({ model, height }: { model: Model; height: number | null })
                 </div>
               </div>
             </div>
-            <Sentence model={model} />
           </>
         )}
         <Tabs model={model} />

@@ -1,6 +1,7 @@
 // The sentence of a step, with links to the nodes, guards and breaks it added.
 import { useRef } from "preact/hooks";
 import type { Model } from "../model";
+import { Said } from "./parts";
 
 export function Sentence({ model }: { model: Model }) {
   const step = model.position.value;
@@ -16,7 +17,7 @@ export function Sentence({ model }: { model: Model }) {
   return (
     <div class="tw-sentence">
       <p data-testid="sentence" role="status" aria-live="polite" aria-busy={loading} title={handlers.length > 0 ? `handled by ${handlers.join(", ")}` : undefined}>
-        {last.current}
+        <Said text={last.current} />
       </p>
       <span class="tw-chips">
         {!loading && "error" in asked && (

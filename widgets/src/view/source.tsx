@@ -28,7 +28,7 @@ export function Source({ model }: { model: Model }) {
     return (
       <div class="tw-source" data-testid="source">
         <Empty>
-          The source of {code.qualname} ({code.filename}) is not available. Its bytecode is below.
+          The source of {code.qualname} ({code.filename}) is not available; its bytecode is.
         </Empty>
       </div>
     );
@@ -56,7 +56,7 @@ export function Source({ model }: { model: Model }) {
               tabIndex={-1}
               class={broken.has(number) ? "tw-number tw-broken" : "tw-number"}
               title={broken.has(number) ? "The graph breaks at this line. Click to go to the step where it ran" : "Go to the step where this line ran"}
-              onClick={() => model.goToInstruction((at) => code.instructions[at]?.[INSTR.line] === number)}
+              onClick={() => model.goToLine(number)}
             >
               {number}
             </button>
@@ -108,16 +108,34 @@ export function BytecodeRows(props: { code: Code; current: number | null; testId
   );
 }
 
+/** The bytecode, folded to the current instruction until it is wanted. */
 export function Bytecode({ model }: { model: Model }) {
   const viewed = model.viewed.value;
   if (!viewed) return <Empty>No instruction was traced.</Empty>;
+  const open = model.bytecode.value;
+  const current = model.index.instruction[viewed.step] ?? null;
+  const instr = current === null ? undefined : viewed.code.instructions[current];
   return (
-    <BytecodeRows
-      code={viewed.code}
-      current={model.index.instruction[viewed.step] ?? null}
-      testId="bytecode"
-      onPick={(at) => model.goToInstruction((other) => other === at)}
-    />
+    <>
+      <button
+        type="button"
+        class="tw-bytecode-bar"
+        data-testid="bytecode-fold"
+        aria-expanded={open}
+        title={open ? "Fold the bytecode" : "Show the bytecode"}
+        onClick={() => {
+          model.bytecode.value = !open;
+        }}
+      >
+        <span class="tw-fold">{open ? "▾" : "▸"}</span> Bytecode{" "}
+        {!open && instr && (
+          <span class="tw-code" data-testid="bytecode-current">
+            <span class="tw-op">{instr[INSTR.opname]}</span> <span class="tw-arg">{instr[INSTR.arg]}</span>
+          </span>
+        )}
+      </button>
+      {open && <BytecodeRows code={viewed.code} current={current} testId="bytecode" onPick={(at) => model.goToInstruction(at)} />}
+    </>
   );
 }
 

@@ -37,8 +37,11 @@ export function Timeline({ model, theme }: { model: Model; theme: string }) {
     const colour = (name: string): string => style.getPropertyValue(`--tw-${name}`).trim() || "gray";
     const column = width / drawn.depth.length;
     const unit = (CURVE - 6) / (drawn.deepest + 1);
-    context.fillStyle = colour("depth");
-    drawn.depth.forEach((depth, i) => context.fillRect(i * column, CURVE - (depth + 1) * unit, Math.ceil(column), (depth + 1) * unit));
+    const [mine, library] = [colour("mine"), colour("depth")];
+    drawn.depth.forEach((depth, i) => {
+      context.fillStyle = drawn.mine[i] ? mine : library;
+      context.fillRect(i * column, CURVE - (depth + 1) * unit, Math.ceil(column), (depth + 1) * unit);
+    });
     MARKS.forEach((mark, row) => {
       context.fillStyle = colour(`mark-${mark}`);
       const top = CURVE + 2 + row * ROW;
@@ -88,6 +91,10 @@ export function Timeline({ model, theme }: { model: Model; theme: string }) {
 export function Legend() {
   return (
     <div class="tw-legend" aria-hidden="true">
+      <span>
+        <i style={{ background: "var(--tw-mine)" }} />
+        my code
+      </span>
       {MARKS.map((mark) => (
         <span key={mark}>
           <i style={{ background: `var(--tw-mark-${mark})` }} />

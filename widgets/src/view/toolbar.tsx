@@ -67,6 +67,15 @@ function Find({ model }: { model: Model }) {
   );
 }
 
+function MyCode({ model }: { model: Model }) {
+  return (
+    <label class="tw-check" title="Fold the frames of libraries, and step over them (j)">
+      <input type="checkbox" data-testid="my-code" checked={model.mine.value} onChange={() => model.run("mine")} />
+      just my code
+    </label>
+  );
+}
+
 function Attempt({ model }: { model: Model }) {
   const restarted = model.meta.attempts.some((attempt) => attempt.outcome === "restarted");
   const attempt = model.index.attemptAt(model.position.value);
@@ -84,9 +93,11 @@ function Attempt({ model }: { model: Model }) {
           failed attempts
         </label>
       )}
-      <span class={attempt.outcome === "restarted" ? "tw-attempt tw-bad" : "tw-attempt"} data-testid="attempt" title={attempt.message}>
-        attempt {attempt.number} of {of}
-      </span>
+      {model.failed.value && (
+        <span class={attempt.outcome === "restarted" ? "tw-attempt tw-bad" : "tw-attempt"} data-testid="attempt" title={attempt.message}>
+          attempt {attempt.number} of {of}
+        </span>
+      )}
     </>
   );
 }
@@ -132,6 +143,7 @@ export function Toolbar({ model }: { model: Model }) {
       )}
       <Find model={model} />
       <span class="tw-spring" />
+      <MyCode model={model} />
       <Attempt model={model} />
       <span class="tw-group tw-end">
       <span

@@ -1,9 +1,10 @@
-import { useMemo } from "preact/hooks";
-import { type Break, breakPlaces } from "../../logic/breaks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type Break, type BreakPlace, functionOf, rankedPlaces } from "../../logic/breaks";
+import { foldLibraries, stackAt } from "../../logic/stack";
 import { breakStep } from "../../logic/trace";
 import type { Model } from "../../model";
 import type { Notice } from "../../schema";
-import { codeLabel, Empty, lineText, place, StepLink, Where } from "../parts";
+import { codeLabel, Empty, lineText, place, Said, StepLink, Where } from "../parts";
 
 /** The resume functions of a break, each a link to its first step where it was traced. */
 function Resumes({ model, found }: { model: Model; found: Break }) {
@@ -16,11 +17,11 @@ function Resumes({ model, found }: { model: Model; found: Break }) {
         return (
           <span key={id}>
             {first && first.last_step >= first.first_step ? (
-              <StepLink model={model} step={first.first_step}>
-                {name}
+              <StepLink model={model} step={model.index.begin(first)}>
+                <Said text={name} />
               </StepLink>
             ) : (
-              <span class="tw-code">{name}</span>
+              <Said text={name} />
             )}{" "}
           </span>
         );
@@ -66,30 +67,78 @@ function NoticeCard({ model, notice }: { model: Model; notice: Notice }) {
   );
 }
 
-function Card({ model, main, others, ordinal }: { model: Model; main: Break; others: Break[]; ordinal: number }) {
+/** The calls that led to the break, outermost first; each a link to its step, where that was recorded. */
+function CallStack({ model, step }: { model: Model; step: number }) {
+  const rows = foldLibraries(model.index, stackAt(model.index, step));
+  return (
+    <ol class="tw-stack" data-testid="call-stack">
+      {rows.map((row, i) =>
+        Array.isArray(row) ? (
+          <li key={i} class="tw-dim">{row.length === 1 ? "1 library frame" : `${row.length} library frames`}</li>
+        ) : (
+          <li key={i}>
+            <StepLink model={model} step={row.step}>
+              {codeLabel(model, row.code)}:{row.line}
+            </StepLink>
+          </li>
+        ),
+      )}
+    </ol>
+  );
+}
+
+/** How many functions had their graph ended at a place. */
+function ended(model: Model, { main, others }: BreakPlace): string[] {
+  const functions = new Set([main, ...others].map((one) => functionOf(model.meta.codes, one.root_code)));
+  return [...functions].map((id) => model.meta.codes[id]?.qualname ?? "?");
+}
+
+interface RowProps {
+  model: Model;
+  place: BreakPlace;
+  ordinal: number;
+  chosen: boolean;
+}
+
+function BreakRow({ model, place: found, ordinal, chosen }: RowProps) {
+  const { main } = found;
   const step = breakStep(main);
-  const here = [main, ...others].some((one) => breakStep(one) === model.position.value);
+  const text = lineText(model, main.code, main.line);
+  const choose = (): void => {
+    if (step !== null) model.go(step);
+    model.break.value = main.id;
+  };
+  return (
+    <tr class={chosen ? "tw-current" : ""} data-testid="break" data-step={step ?? undefined} aria-selected={chosen} onClick={choose}>
+      <td class="tw-right">{ordinal}</td>
+      <td>
+        <button type="button" class="tw-link tw-code tw-my-line" title="Go to the step where the graph breaks, and show the details">
+          {text !== "" ? text : place(model, main.code, main.line)}
+        </button>
+      </td>
+      <td><Said text={main.message} /></td>
+      <td class="tw-code tw-file" title={model.meta.codes[main.code]?.filename}>{place(model, main.code, main.line)}</td>
+      <td class="tw-right" title={ended(model, found).join(", ")}>{ended(model, found).length}</td>
+    </tr>
+  );
+}
+
+function Details({ model, found: { main, others }, ordinal }: { model: Model; found: BreakPlace; ordinal: number }) {
+  const step = breakStep(main);
   const text = lineText(model, main.code, main.line);
   return (
-    <article class={here ? "tw-card tw-current" : "tw-card"} data-testid="break" data-step={step ?? undefined}>
-      <h4>
-        <span class="tw-ordinal">{ordinal}</span> {main.message}
-      </h4>
+    <article class="tw-details" data-testid="break-details" aria-label={`Break ${ordinal}`}>
+      <h4><span class="tw-ordinal">{ordinal}</span> <Said text={main.message} /></h4>
       <p class="tw-place">
         <Where model={model} at={main} /> · <StepLink model={model} step={step}>{step === null ? "no step was recorded" : undefined}</StepLink>
-        {main.root_code !== main.code && (
-          <span class="tw-dim">
-            {" "}
-            · breaks {codeLabel(model, main.root_code)} at {place(model, main.root_code, main.root_line)}
-          </span>
-        )}
       </p>
       {text !== "" && <pre class="tw-quote">{text}</pre>}
-      <p>{main.explanation}</p>
+      {step !== null && <CallStack model={model} step={step} />}
+      <p><Said text={main.explanation} /></p>
       <Hints hints={main.hints} />
       {main.action !== "" && (
         <p>
-          <b>Instead:</b> {main.action}
+          <b>Instead:</b> <Said text={main.action} />
         </p>
       )}
       {main.resumes.length > 0 && (
@@ -120,17 +169,60 @@ function Card({ model, main, others, ordinal }: { model: Model; main: Break; oth
   );
 }
 
+/** The place that is chosen, else the one that the position is at, else the first. */
+function shownPlace(model: Model, places: readonly BreakPlace[]): BreakPlace | undefined {
+  const chosen = model.break.value;
+  const has = (wanted: (one: Break) => boolean): BreakPlace | undefined => places.find(({ main, others }) => [main, ...others].some(wanted));
+  const here = model.position.value;
+  return has((one) => one.id === chosen) ?? has((one) => breakStep(one) === here || one.step === here);
+}
+
+function BreakTable({ model, places }: { model: Model; places: readonly BreakPlace[] }) {
+  const last = useRef<BreakPlace | undefined>(undefined);
+  const box = useRef<HTMLDivElement>(null);
+  const found = shownPlace(model, places) ?? last.current ?? places[0];
+  last.current = found;
+  // The table follows the position; only it scrolls, not the page around it.
+  useLayoutEffect(() => {
+    const row = box.current?.querySelector<HTMLElement>("tr.tw-current");
+    if (!box.current || !row) return;
+    const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+    if (top < box.current.scrollTop) box.current.scrollTop = top - 24;
+    else if (bottom > box.current.scrollTop + box.current.clientHeight) box.current.scrollTop = bottom - box.current.clientHeight;
+  }, [found]);
+  if (!found) return null;
+  return (
+    <div class="tw-breaks">
+      <div class="tw-breaks-table" ref={box} tabIndex={0} role="group" aria-label="Graph breaks by place">
+        <table class="tw-table">
+          <thead>
+            <tr>
+              <th scope="col" aria-label="number">#</th>
+              <th scope="col">my line</th>
+              <th scope="col">reason</th>
+              <th scope="col">file</th>
+              <th scope="col" title="How many functions had their graph ended here">ended</th>
+            </tr>
+          </thead>
+          <tbody>
+            {places.map((each, i) => <BreakRow key={each.main.id} model={model} place={each} ordinal={i + 1} chosen={each === found} />)}
+          </tbody>
+        </table>
+      </div>
+      <div class="tw-breaks-details" tabIndex={0} role="group" aria-label="Details of the break">
+        <Details model={model} found={found} ordinal={places.indexOf(found) + 1} />
+      </div>
+    </div>
+  );
+}
+
 export function BreaksPane({ model }: { model: Model }) {
   const { breaks, codes, faults, lost, notices } = model.meta;
-  const places = useMemo(() => breakPlaces(breaks, codes), [breaks, codes]);
+  const places = useMemo(() => rankedPlaces(breaks, codes), [breaks, codes]);
+  const rest = faults.length + notices.length + lost.length;
   if (breaks.length + faults.length + notices.length + lost.length === 0) return <Empty>No graph breaks: each traced call became one graph.</Empty>;
   return (
-    <div class="tw-scroll" tabIndex={0} role="group" aria-label="Graph breaks">
-      {places.length < breaks.length && (
-        <p class="tw-pane-head">
-          {places.length === 1 ? "1 place" : `${places.length} places`} in the program, {breaks.length} graph breaks: a break also ends the graph of every caller of the function that contains the line.
-        </p>
-      )}
+    <div class={places.length > 0 && rest === 0 ? "tw-fill" : "tw-scroll"} tabIndex={0} role="group" aria-label="Graph breaks">
       {faults.map((fault, i) => (
         <article key={`f${i}`} class="tw-card tw-card-fault">
           <h4>Internal error: the tracer failed here, and your program ran as plain Python. Please report it.</h4>
@@ -153,9 +245,7 @@ export function BreaksPane({ model }: { model: Model }) {
           </ul>
         </article>
       )}
-      {places.map(({ main, others }, i) => (
-        <Card key={main.id} model={model} main={main} others={others} ordinal={i + 1} />
-      ))}
+      {places.length > 0 && <BreakTable model={model} places={places} />}
       {notices.map((notice) => (
         <NoticeCard key={notice.id} model={model} notice={notice} />
       ))}

@@ -1,0 +1,390 @@
+"""The back end `tracer_aot` as a whole: options, the graphs that it shows, what it does not lower, gradients."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.testing._internal.two_tensor import TwoTensor
+
+import tracer_core
+from tests.aot.comparing import check, compiled
+from tracer_core.aot import Lowered, tracer_aot
+from tracer_core.errors import BackendError, BackendWarning
+
+
+def targets(graph: torch.fx.GraphModule | None) -> list[str]:
+    assert graph is not None
+    return [str(node.target) for node in graph.graph.nodes if node.op == "call_function"]
+
+
+def test_the_graphs_of_one_layer() -> None:
+    layer = nn.Linear(3, 2)
+    call, lowered = compiled(lambda x: layer(x).relu())
+    call(torch.randn(4, 3))
+    (found,) = lowered
+    assert [str(node.target) for node in found.captured.graph.nodes if node.op != "placeholder"][-2:-1] == ["relu"]
+    assert targets(found.forward) == [
+        "aten.t.default",
+        "aten.addmm.default",
+        "aten.relu.default",
+        "aten.detach.default",
+    ]
+    assert set(targets(found.backward)) == {
+        "aten.detach.default", "aten.threshold_backward.default", "aten.t.default", "aten.mm.default",
+        "aten.sum.dim_IntList", "aten.view.default",
+    }  # fmt: skip
+    assert found.joint is not None
+    assert found.reason == ""
+
+
+def test_a_graph_without_gradients_has_no_backward() -> None:
+    call, lowered = compiled(lambda x: x.sin())
+    call(torch.randn(3))
+    assert targets(lowered[0].forward) == ["aten.sin.default"]
+    assert lowered[0].backward is lowered[0].joint is None
+
+
+def test_no_operator_of_a_lowered_graph_writes() -> None:
+    def writes(x: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        b[1:].add_(x.sum())
+        return b.mul_(2) + x.clone().relu_()
+
+    (lowered,) = check(writes, lambda: (torch.randn(3), torch.zeros(3)))
+    graph = lowered.forward
+    assert graph is not None
+    operators = [node.target for node in graph.graph.nodes if node.op == "call_function"]
+    assert operators
+    assert not any(operator._schema.is_mutable for operator in operators)
+
+
+def test_backward_nodes_know_their_forward_nodes() -> None:
+    call, lowered = compiled(lambda x: (x.sin() * 2).exp())
+    call(torch.randn(3, requires_grad=True))
+    joint = lowered[0].joint
+    assert joint is not None
+    origins = {
+        str(node.target): node.meta.get("forward_node")
+        for node in joint.graph.nodes
+        if node.meta.get("partitioner_tag") == "is_backward"
+    }
+    assert origins["aten.cos.default"] == "sin"
+    sources = {node.name: node.meta["from_node"][-1].name for node in joint.graph.nodes if "from_node" in node.meta}
+    assert sources["sin"] == "sin"
+    assert sources["cos"] == "sin"
+
+
+def test_decompositions_are_applied() -> None:
+    from torch._decomp import get_decompositions
+
+    table = get_decompositions([torch.ops.aten.addmm])
+    layer = nn.Linear(3, 2)
+    (lowered,) = check(lambda x: layer(x), lambda: (torch.ones(4, 3),), decompositions=table)
+    assert "aten.addmm.default" not in targets(lowered.forward)
+    assert "aten.mm.default" in targets(lowered.forward)
+
+
+def test_min_cut_keeps_less() -> None:
+    kept = {}
+    for partitioner in ("default", "min_cut"):
+        call, lowered = compiled(lambda x: x.sin().cos().exp().tanh(), partitioner=partitioner)
+        call(torch.randn(3, requires_grad=True))
+        forward = lowered[0].forward
+        assert forward is not None
+        outputs: Any = forward.graph.output_node().args[0]
+        kept[partitioner] = len(outputs)
+    assert kept["min_cut"] < kept["default"]
+
+
+def test_options_that_do_not_exist_are_named() -> None:
+    with pytest.raises(BackendError, match="has no option 'partition'. There are: decompositions, on_lowered, part"):
+        compiled(lambda x: x + 1, partition="min_cut")[0](torch.ones(2))
+    with pytest.raises(BackendError, match="partitioner must be one of 'default', 'min_cut', not 'best'"):
+        compiled(lambda x: x + 1, partitioner="best")[0](torch.ones(2))
+
+
+def test_called_by_itself_with_real_tensors() -> None:
+    layer = nn.Linear(3, 2)
+    lowered: list[Lowered] = []
+    graph = torch.fx.symbolic_trace(layer)
+    x = torch.randn(4, 3, requires_grad=True)
+    run = tracer_aot(graph, [x], options={"on_lowered": lowered.append})
+    (result,) = run(x)
+    assert torch.equal(result, layer(x))
+    result.sum().backward()
+    found = layer.weight.grad
+    layer.weight.grad = None
+    layer(x).sum().backward()
+    assert torch.equal(found, layer.weight.grad)
+    assert lowered[0].reason == ""
+
+
+# --- not lowered --------------------------------------------------------------------------------------------------
+
+
+def says(reason: str) -> Any:
+    return pytest.warns(BackendWarning, match=f"'tracer_aot' runs a graph eagerly, not as operators: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: TwoTensor(torch.ones(3), torch.zeros(3)), "an input is of the tensor subclass TwoTensor"),
+        (lambda: torch.eye(3).to_sparse(), "an input has the layout torch.sparse_coo"),
+    ],
+    ids=["subclass", "sparse"],
+)
+def test_inputs_of_other_kinds(make: Any, reason: str) -> None:
+    graph = torch.fx.symbolic_trace(lambda x: (x + x,))
+    value = make()
+    with says(reason):
+        run = tracer_aot(graph, [value])
+    assert run(value)[0].to_dense().equal((value + value).to_dense())
+
+
+def writes_sizes(x: torch.Tensor) -> Any:
+    x.t_()
+    return (x + 1,)
+
+
+def asks_for_gradients(x: torch.Tensor) -> Any:
+    x.requires_grad_()
+    return (x * 2,)
+
+
+def stores_gradients(x: torch.Tensor) -> Any:
+    x.sin().sum().backward()
+    return (x * 2,)
+
+
+def creates_a_leaf(x: torch.Tensor) -> Any:
+    return (torch.zeros_like(x).requires_grad_(),)
+
+
+@pytest.mark.parametrize(
+    ("function", "requires_grad", "reason"),
+    [
+        (writes_sizes, False, "it changes the sizes, the strides or the storage of an input"),
+        (asks_for_gradients, False, "it changes whether an input requires a gradient"),
+        (stores_gradients, True, "it computes gradients and stores them in an input"),
+        (creates_a_leaf, False, "an output is a leaf, to which gradients are to flow"),
+    ],
+)
+def test_effects_that_operators_do_not_have(function: Any, requires_grad: bool, reason: str) -> None:
+    graph = torch.fx.symbolic_trace(function)
+    lowered: list[Lowered] = []
+    mine, plain = (torch.ones(2, 3, requires_grad=requires_grad) for _ in range(2))
+    with says(reason):
+        run = tracer_aot(graph, [mine], options={"on_lowered": lowered.append})
+    assert lowered[0].reason.startswith(reason)
+    assert lowered[0].forward is None
+    (found,), (expected,) = run(mine), function(plain)
+    assert torch.equal(found, expected)
+    assert found.requires_grad == expected.requires_grad
+    assert mine.shape == plain.shape
+    assert mine.requires_grad == plain.requires_grad
+    assert (mine.grad is None) == (plain.grad is None)
+
+
+def test_settings_that_a_graph_leaves_changed(grad_mode: None) -> None:
+    def turns_gradients_off(x: torch.Tensor) -> torch.Tensor:
+        torch.set_grad_enabled(False)
+        return x * 2
+
+    call, lowered = compiled(turns_gradients_off)
+    result = call(torch.ones(2, requires_grad=True))
+    assert not torch.is_grad_enabled()
+    assert not result.requires_grad
+    assert lowered[0].reason == ""
+
+
+@pytest.fixture
+def grad_mode() -> Iterator[None]:
+    yield
+    torch.set_grad_enabled(True)
+
+
+def test_the_state_of_torch_is_as_before_when_tracing_fails() -> None:
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    graph.call_function(torch._C._set_grad_enabled, (False,))
+    graph.output((graph.call_method("t_", (x,)),))
+    with says("it changes the sizes"):
+        tracer_aot(torch.fx.GraphModule({}, graph), [torch.ones(2, 2)])
+    assert torch.is_grad_enabled()
+    assert torch._C._len_torch_dispatch_stack() == 0
+
+
+# --- gradients ----------------------------------------------------------------------------------------------------
+
+
+def test_results_that_are_not_used_have_no_part_in_gradients() -> None:
+    """The derivative of the square root is infinite at 0, and zero times infinity is not a number."""
+
+    def roots(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x * 2
+        return y, y.sqrt() * w, torch.cat([y, y.sqrt()])[:2]
+
+    results = []
+    call, lowered = compiled(roots)
+    for function in (roots, call):
+        x, w = torch.zeros(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        function(x, w)[0].sum().backward()
+        results.append((x.grad, w.grad))
+    (expected, nothing), (found, mine) = results
+    assert nothing is mine is None
+    assert torch.equal(found, expected)
+    assert lowered[0].backward is not None
+
+
+def test_a_gradient_may_lie_in_memory_in_any_way() -> None:
+    def view(x: torch.Tensor) -> torch.Tensor:
+        return (x * 2).t().reshape(3, 4)
+
+    call, _ = compiled(view)
+    x = torch.randn(4, 3, requires_grad=True)
+    for gradient in (torch.ones(()).expand(3, 4), torch.randn(4, 3).t(), torch.randn(3, 8)[:, ::2]):
+        (found,) = torch.autograd.grad(call(x), x, gradient)
+        (expected,) = torch.autograd.grad(view(x), x, gradient)
+        assert torch.equal(found, expected)
+
+
+def test_a_change_before_the_backward_pass_is_noticed_as_in_plain_python() -> None:
+    def product(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return x @ w.t()
+
+    for function in (product, compiled(product)[0]):
+        x, w = torch.randn(2, 3, requires_grad=True), torch.randn(4, 3)
+        result = function(x, w)
+        w.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            result.sum().backward()
+
+
+def test_results_may_be_changed_under_autograd() -> None:
+    def view(x: torch.Tensor) -> torch.Tensor:
+        return x.sin().view(-1)
+
+    found = []
+    for function in (view, compiled(view)[0]):
+        x = torch.ones(2, 2, requires_grad=True)
+        result = function(x)
+        result.mul_(x.view(-1))
+        result.sum().backward()
+        found.append(x.grad)
+    assert torch.equal(*found)
+
+
+def test_second_derivatives_are_refused_with_a_way_out() -> None:
+    call, _ = compiled(lambda x: x.sin() * x)
+    x = torch.randn(3, requires_grad=True)
+    (first,) = torch.autograd.grad(call(x).sum(), x, create_graph=True)
+    assert torch.equal(first, torch.autograd.grad((x.sin() * x).sum(), x)[0])
+    with pytest.raises(RuntimeError, match="has no second derivatives.*backend='eager'"):
+        torch.autograd.grad(first.sum(), x)
+
+
+def test_buffers_of_modules_are_updated() -> None:
+    results = []
+    for compiles in (False, True):
+        torch.manual_seed(0)
+        norm = nn.BatchNorm1d(3)
+        call, lowered = compiled(norm) if compiles else (norm, [])
+        outputs = [call(torch.randn(4, 3)) for _ in range(3)]
+        results.append([*outputs, *norm.state_dict().values()])
+    assert [each.reason for each in lowered] == [""]
+    for found, expected in zip(*results, strict=True):
+        assert torch.equal(found, expected)
+
+
+def test_inference_mode() -> None:
+    layer = nn.Linear(3, 2)
+    call, lowered = compiled(lambda x: (layer(x).relu_(), x.view(-1), x.add_(1)))
+    with torch.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = torch.ones(2, 3)
+        found = call(x)
+        plain = torch.ones(2, 3)
+        assert torch.equal(found[0], layer(plain).relu())
+        assert torch.equal(found[1], plain.view(-1) + 1)
+        assert found[2] is x
+        assert found[1].data_ptr() == x.data_ptr()
+    assert found[0].is_inference()
+    assert lowered[0].reason == ""
+
+
+def test_other_sizes_use_the_same_graphs() -> None:
+    def f(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.sin().view(-1), x[1:].t()
+
+    call, lowered = compiled(f, dynamic=True)
+    for size in (4, 6, 9):
+        x = torch.randn(size, 3, requires_grad=True)
+        for found, expected in zip(call(x), f(x), strict=True):
+            assert torch.equal(found, expected)
+            assert found.shape == expected.shape
+            (mine,) = torch.autograd.grad(found.exp().sum(), x)
+            (plain,) = torch.autograd.grad(expected.exp().sum(), x)
+            assert torch.equal(mine, plain)
+    assert len(lowered) == 1
+
+
+def test_numbers_keep_the_sign_of_zero() -> None:
+    def divides(x: torch.Tensor, scale: float) -> tuple[torch.Tensor, ...]:
+        return 1 / (x * (scale * 0.0)), 1 / (x * (scale * -0.0)), x * scale
+
+    call, lowered = compiled(divides)
+    x = torch.tensor([1.0, -1.0])
+    for scale in (2.0, 3.0, 4.0, float("inf")):
+        for found, expected in zip(call(x, scale), divides(x, scale), strict=True):
+            torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+    assert {each.reason for each in lowered} == {""}
+
+
+def test_a_float_that_varies_is_an_input() -> None:
+    call, lowered = compiled(lambda x, scale: x * scale)
+    x = torch.randn(3)
+    for scale in (2.0, 3.0, 4.0):
+        assert torch.equal(call(x, scale), x * scale)
+    assert [each.reason for each in lowered] == ["", ""]
+
+
+def test_gradients_computed_in_compiled_code_are_not_traced_again() -> None:
+    lowered: list[Lowered] = []
+
+    def penalty(x: torch.Tensor) -> torch.Tensor:
+        y = (x * x).sum()
+        y.backward()
+        assert x.grad is not None
+        return x.grad * 2
+
+    call = tracer_core.compile(penalty, backend="tracer_aot", options={"on_lowered": lowered.append})
+    x = torch.ones(2, requires_grad=True)
+    assert torch.equal(call(x), torch.full((2,), 4.0))
+    assert [bool(each.backward) for each in lowered] == [True, False]
+
+
+def test_sizes_that_lowering_asks_about_are_guarded() -> None:
+    def silu(x: torch.Tensor) -> torch.Tensor:
+        return x * torch.sigmoid(x) if x.shape[0] < 5 else torch.sigmoid(x) * x
+
+    table = {torch.ops.aten.silu.default: silu}
+    call, lowered = compiled(lambda x: torch.nn.functional.silu(x), dynamic=True, decompositions=table)
+    for size, count in ((3, 1), (4, 1), (7, 2), (9, 2), (2, 2)):
+        x = torch.randn(size)
+        torch.testing.assert_close(call(x), torch.nn.functional.silu(x))
+        assert len(lowered) == count
+    first, second = (
+        [node for node in each.forward.graph.nodes if node.op == "call_function"] for each in lowered if each.forward
+    )
+    assert second[-1].args[0] is second[0]
+    assert first[-1].args[1] is first[0]
+
+
+def test_it_is_among_the_names_of_back_ends() -> None:
+    with pytest.raises(ValueError, match="Did you mean 'tracer_aot'"):
+        tracer_core.compile(lambda x: x, backend="traceraot")

@@ -1,0 +1,59 @@
+"""Models of the transformers library as operators, by `tracer_aot`: outputs, losses and gradients of plain Python."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+import torch
+import transformers
+
+from tests.aot.comparing import compiled
+from tests.benchmarks.trace_models import MODELS
+
+
+def tensors(result: Any) -> list[torch.Tensor]:
+    return [part for part in result.to_tuple() if isinstance(part, torch.Tensor)]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_inference(name: str) -> None:
+    torch.manual_seed(0)
+    model, inputs = MODELS[name](transformers, layers=2)
+    model.eval()
+    call, lowered = compiled(model)
+    with torch.no_grad():
+        expected = tensors(model(**inputs))
+        found = tensors(call(**inputs))
+    assert len(found) == len(expected)
+    assert all(torch.equal(mine, plain) for mine, plain in zip(found, expected, strict=True))
+    assert [each.reason for each in lowered] == [""]
+
+
+@pytest.mark.parametrize("partitioner", ["default", "min_cut"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_training_step_with_dropout(name: str, partitioner: str) -> None:
+    torch.manual_seed(0)
+    model, inputs = MODELS[name](transformers, layers=2)
+    model.train()
+    call, lowered = compiled(model, partitioner=partitioner)
+
+    def step(forward: Any) -> tuple[torch.Tensor, dict[str, torch.Tensor | None]]:
+        torch.manual_seed(1)
+        model.zero_grad()
+        loss = tensors(forward(**inputs))[0].square().mean()
+        loss.backward()
+        return loss.detach(), {key: parameter.grad for key, parameter in model.named_parameters()}
+
+    (loss, gradients), (mine, found) = step(model), step(call)
+    assert torch.equal(mine, loss)
+    assert any(gradient is not None for gradient in gradients.values())
+    for key, gradient in gradients.items():
+        given = found[key]
+        assert (given is None) == (gradient is None), key
+        assert gradient is None or given is None or torch.equal(given, gradient), key
+    assert [each.reason for each in lowered] == [""]
+    assert lowered[0].backward is not None

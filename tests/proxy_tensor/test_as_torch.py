@@ -1,0 +1,54 @@
+"""Our make_fx gives torch's graphs: of functions written for it, of models, and of a part of torch's operators.
+
+`python -m tests.proxy_tensor` compares all operators, with more samples, and models of full depth.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from tests.proxy_tensor.accepted import ACCEPTED
+from tests.proxy_tensor.cases import FUNCTIONS, SETTINGS
+from tests.proxy_tensor.judging import judge
+from tests.proxy_tensor.units import compare, listed
+
+OPERATORS_IN_CI = 150
+EVERY_OPERATOR = listed(["operators"], [])
+OPERATORS = [EVERY_OPERATOR[i * len(EVERY_OPERATOR) // OPERATORS_IN_CI] for i in range(OPERATORS_IN_CI)]
+MODEL_SETTINGS = [setting for setting in SETTINGS if str(setting) in ("real, decomposed", "symbolic")]
+
+
+@pytest.fixture(autouse=True)
+def no_logs_of_fake_kernels(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fake kernels log what they then raise."""
+    with caplog.at_level(logging.CRITICAL, logger="torch._subclasses"):
+        yield
+
+
+def check(unit: str, *args: object, **options: object) -> None:
+    report = compare(unit, *args, **options)  # type: ignore[arg-type]
+    assert not report.lost
+    assert report.compared
+    verdict = judge([report], ACCEPTED, [unit])
+    assert not verdict.open, "\n".join(f"{found.case} ({found.setting}): {found.text}" for found in verdict.open)
+
+
+@pytest.mark.row("P1", "P3", "P4", "P5", "P6", "P8", "P10", "P11")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function(name: str) -> None:
+    check(f"functions.{name}")
+
+
+@pytest.mark.row("P1", "P4", "P5", "P6")
+@pytest.mark.parametrize("unit", OPERATORS)
+def test_operator(unit: str) -> None:
+    check(unit, samples=1)
+
+
+@pytest.mark.row("P1", "P7")
+@pytest.mark.parametrize("unit", listed(["models"], []))
+def test_model_of_one_layer(unit: str) -> None:
+    check(unit, layers=1, settings=MODEL_SETTINGS)

@@ -1,0 +1,82 @@
+"""`tracer_aot`: the back end that runs a captured graph as functional operators, forward and backward."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.fx
+
+from tracer_core import observer as observers
+from tracer_core.aot.effects import observe
+from tracer_core.aot.functional import functionalizing, wrap
+from tracer_core.aot.inputs import check_numbers, function_of, inputs_of
+from tracer_core.aot.lowered import CannotLower, Lowered
+from tracer_core.aot.partition import PARTITIONERS, split
+from tracer_core.aot.provenance import link_backward_to_forward
+from tracer_core.aot.running import Program, forward_only, with_backward
+from tracer_core.aot.tracing import Lowering
+from tracer_core.errors import BackendWarning, FloatsMustBeConstants
+
+OPTIONS = ("decompositions", "on_lowered", "partitioner")
+
+
+def tracer_aot(
+    graph: torch.fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """Lower a captured graph to operators, and return the function that runs them. A graph that cannot be lowered
+    runs eagerly, and a warning says why.
+
+    Args:
+        graph: the captured graph.
+        example_inputs: its inputs, as fakes.
+        options: `partitioner` is `"default"` (nothing is computed twice) or `"min_cut"` (computes again in the
+            backward pass what is cheaper to compute than to keep); `decompositions` is a table as `make_fx` takes it;
+            `on_lowered` is called with the `Lowered` graphs.
+    """
+    given = dict(options or {})
+    unknown = [name for name in given if name not in OPTIONS]
+    if unknown:
+        raise ValueError(f"the back end 'tracer_aot' has no option {unknown[0]!r}. There are: {', '.join(OPTIONS)}.")
+    partitioner = given.get("partitioner", "default")
+    if partitioner not in PARTITIONERS:
+        raise ValueError(f"partitioner must be one of {', '.join(map(repr, PARTITIONERS))}, not {partitioner!r}")
+    try:
+        lowered, run = _lower(graph, example_inputs, partitioner, given.get("decompositions"))
+    except FloatsMustBeConstants:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever it is: the graph runs as it was captured
+        reason = str(error) if isinstance(error, CannotLower) else observers.said(error).partition("\n")[0]
+        lowered, run = Lowered(graph, reason=reason), graph.forward
+        warnings.warn(
+            f"The back end 'tracer_aot' runs a graph eagerly, not as operators: {reason}.",
+            BackendWarning,
+            stacklevel=2,
+        )
+    if "on_lowered" in given:
+        given["on_lowered"](lowered)
+    return run
+
+
+def _lower(
+    graph: torch.fx.GraphModule,
+    examples: Sequence[Any],
+    partitioner: str,
+    decompositions: dict[Any, Any] | None,
+) -> tuple[Lowered, Callable[..., Any]]:
+    check_numbers(graph)
+    inputs = inputs_of(graph, examples)
+    run = function_of(graph, inputs)
+    with functionalizing(inputs.fake_mode):
+        effects = observe(run, [wrap(fake) for fake in inputs.fakes])
+    lowering = Lowering(run, inputs, effects, decompositions)
+    if not lowering.sources:
+        forward = lowering.trace_forward()
+        return Lowered(graph, forward), Program(effects, forward_only(forward.forward), inputs.held)
+    joint = lowering.trace_joint()
+    link_backward_to_forward(joint)
+    halves = split(joint, list(inputs.fakes), len(effects.results), PARTITIONERS[partitioner])
+    program = Program(effects, with_backward(halves, effects, lowering.wanted), inputs.held)
+    return Lowered(graph, halves.forward, halves.backward, joint), program
