@@ -59,11 +59,12 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 @pytest.mark.parametrize(("theme", "size"), [("Light", WIDE), ("Dark", NARROW)])
 def test_causes_and_fixes(lab: Lab, chromium: Browser, artifacts: Path, theme: str, size: dict[str, int]) -> None:
     lab.use_theme(f"JupyterLab {theme}")
-    page = chromium.new_page(viewport=size)  # type: ignore[arg-type]
+    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
     watch = ConsoleWatch(page, JUPYTERLAB_SAYS)
     page.goto(lab.url("fixes.ipynb", theme.lower()))
     notebook = Notebook(page)
     notebook.wait_until_ready()
+    page.set_viewport_size(size)  # type: ignore[arg-type]
     notebook.run(0)
     explorer = ExplorerPage(notebook.run(1))
     explorer.wait_until_shown()
