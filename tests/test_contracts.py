@@ -117,6 +117,7 @@ LATE_IMPORTS = {
     "tracer_core/recording/tables.py": "a trace gives its tables, which are about a trace",
     "tracer_core/frame_eval/started.py": "the hook hands itself on",
     "tracer_core/frame_eval/convert.py": "the same",
+    "tracer_core/frame_eval/backends.py": "torch's partitioner imports torch._dynamo, which others do not need",
     "tracer_core/variables/core/trace_state.py": "types of the trackers that it keeps",
     "tracer_core/variables/core/side_effects.py": "the same",
     "tracer_core/variables/core/draws.py": "the same",

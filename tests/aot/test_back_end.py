@@ -208,6 +208,26 @@ def grad_mode() -> Iterator[None]:
     torch.set_grad_enabled(True)
 
 
+def test_a_graph_that_turns_gradients_on() -> None:
+    def turns_gradients_on(x: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = x * 2
+        with torch.enable_grad():
+            b.copy_(x.sin())
+            return y, x * y
+
+    results = []
+    call, lowered = compiled(turns_gradients_on)
+    for function in (turns_gradients_on, call):
+        x, b = torch.ones(2, requires_grad=True), torch.zeros(2)
+        with torch.no_grad():
+            y, z = function(x, b)
+        assert not y.requires_grad
+        (z.sum() + b.sum()).backward()
+        results.append(x.grad)
+    assert torch.equal(*results)
+    assert [each.reason for each in lowered] == [""]
+
+
 def test_the_state_of_torch_is_as_before_when_tracing_fails() -> None:
     graph = torch.fx.Graph()
     x = graph.placeholder("x")

@@ -82,7 +82,9 @@ class ExplorerPage:
         return [text.strip() for text in self.part("frames").locator(".tw-frame-name").all_inner_texts()]
 
     def values(self, section: str) -> list[str]:
-        """The lines of `stack`, `locals` or `cells`."""
+        """The lines of `stack`, `locals` or `cells`, once their pieces of the recording have come."""
+        waiting = self.part(section).locator(".tw-value .tw-dim").filter(has_text=re.compile(r"^…$"))
+        expect(waiting).to_have_count(0, timeout=SHOWN_MS)
         return [text.strip() for text in self.part(section).locator(".tw-value").all_inner_texts()]
 
     # --- doing --------------------------------------------------------------------------------------------------

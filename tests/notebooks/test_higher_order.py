@@ -71,7 +71,7 @@ def test_the_bodies_are_printed_under_the_graph(ran: Ran) -> None:
 def test_an_explorer_is_shown(ran: Ran, cell_id: str) -> None:
     (shown,) = ran.shown(cell_id)
     assert "application/vnd.jupyter.widget-view+json" in shown
-    assert "1 graph, 0 break locations" in shown["text/plain"]
+    assert "1 graph, no breaks" in shown["text/plain"]
 
 
 def test_the_steps_go_through_both_branches(ran: Ran) -> None:

@@ -25,14 +25,14 @@ def infos() -> dict[str, Any]:
 
 
 def cases_of(name: str, samples: int) -> Iterator[Case]:
-    """The operator with each of a few samples, spread over all that there are. Tensors are the traced arguments;
-    with the first sample there is another case in which all is, numbers too."""
+    """The operator with each of a few samples, spread over all that there are. Tensors are the traced arguments.
+    Of several samples, the first is another case in which all is traced, numbers too."""
     seed()
     found = list(islice(infos()[name].sample_inputs(DEVICE, DTYPE, requires_grad=False), 100))
     chosen = range(0, len(found), max(1, len(found) // samples))[:samples]
     for number in chosen:
         yield Case(f"operators.{name}:{number}", built(infos()[name].op, found[number], is_tensor))
-    if found:
+    if found and samples > 1:
         yield Case(f"operators.{name}:0, numbers too", built(infos()[name].op, found[0], anything))
 
 

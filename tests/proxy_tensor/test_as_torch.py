@@ -1,6 +1,8 @@
 """Our make_fx gives torch's graphs: of functions written for it, of models, and of a part of torch's operators.
 
-`python -m tests.proxy_tensor` compares all operators, with more samples, and models of full depth.
+`python -m tests.proxy_tensor` compares all in each setting, all operators, with more samples, and whole models.
+Here, to be quick, functions are compared in symbolic mode and in one of the other settings in turn, operators in one
+setting with decompositions and one without, models in symbolic mode.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from tests.proxy_tensor.units import compare, listed
 OPERATORS_IN_CI = 150
 EVERY_OPERATOR = listed(["operators"], [])
 OPERATORS = [EVERY_OPERATOR[i * len(EVERY_OPERATOR) // OPERATORS_IN_CI] for i in range(OPERATORS_IN_CI)]
-MODEL_SETTINGS = [setting for setting in SETTINGS if str(setting) in ("real, decomposed", "symbolic")]
+REAL, FAKE, SYMBOLIC, REAL_DECOMPOSED, FAKE_DECOMPOSED, SYMBOLIC_DECOMPOSED = SETTINGS
+OTHERS = (REAL, FAKE, REAL_DECOMPOSED, FAKE_DECOMPOSED, SYMBOLIC_DECOMPOSED)
+PAIRS = ((REAL, SYMBOLIC_DECOMPOSED), (FAKE, REAL_DECOMPOSED), (SYMBOLIC, FAKE_DECOMPOSED))
 
 
 @pytest.fixture(autouse=True)
@@ -37,18 +41,18 @@ def check(unit: str, *args: object, **options: object) -> None:
 
 
 @pytest.mark.row("P1", "P3", "P4", "P5", "P6", "P8", "P10", "P11")
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_function(name: str) -> None:
-    check(f"functions.{name}")
+@pytest.mark.parametrize(("name", "turn"), [(name, turn) for turn, name in enumerate(FUNCTIONS)], ids=[*FUNCTIONS])
+def test_function(name: str, turn: int) -> None:
+    check(f"functions.{name}", settings=(SYMBOLIC, OTHERS[turn % len(OTHERS)]))
 
 
 @pytest.mark.row("P1", "P4", "P5", "P6")
-@pytest.mark.parametrize("unit", OPERATORS)
-def test_operator(unit: str) -> None:
-    check(unit, samples=1)
+@pytest.mark.parametrize(("unit", "turn"), [(unit, turn) for turn, unit in enumerate(OPERATORS)], ids=OPERATORS)
+def test_operator(unit: str, turn: int) -> None:
+    check(unit, samples=1, settings=PAIRS[turn % len(PAIRS)])
 
 
 @pytest.mark.row("P1", "P7")
 @pytest.mark.parametrize("unit", listed(["models"], []))
 def test_model_of_one_layer(unit: str) -> None:
-    check(unit, layers=1, settings=MODEL_SETTINGS)
+    check(unit, layers=1, settings=(SYMBOLIC,))

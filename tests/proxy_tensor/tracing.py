@@ -59,8 +59,12 @@ def run(graph: torch.fx.GraphModule, case: Case) -> Any:
     seed()
     _, arguments = case.build()
     torch.manual_seed(SEED)
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)  # memory that no operator wrote is filled then
     try:
         with redirect_stderr(StringIO()):  # a graph that raises prints its code
             return graph(*arguments), arguments
     except Exception as error:
         return error.with_traceback(None)
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from unittest.mock import patch
 
 from torch.fx.experimental.proxy_tensor import make_fx as torchs_make_fx
 
@@ -14,6 +15,7 @@ from tests.proxy_tensor import models, operators
 from tests.proxy_tensor.cases import FUNCTIONS, SETTINGS, Case, Setting
 from tests.proxy_tensor.compare import differences
 from tests.proxy_tensor.tracing import Outcome, trace
+from tracer_core.proxy_tensor import fake_mode
 
 
 @dataclass(slots=True)
@@ -80,7 +82,19 @@ def compare_case(report: Report, case: Case, setting: Setting) -> None:
     report.nodes += len(theirs.graph.graph.nodes) if theirs.graph is not None else 0
     report.theirs += seconds
     report.ours += our_seconds
-    report.found += [Found(case.name, str(setting), each.aspect, str(each)) for each in differences(theirs, ours)]
+    different = differences(theirs, ours)
+    if different and setting.mode == "symbolic" and not differences(theirs, trace_checking_all(case, setting)):
+        different = [replace(each, aspect=CACHE_CHECKS) for each in different]
+    report.found += [Found(case.name, str(setting), each.aspect, str(each)) for each in different]
+
+
+CACHE_CHECKS = "guards of the fake cache's checks"
+
+
+def trace_checking_all(case: Case, setting: Setting) -> Outcome:
+    """Trace with ours, and let the fake mode check each entry of its cache, as torch does."""
+    with patch.object(fake_mode, "_check_each_kind_once", lambda mode: None):
+        return trace(tracer_core.make_fx, case, setting)
 
 
 def timed(make_fx: Callable[..., object], case: Case, setting: Setting) -> tuple[Outcome, float]:

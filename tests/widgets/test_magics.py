@@ -235,3 +235,10 @@ def test_notebook_syntax_inside_the_cell(session: Session) -> None:
     assert session.run("%%trace\n%precision 3\ny = x + 1\nfiles = !echo hello").success
     assert list(session["files"]) == ["hello"]
     assert torch.equal(session["y"], session["x"] + 1)
+
+
+def test_the_level_dispatch_records_what_is_under_each_node(session: Session) -> None:
+    session.run("def double(x):\n    return x * 2")
+    session.run("%%trace --level dispatch\ndouble(x)")
+    (forward,) = session["_trace"].dispatch.runs
+    assert [step.operator for step in forward.steps] == ["aten.mul.Tensor"]

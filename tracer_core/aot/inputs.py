@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,22 +57,28 @@ def check_numbers(module: torch.fx.GraphModule) -> None:
     algebra, which knows neither signed zeros nor infinity.
 
     Raises:
-        FloatsMustBeConstants: if it does.
+        FloatsMustBeConstants: if it does, from floats that are known while tracing.
+        CannotLower: if it does, from random ones.
     """
     for node in module.graph.nodes:
-        value = node.meta.get("example_value")
-        if isinstance(value, _NUMBERS) and node.target != "item" and any(map(_is_float, node.all_input_nodes)):
+        if not isinstance(node.meta.get("example_value"), _NUMBERS) or node.target == "item":
+            continue
+        symbols = {symbol for each in node.all_input_nodes for symbol in _float_symbols(each)}
+        if any(symbol_is_type(symbol, SymT.UNBACKED_FLOAT) for symbol in symbols):
+            raise CannotLower("it computes numbers from a float that is drawn when it runs")
+        if symbols:
             raise FloatsMustBeConstants
 
 
 _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool, int, float)
 
 
-def _is_float(node: torch.fx.Node) -> bool:
-    """Return whether the node gives a number that depends on a float of unknown value."""
+def _float_symbols(node: torch.fx.Node) -> Iterator[Any]:
+    """Return the symbols for floats that the node's number depends on."""
     value = node.meta.get("example_value")
-    symbols = value.node.expr.free_symbols if isinstance(value, torch.SymFloat) else ()
-    return any(symbol_is_type(symbol, (SymT.FLOAT, SymT.UNBACKED_FLOAT)) for symbol in symbols)
+    for symbol in value.node.expr.free_symbols if isinstance(value, torch.SymFloat) else ():
+        if symbol_is_type(symbol, (SymT.FLOAT, SymT.UNBACKED_FLOAT)):
+            yield symbol
 
 
 def function_of(module: torch.fx.GraphModule, inputs: Inputs) -> Callable[..., list[Any]]:

@@ -48,7 +48,8 @@ class Program:
 
 def _write(target: torch.Tensor, value: torch.Tensor, mutation: Mutation) -> None:
     if mutation is Mutation.RECORDED:
-        target.copy_(value)
+        with torch.enable_grad():
+            target.copy_(value)
     elif mutation is Mutation.HIDDEN:
         target.data.copy_(value)
     else:
@@ -85,7 +86,8 @@ def with_backward(halves: Halves, effects: Effects, wanted: Sequence[int]) -> Ru
 
     def run(inputs: Sequence[Any]) -> Sequence[Any]:
         results: list[Any] = []
-        differentiable = TracerAot.apply(step, results, *inputs)  # type: ignore[no-untyped-call]
+        with torch.enable_grad():  # the graph may itself turn on what is off around it
+            differentiable = TracerAot.apply(step, results, *inputs)  # type: ignore[no-untyped-call]
         for place, value in zip(sources, differentiable, strict=True):
             results[place] = value
         return results

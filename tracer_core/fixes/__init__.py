@@ -5,7 +5,7 @@ breaks and compilations, checked against plain Python. The program's source and 
 change is a function under `@candidate` in `options.py`, `marks.py` or `rewrites.py`.
 """
 
-from tracer_core.fixes.kept import KeepingRecorder, KeptCalls
+from tracer_core.fixes.kept import KeepingDispatchRecorder, KeepingRecorder, KeptCalls
 from tracer_core.fixes.trying import try_fixes
 
-__all__ = ["KeepingRecorder", "KeptCalls", "try_fixes"]
+__all__ = ["KeepingDispatchRecorder", "KeepingRecorder", "KeptCalls", "try_fixes"]

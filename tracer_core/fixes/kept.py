@@ -21,7 +21,7 @@ from tracer_core.fixes.copies import Copied, Copier, TooLarge, World
 from tracer_core.frame_eval.origins import outer_caller
 from tracer_core.frame_input import Config
 from tracer_core.host.signals import is_external_error
-from tracer_core.recording import Recorder, schema
+from tracer_core.recording import DispatchRecorder, Recorder, schema
 
 MOST_CALLS = 32
 MOST_BYTES = 64 << 20
@@ -139,6 +139,10 @@ class KeepingRecorder(Recorder):
         data = super().finish()
         self.kept.codes = list(self._codes.codes)
         return data
+
+
+class KeepingDispatchRecorder(KeepingRecorder, DispatchRecorder):
+    """The same, for recordings with the dispatcher's steps."""
 
 
 def _parameters(code: CodeType) -> tuple[str, ...]:

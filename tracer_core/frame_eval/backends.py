@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from tracer_core.aot import tracer_aot
 from tracer_core.errors import BackendError, FloatsMustBeConstants
 from tracer_core.frame_eval import c_frame
 from tracer_core.frame_eval.options import OPTIONS, checked, nearest
@@ -36,7 +35,17 @@ def _inductor(gm: torch.fx.GraphModule, example_inputs: Sequence[Any], **options
     return compiled  # type: ignore[no-any-return]
 
 
-_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor, "tracer_aot": tracer_aot}
+def _tracer_aot(
+    gm: torch.fx.GraphModule, example_inputs: Sequence[Any], *, options: dict[str, Any] | None = None
+) -> Compiled:
+    from tracer_core.aot import (
+        tracer_aot,
+    )  # torch's partitioner imports torch._dynamo, for which others need not wait
+
+    return tracer_aot(gm, example_inputs, options=options)
+
+
+_OWN: dict[str, Backend] = {"eager": eager, "inductor": _inductor, "tracer_aot": _tracer_aot}
 
 
 def names() -> list[str]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracer_core.recording.damage import TraceFileError
+    from tracer_core.recording.dispatch import Dispatch, DispatchedCall
+    from tracer_core.recording.dispatching import DispatchRecorder
     from tracer_core.recording.recorder import Recorder
     from tracer_core.recording.schema import SCHEMA_VERSION
     from tracer_core.recording.steps import Step, Value
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Dispatch",
+    "DispatchRecorder",
+    "DispatchedCall",
     "Recorder",
     "Station",
     "Step",
@@ -31,6 +36,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Dispatch": "dispatch",
+    "DispatchRecorder": "dispatching",
+    "DispatchedCall": "dispatch",
     "Recorder": "recorder",
     "SCHEMA_VERSION": "schema",
     "Station": "story",

@@ -99,6 +99,7 @@ def fits(data: schema.Trace) -> bool:
             _size(data, "guards"),
         )
         and all(_body_fits(data, body) for body in data.bodies)
+        and _dispatcher_fits(data)
         and all(map(_code_fits, data.codes))
         and all(code.resumes is None or _code_resumes(data, code) for code in data.codes)
     )
@@ -158,6 +159,32 @@ def _body_fits(data: schema.Trace, body: schema.Body) -> bool:
         and _within((node for lift in body.lifted for node in (lift.outer, lift.inner)), 0, len(data.nodes))
         and _within((lift.step for lift in body.lifted), 0, data.steps)
     )
+
+
+def _dispatcher_fits(data: schema.Trace) -> bool:
+    """Return whether the parts of the recording at the dispatcher refer to each other, and steps are inside those
+    that precede them, so that each chain of parents ends."""
+    given = data.dispatcher
+    runs, steps, nodes, fakes = len(given.runs), len(given.steps), len(given.nodes), len(given.fakes)
+    return (
+        all([one.id for one in part] == [*range(len(part))] for part in (given.runs, given.steps, given.nodes))
+        and _within((run.node for run in given.runs), 0, len(data.nodes))
+        and _within((run.last_step for run in given.runs), -1, steps)
+        and all(0 <= run.first_step <= run.last_step + 1 for run in given.runs)
+        and _within((step.run for step in given.steps), 0, runs)
+        and _within((node.run for node in given.nodes), 0, runs)
+        and _within((one.step for one in given.nodes), 0, steps)
+        and _within((step.modes for step in given.steps), 0, len(given.stacks))
+        and _within((node for step in given.steps for node in step.nodes), 0, nodes)
+        and _within((fake for step in given.steps for fake in (*step.inputs, *step.results)), 0, fakes)
+        and all(step.id <= step.last_step < steps for step in given.steps)
+        and all(step.parent is None or 0 <= step.parent < step.id for step in given.steps)
+        and all(_is_deeper(step, given.steps) for step in given.steps)
+    )
+
+
+def _is_deeper(step: schema.DispatchStep, steps: list[schema.DispatchStep]) -> bool:
+    return step.depth == (0 if step.parent is None else steps[step.parent].depth + 1)
 
 
 def _code_fits(code: schema.Code) -> bool:

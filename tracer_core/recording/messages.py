@@ -15,6 +15,7 @@ from tracer_core.recording.schema import (
     Call,
     Code,
     Compilation,
+    Dispatcher,
     Fault,
     Frame,
     Generated,
@@ -92,6 +93,7 @@ class Meta(msgspec.Struct, gc=False):
     lost: list[Lost]
     bodies: list[Body]
     recompilations: list[Recompilation]
+    dispatcher: Dispatcher
 
 
 class State(msgspec.Struct, array_like=True, gc=False):

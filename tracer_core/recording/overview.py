@@ -39,6 +39,7 @@ def overview(trace: Trace) -> Overview:
         Section("functions", "Compiled functions", list(_functions(trace))),
         Section("graphs", "Graphs", list(_graphs(trace))),
         Section("bodies", "Bodies of operators", list(_bodies(trace))),
+        Section("dispatch", "At the dispatcher", list(_dispatched(trace))),
         Section("time", "Time", list(_time(trace))),
     )
     return Overview(trace.label, headline(trace), [section for section in sections if section.rows])
@@ -50,7 +51,9 @@ def headline(trace: Trace) -> str:
     ran = f"{count(plain, 'call')} ran as plain Python"
     if not any(one.outcome == "compiled" for one in trace.compilations):
         said = f"Nothing was compiled; {ran}" if plain else "Nothing was compiled" if trace.calls else ""
-        parts = [said] if said else ["Nothing was traced"]
+        at_dispatcher = trace.data.dispatcher.steps
+        reached = f"{count(len(at_dispatcher), 'step')} at the dispatcher" if at_dispatcher else "Nothing was traced"
+        parts = [said] if said else [reached]
     else:
         again = sum(map(is_recompilation, trace.compilations))
         broken = trace.break_places
@@ -93,7 +96,7 @@ def plain_calls(trace: Trace) -> list[schema.Call]:
 
 def _advice(trace: Trace) -> list[Row]:
     """Say what to do where no step was recorded."""
-    if len(trace):
+    if len(trace) or trace.data.dispatcher.runs:
         return []
     called = [trace.codes[call.code] for call in trace.calls]
     if any(code.filename.replace("\\", "/").endswith(_TORCHS_COMPILER) for code in called):
@@ -294,6 +297,24 @@ def _bodies(trace: Trace) -> Iterator[Row]:
             continue
         step = body.first_step if body.last_step >= body.first_step else body.step
         yield Row(body.text, notes=[lift.text for lift in body.lifted], step=step, pane="graph")
+
+
+def _dispatched(trace: Trace) -> Iterator[Row]:
+    """The traces at the dispatcher that are not about a node of a captured graph; of the others, how many."""
+    runs = trace.dispatch.runs
+    for run in runs:
+        if run.data.node is None:
+            notes = [f"It ended early: {run.data.error}"] if run.data.error else []
+            yield Row(run.sentence, notes=notes, pane="dispatch", item=run.data.id)
+    of_nodes = [run for run in runs if run.data.node is not None]
+    if of_nodes:
+        opened = len({run.data.node for run in of_nodes})
+        steps = sum(len(run.steps) for run in of_nodes)
+        yield Row(
+            f"{count(opened, 'node')} of captured graphs, forward and backward: {count(steps, 'step')}.",
+            pane="dispatch",
+            item=of_nodes[0].data.id,
+        )
 
 
 def _time(trace: Trace) -> Iterator[Row]:

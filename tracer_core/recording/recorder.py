@@ -352,7 +352,12 @@ class Recorder(Breaking):
             timings=[schema.Stage(name, seconds) for name, seconds in self._seconds.items()],
             lost=self._losses.records,
             bodies=self._bodies.records,
+            dispatcher=self._dispatcher(),
         )
+
+    def _dispatcher(self) -> schema.Dispatcher:
+        """Return what was recorded at the dispatcher: by this class, nothing."""
+        return schema.Dispatcher()
 
     def _describe_bodies(self) -> None:
         graphs, symbols = self._graphs, {(one.attempt, one.name): one.source for one in self._symbols}

@@ -376,6 +376,61 @@ class Dispatches(msgspec.Struct, gc=False):
     name: bytes  # u32 each
 
 
+class DispatchRun(msgspec.Struct, gc=False):
+    """One trace at the dispatcher. Its steps are `first_step` to `last_step` of `Dispatcher.steps`; it has none if
+    `last_step` is smaller."""
+
+    id: int
+    label: str
+    node: int | None  # the node of a captured graph that it is about
+    direction: str  # forward | backward; empty if it is not about a node
+    first_step: int
+    last_step: int
+    code: str  # the graph's Python text, once complete
+    error: str  # why it ended early; empty if it did not
+
+
+class DispatchNode(msgspec.Struct, gc=False):
+    """A node of the graph that a trace at the dispatcher builds."""
+
+    id: int
+    run: int
+    step: int | None  # the dispatcher step that added it; None for inputs, and for arithmetic on sizes between calls
+    name: str
+    op: str
+    target: str
+    args: str
+
+
+class DispatchStep(msgspec.Struct, gc=False):
+    """A call as it reached the proxy mode, and what the mode did with it. The calls of its decomposition are the
+    steps up to `last_step`."""
+
+    id: int
+    run: int
+    parent: int | None  # the step whose decomposition, or whose functions, made the call
+    depth: int
+    last_step: int
+    operator: str
+    args: str  # text of all arguments; tensors by dtype and shape
+    inputs: list[int]  # `Dispatcher.fakes` of the tensors and symbolic numbers among them
+    modes: int  # the active modes, in `Dispatcher.stacks`
+    decisions: list[tuple[str, str]]  # (decompose | fold | emit | leave, why)
+    nodes: list[int]
+    results: list[int]  # `Dispatcher.fakes`
+    error: str  # what it raised; empty if it returned
+
+
+class Dispatcher(msgspec.Struct, gc=False):
+    """All that was recorded of traces at the dispatcher. Its steps are apart from those of the interpreter."""
+
+    runs: list[DispatchRun] = []
+    steps: list[DispatchStep] = []
+    nodes: list[DispatchNode] = []
+    stacks: list[list[str]] = []  # class names of the active modes, from the top to the bottom
+    fakes: list[FakeMeta] = []
+
+
 class Stage(msgspec.Struct, gc=False):
     """The time spent, by stage."""
 
@@ -414,3 +469,4 @@ class Trace(msgspec.Struct, gc=False):
     notices: list[Notice] = []
     lost: list[Lost] = []
     bodies: list[Body] = []
+    dispatcher: Dispatcher = msgspec.field(default_factory=Dispatcher)

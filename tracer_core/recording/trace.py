@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracer_core.recording import file, schema
 from tracer_core.recording.comparison import Comparison, compare
+from tracer_core.recording.dispatch import Dispatch
 from tracer_core.recording.dot import RecordedGraph
 from tracer_core.recording.find import find_steps
 from tracer_core.recording.index import Index
@@ -153,6 +154,11 @@ class Trace:
         """The causes of recompilations, those of most calls first: what changed, in which calls, the line that it
         matters to, and what to try."""
         return recompilations(self)
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """The steps of the dispatcher, of `trace_dispatch` or of a recording at the level `dispatch`."""
+        return Dispatch(self.data.dispatcher)
 
     @property
     def symbols(self) -> list[schema.Symbol]:

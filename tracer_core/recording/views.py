@@ -64,6 +64,7 @@ def meta_view(trace: Trace) -> messages.Meta:
         lost=data.lost,
         bodies=data.bodies,
         recompilations=trace.recompilations,
+        dispatcher=data.dispatcher,
     )
 
 

@@ -8,6 +8,7 @@ import type { Store } from "./store/store";
 import { SCHEMA_VERSION } from "./schema";
 import { Root } from "./view/root";
 import "./style/explorer.css";
+import "./style/dispatch.css";
 
 /** The part of anywidget's model that is used here. */
 export interface WidgetModel extends Channel {

@@ -12,7 +12,7 @@ import type { Store } from "./store/store";
 /** The state of a request to the store: the value, loading, or unavailable with the reason. */
 export type Asked<T> = { value: T } | { error: string } | "loading";
 
-export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "timings"] as const;
+export const TABS = ["overview", "graph", "guards", "breaks", "recompiles", "fixes", "calls", "effects", "generated", "dispatch", "timings"] as const;
 export type Tab = (typeof TABS)[number];
 
 const WINDOWS = 24;
@@ -40,6 +40,8 @@ export class Model {
   readonly guard: Signal<number | null> = signal(null);
   /** The body of an operator that was picked. */
   readonly body: Signal<number | null> = signal(null);
+  /** The step of the dispatcher that is shown. */
+  readonly dispatched: Signal<number> = signal(0);
   /** Paths of the values that are opened. */
   readonly open: Signal<ReadonlySet<string>> = signal(new Set());
   /** What the changes do that were tried; null before that. */
@@ -63,6 +65,7 @@ export class Model {
     this.windows = new Lru((index) => store.window(index), WINDOWS, arrived);
     this.chunks = new Lru((index) => store.chunk(index), CHUNKS, arrived);
     this.visible = computed(() => VisibleSteps.of(meta, this.failed.value));
+    if (meta.steps === 0 && meta.dispatcher.steps.length > 0) this.tab.value = "dispatch";
     this.failed.value = !this.visible.value.has(position) && position > 0 && position < meta.steps;
     const first = position > 0 ? null : start(this.ground);
     this.position = signal(first ?? this.visible.value.clamp(position) ?? 0);
@@ -236,6 +239,7 @@ export class Model {
     batch(() => {
       if (step !== null) this.go(step);
       if (pane === "breaks") this.break.value = item;
+      if (pane === "dispatch") this.dispatched.value = this.meta.dispatcher.runs[item ?? 0]?.first_step ?? 0;
       this.tab.value = pane;
     });
   }
@@ -251,6 +255,14 @@ export class Model {
       if (go && node?.step != null) this.go(node.step);
       this.tab.value = "graph";
       this.node.value = id;
+    });
+  }
+
+  /** Go on into a step of the dispatcher. */
+  openDispatched(step: number): void {
+    batch(() => {
+      this.tab.value = "dispatch";
+      this.dispatched.value = step;
     });
   }
 

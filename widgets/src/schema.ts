@@ -110,6 +110,7 @@ export interface Meta {
   chunk: number;
   codes: Code[];
   compilations: Compilation[];
+  dispatcher: Dispatcher;
   faults: Fault[];
   frame: string;
   frames: Frame[];
@@ -280,6 +281,75 @@ export interface Compilation {
   version: number;
 }
 /**
+ * All that was recorded of traces at the dispatcher. Its steps are apart from those of the interpreter.
+ */
+export interface Dispatcher {
+  fakes: FakeMeta[];
+  nodes: DispatchNode[];
+  runs: DispatchRun[];
+  stacks: string[][];
+  steps: DispatchStep[];
+}
+/**
+ * The metadata of a tensor, without its data. Sizes and strides as text, since they may be symbols.
+ */
+export interface FakeMeta {
+  device: string;
+  dtype: string;
+  hints: {
+    [k: string]: string;
+  };
+  requires_grad: boolean;
+  shape: string[];
+  stride: string[];
+  type: string;
+}
+/**
+ * A node of the graph that a trace at the dispatcher builds.
+ */
+export interface DispatchNode {
+  args: string;
+  id: number;
+  name: string;
+  op: string;
+  run: number;
+  step: number | null;
+  target: string;
+}
+/**
+ * One trace at the dispatcher. Its steps are `first_step` to `last_step` of `Dispatcher.steps`; it has none if
+ *     `last_step` is smaller.
+ */
+export interface DispatchRun {
+  code: string;
+  direction: string;
+  error: string;
+  first_step: number;
+  id: number;
+  label: string;
+  last_step: number;
+  node: number | null;
+}
+/**
+ * A call as it reached the proxy mode, and what the mode did with it. The calls of its decomposition are the
+ *     steps up to `last_step`.
+ */
+export interface DispatchStep {
+  args: string;
+  decisions: [string, string][];
+  depth: number;
+  error: string;
+  id: number;
+  inputs: number[];
+  last_step: number;
+  modes: number;
+  nodes: number[];
+  operator: string;
+  parent: number | null;
+  results: number[];
+  run: number;
+}
+/**
  * An error of the engine itself.
  */
 export interface Fault {
@@ -368,20 +438,6 @@ export interface Node {
   source: string | null;
   step: number | null;
   target: string;
-}
-/**
- * The metadata of a tensor, without its data. Sizes and strides as text, since they may be symbols.
- */
-export interface FakeMeta {
-  device: string;
-  dtype: string;
-  hints: {
-    [k: string]: string;
-  };
-  requires_grad: boolean;
-  shape: string[];
-  stride: string[];
-  type: string;
 }
 /**
  * A request of the user that the program prevents, though the graph continues. `code`, `line` and

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracewalk.api import compile, last_trace, load, record, story, trace
+from tracewalk.dispatching import trace_dispatch
 from tracewalk.shown import Trace
 
 if TYPE_CHECKING:
@@ -16,7 +17,18 @@ if TYPE_CHECKING:
 
     from tracewalk.explorer import Explorer
 
-__all__ = ["Explorer", "Trace", "compile", "last_trace", "load", "load_ipython_extension", "record", "story", "trace"]
+__all__ = [
+    "Explorer",
+    "Trace",
+    "compile",
+    "last_trace",
+    "load",
+    "load_ipython_extension",
+    "record",
+    "story",
+    "trace",
+    "trace_dispatch",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -43,10 +43,18 @@ class record:
     Args:
         label: the name of the recording, for people.
         dynamic: as for `compile`, for functions that are not compiled already.
+        level: `"dispatch"` also records the steps of the dispatcher: those of `tracer_core.make_fx` inside the block,
+            and, when the block ends, those under each node of the captured graphs, forward and backward.
+
+    Raises:
+        ValueError: there is no such level.
     """
 
-    def __init__(self, label: str = "", *, dynamic: bool | None = None) -> None:
+    def __init__(self, label: str = "", *, dynamic: bool | None = None, level: str = "bytecode") -> None:
+        if level not in LEVELS:
+            raise ValueError(f"level must be one of {', '.join(LEVELS)}, but is {level!r}.")
         self._label = label
+        self._level = level
         self._dynamic = dynamic
         self._leave: Callable[[], None] | None = None
 
@@ -56,9 +64,10 @@ class record:
 
         if self._leave is not None:
             raise RuntimeError("This tw.record() is already in use; create another one for a nested block.")
-        from tracer_core.fixes import KeepingRecorder
+        from tracer_core.fixes import KeepingDispatchRecorder, KeepingRecorder
 
-        trace, recorder = Trace(), KeepingRecorder(self._label)
+        trace = Trace()
+        recorder = (KeepingDispatchRecorder if self._level == "dispatch" else KeepingRecorder)(self._label)
         trace.kept = recorder.kept
         watch = observing(recorder)
         # The hook is installed last and removed first, so that no frame of this module is traced.
@@ -67,8 +76,10 @@ class record:
         def leave() -> None:
             try:
                 hook.__exit__(None, None, None)
+                if isinstance(recorder, recording.DispatchRecorder):
+                    _record_under_nodes(recorder)
                 trace.fill(recorder.finish())
-                _last[:] = [trace]
+                remember(trace)
             finally:
                 hook.__exit__(None, None, None)  # Ctrl-C may have come as the first call began.
                 watch.__exit__(None, None, None)
@@ -88,6 +99,16 @@ class record:
             leave()
 
 
+LEVELS = ("bytecode", "dispatch")
+
+
+def _record_under_nodes(recorder: recording.DispatchRecorder) -> None:
+    from tracer_core import trace_nodes
+
+    for graph in recorder.captured:
+        trace_nodes(graph, recorder.examples, recorder.dispatching)
+
+
 def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     """Run `fn(*args, **kwargs)` once through the engine, and return the recording. The graphs run as they are.
 
@@ -96,7 +117,7 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
     a note that `last_trace()` returns the recording up to it.
     """
     compiled = compile(fn, backend=_run_as_it_is())
-    with record(_label(fn)) as recorded:
+    with record(label_of(fn)) as recorded:
         try:
             compiled(*args, **kwargs)
         except BaseException as error:
@@ -108,6 +129,11 @@ def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Trace:
 
 
 _last: list[Trace] = []
+
+
+def remember(trace: Trace) -> None:
+    """Make `trace` the most recent recording."""
+    _last[:] = [trace]
 
 
 def last_trace() -> Trace:
@@ -207,5 +233,6 @@ def story(recorded: recording.Trace) -> recording.Story:
     return recorded.story()
 
 
-def _label(fn: Callable[..., Any]) -> str:
+def label_of(fn: Callable[..., Any]) -> str:
+    """Return the name of what is traced, for people."""
     return str(getattr(fn, "__qualname__", None) or type(fn).__qualname__)

@@ -53,6 +53,7 @@ class TraceMagics(Magics):
     @argument("--backend", default="eager", help="what runs the graphs: eager (default), inductor, ...")
     @argument("--dynamic", action="store_true", help="make every size a symbol from the start")
     @argument("--fullgraph", action="store_true", help="raise an error where the graph would break")
+    @argument("--level", choices=api.LEVELS, default="bytecode", help="dispatch: also record the dispatcher's steps")
     @argument("--attempts", action="store_true", help="show attempts that were abandoned and restarted")
     @argument("--my-code", metavar="NAME", action="append", default=[], help="a package or folder that is yours, too")
     @argument("--name", default="_trace", help="the variable that the trace is bound to (default: _trace)")
@@ -70,7 +71,7 @@ class TraceMagics(Magics):
         if not options.name.isidentifier():
             raise UsageError(f"--name {options.name}: that is not a valid variable name.")
         compiled = self._compiled(cell, options)
-        trace, value, error = _record(compiled.run, _label(cell))
+        trace, value, error = _record(compiled.run, _label(cell), options.level)
         self._present(trace, options)
         if error is not None:
             _show_from(error, compiled.filename)
@@ -127,9 +128,9 @@ class TraceMagics(Magics):
                     print(f"{path} was not written: {error}", file=sys.stderr)  # noqa: T201
 
 
-def _record(run: Callable[[], Any], label: str) -> tuple[Trace, Any, BaseException | None]:
+def _record(run: Callable[[], Any], label: str, level: str) -> tuple[Trace, Any, BaseException | None]:
     """Return the recording of a run, with its value or the exception that ended it."""
-    with api.record(label) as trace:
+    with api.record(label, level=level) as trace:
         try:
             return trace, run(), None
         except BaseException as error:  # noqa: BLE001 - raised again when the recording has been shown

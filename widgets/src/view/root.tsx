@@ -8,6 +8,7 @@ import { Frames } from "./frames";
 import { Tracers } from "./tracers";
 import { BreaksPane } from "./panes/breaks";
 import { CallsPane } from "./panes/calls";
+import { DispatchPane } from "./panes/dispatch";
 import { EffectsPane } from "./panes/effects";
 import { FixesPane } from "./panes/fixes";
 import { GeneratedPane } from "./panes/generated";
@@ -38,6 +39,7 @@ const PANES: Record<Tab, { label: string; count?: (model: Model) => number; view
   calls: { label: "Calls", count: (model) => model.meta.calls.length, view: CallsPane },
   effects: { label: "Side effects", view: EffectsPane },
   generated: { label: "Generated code", view: GeneratedPane },
+  dispatch: { label: "Dispatch", count: ({ meta }) => meta.dispatcher.steps.length, view: DispatchPane },
   timings: { label: "Timings", view: TimingsPane },
 };
 
@@ -234,9 +236,9 @@ export function Root({ model, height }: { model: Model; height: number | null })
       style={height === null ? undefined : { "--tw-height": `${height}px` }}
       onKeyDown={onKeyDown}
     >
-      <div class="tw-frame-all">
+      <div class={empty ? "tw-frame-all tw-without-steps" : "tw-frame-all"}>
         {empty ? (
-          <Empty>No step was recorded, so there is nothing to step through. The overview says why.</Empty>
+          <Empty>{model.meta.dispatcher.steps.length > 0 ? "This recording has steps of the dispatcher alone." : "No step was recorded, so there is nothing to step through. The overview says why."}</Empty>
         ) : (
           <>
             <div class="tw-head">

@@ -6,6 +6,7 @@ import { currentNode, FOLD_AT, type GraphNode, labels, NEIGHBOURS, neighbourhood
 import type { Model } from "../../model";
 import { Empty, Fake, lineText, Rows, StepLink } from "../parts";
 import { BodyFacts } from "./bodies";
+import { UnderNode } from "./dispatch";
 import { Drawing, there } from "./drawing";
 
 function Links({ model, ids }: { model: Model; ids: number[] }) {
@@ -44,6 +45,7 @@ function Details({ model, node, nodes, bodies, modules }: DetailsProps) {
       {node.source && <><dt>from</dt><dd class="tw-code">{node.source}</dd></>}
       <dt>result</dt>
       <dd>{node.fakes.length === 0 ? <span class="tw-dim">not recorded</span> : node.fakes.map((fake, i) => <div key={i}>{fake.type} <Fake fake={fake} /></div>)}</dd>
+      <UnderNode model={model} node={node} />
       <dt>step</dt>
       <dd><StepLink model={model} step={node.step} /> <span class="tw-code tw-dim">{lineText(model, code, line)}</span></dd>
       {modules}

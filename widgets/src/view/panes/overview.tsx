@@ -5,8 +5,8 @@ import type { Row, Section } from "../../schema";
 import { Said } from "../parts";
 
 const SHOWN = 20;
-const PANES: Partial<Record<string, Tab>> = { breaks: "breaks", calls: "calls", graph: "graph", timings: "timings" };
-const PANE_NAMES: Partial<Record<Tab, string>> = { breaks: "Breaks", calls: "Calls", graph: "Graph", timings: "Timings" };
+const PANES: Partial<Record<string, Tab>> = { breaks: "breaks", calls: "calls", dispatch: "dispatch", graph: "graph", timings: "timings" };
+const PANE_NAMES: Partial<Record<Tab, string>> = { breaks: "Breaks", calls: "Calls", dispatch: "Dispatch", graph: "Graph", timings: "Timings" };
 /** Sections about what went wrong: their rows show their notes at once where there are few. */
 const SPOKEN = new Set(["advice", "faults", "lost"]);
 

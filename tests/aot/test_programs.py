@@ -1,0 +1,35 @@
+"""Programs that train, write into tensors or switch gradients, compiled with `tracer_aot`: as in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conformance.compare import explain
+from tests.conformance.pool import Runner
+from tests.conformance.program import Listed, list_programs
+from tests.conformance.rewriting import ask_rewriting, is_comparable, judge_rewriting
+from tests.conformance.ways import OURS
+
+FILES = {
+    "autograd", "autograd_functions", "checkpointing", "gradients_read", "reads_between_writes", "tensor_memory",
+    "training_steps", "with_grad_modes",
+}  # fmt: skip
+# It takes a second derivative, which is refused.
+REFUSED = "autograd_functions.gradient_by_keywords"
+PROGRAMS = list_programs(where=is_comparable)
+CHOSEN = [each for each in PROGRAMS if each.path.stem in FILES and each.id != REFUSED]
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    runner = Runner(backend=OURS)
+    yield runner
+    runner.close()
+
+
+@pytest.mark.parametrize("program", [pytest.param(each, id=each.id) for each in CHOSEN])
+def test_program(program: Listed, runner: Runner) -> None:
+    records = ask_rewriting(runner, program)
+    assert judge_rewriting(program, records).agrees, "\n".join(explain(records))

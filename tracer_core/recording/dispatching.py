@@ -1,0 +1,228 @@
+"""Record traces at the dispatcher: each call that reaches the proxy mode, and what the mode did with it.
+
+Tensors are read by their metadata alone. Most repeat, so their metadata is stored once and found by its parts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tracer_core.observer import said
+from tracer_core.recording import schema
+from tracer_core.recording.facts import ARGS_LIMIT, args_text, clean, clean_lines, fake_meta, target_text
+from tracer_core.recording.fake_text import fake_text
+from tracer_core.recording.kinds import is_a, torch_type, type_name
+from tracer_core.recording.recorder import Recorder
+
+if TYPE_CHECKING:
+    import torch.fx
+
+_BY_REPR = frozenset((int, float, complex, bool, str, bytes, type(None), type(...)))
+
+
+class DispatchRecorder(Recorder):
+    """Record steps of the dispatcher too."""
+
+    def __init__(self, label: str = "") -> None:
+        super().__init__(label)
+        self.captured: list[torch.fx.GraphModule] = []
+        """The complete graphs of the engine, in order."""
+        self.examples: dict[torch.fx.Node, Any] = {}
+        """The example values of their nodes."""
+        self._dispatched_data = schema.Dispatcher()
+        self._open: list[schema.DispatchStep] = []
+        self._run: schema.DispatchRun | None = None
+        self._implicit = False
+        self._stack_numbers: dict[tuple[str, ...], int] = {}
+        self._fake_numbers: dict[Any, int] = {}
+        self._operators: dict[int, tuple[Any, str]] = {}
+
+    # --- runs ---------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def dispatching(
+        self, label: str, node: torch.fx.Node | None = None, direction: str = ""
+    ) -> Iterator[schema.DispatchRun]:
+        """Record the block as one run, about a `node` that is in the recording, or of a function. Its error is
+        recorded, and raised."""
+        number = None if node is None else self._graphs.number(node, None)
+        before = self._run, self._implicit
+        self._run, self._implicit = self._start(label, number, direction), False
+        run = self._run
+        try:
+            yield run
+        except BaseException as error:
+            run.error = clean(said(error), 1000)
+            raise
+        finally:
+            self._run, self._implicit = before
+
+    def complete_run(self, run: schema.DispatchRun, code: str) -> None:
+        """Record the text of the graph that a run built."""
+        run.code = clean_lines(code)
+
+    def _start(self, label: str, node: int | None, direction: str) -> schema.DispatchRun:
+        data = self._dispatched_data
+        at = len(data.steps)
+        run = schema.DispatchRun(len(data.runs), clean(label), node, direction, at, at - 1, "", "")
+        data.runs.append(run)
+        return run
+
+    def _current_run(self) -> schema.DispatchRun:
+        """Return the run that is recorded; one of its own for a trace that the program itself starts."""
+        if self._run is None:
+            self._run = self._start("make_fx", None, "")
+            self._implicit = True
+        return self._run
+
+    # --- events of the engine -----------------------------------------------------------------------------
+
+    def on_node(self, node: torch.fx.Node, fake: Any) -> None:
+        super().on_node(node, fake)
+        self.examples[node] = fake
+
+    def on_graph(self, graph: torch.fx.GraphModule, name: str) -> None:
+        super().on_graph(graph, name)
+        self.captured.append(graph)
+
+    # --- events of the dispatcher -------------------------------------------------------------------------
+
+    def on_dispatch_enter(
+        self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], modes: tuple[str, ...]
+    ) -> None:
+        data, parent = self._dispatched_data, self._open[-1] if self._open else None
+        number = len(data.steps)
+        step = schema.DispatchStep(
+            id=number,
+            run=self._current_run().id,
+            parent=None if parent is None else parent.id,
+            depth=len(self._open),
+            last_step=number,
+            operator="",
+            args="",
+            inputs=[],
+            modes=self._stack_number(modes),
+            decisions=[],
+            nodes=[],
+            results=[],
+            error="",
+        )
+        # In the table before anything is read of the call: its exit comes in any case.
+        data.steps.append(step)
+        self._open.append(step)
+        known = self._operators.get(id(operator))
+        if known is None:
+            known = self._operators[id(operator)] = (operator, target_text(operator))
+        step.operator = known[1]
+        texts = [self._text(value, step.inputs) for value in args]
+        texts += [f"{name}={self._text(value, step.inputs)}" for name, value in kwargs.items()]
+        step.args = clean(", ".join(texts), ARGS_LIMIT)
+
+    def on_dispatch_decision(self, decision: str, reason: str) -> None:
+        if self._open:
+            self._open[-1].decisions.append((decision, reason))
+
+    def on_dispatch_node(self, node: torch.fx.Node) -> None:
+        data, step = self._dispatched_data, self._open[-1] if self._open else None
+        if step is None and self._implicit and node.op == "placeholder" and node.prev.op == "root":
+            self._run = None  # the program traces another function
+        record = schema.DispatchNode(
+            id=len(data.nodes),
+            run=self._current_run().id,
+            step=None if step is None else step.id,
+            name=clean(node.name),
+            op=node.op,
+            target=target_text(node.target),
+            args=args_text(node),
+        )
+        data.nodes.append(record)
+        if step is not None:
+            step.nodes.append(record.id)
+
+    def on_dispatch_exit(self, result: Any, error: BaseException | None) -> None:
+        if not self._open:
+            return
+        step = self._open.pop()
+        last = len(self._dispatched_data.steps) - 1
+        step.last_step = last
+        self._dispatched_data.runs[step.run].last_step = last
+        if error is not None:
+            step.error = clean(said(error), 500)
+        else:
+            self._text(result, step.results)
+
+    # --- values -------------------------------------------------------------------------------------------
+
+    def _stack_number(self, modes: tuple[str, ...]) -> int:
+        number = self._stack_numbers.get(modes)
+        if number is None:
+            number = self._stack_numbers[modes] = len(self._dispatched_data.stacks)
+            self._dispatched_data.stacks.append([clean(name) for name in modes])
+        return number
+
+    def _text(self, value: Any, fakes: list[int]) -> str:
+        """Return the text of an argument, and add the metadata of its tensors and symbolic numbers to `fakes`."""
+        kind = type(value)
+        if kind in _BY_REPR:
+            return clean(repr(value))
+        if is_a(value, list):
+            return f"[{', '.join([self._text(part, fakes) for part in list.__iter__(value)])}]"
+        if is_a(value, tuple):
+            inside = [self._text(part, fakes) for part in tuple.__iter__(value)]
+            return f"({inside[0]},)" if len(inside) == 1 else f"({', '.join(inside)})"
+        if is_a(value, dict):
+            items = [f"{self._text(k, fakes)}: {self._text(v, fakes)}" for k, v in dict.items(value)]
+            return f"{{{', '.join(items)}}}"
+        number = self._fake(value)
+        if number is not None:
+            fakes.append(number)
+            return fake_text(self._dispatched_data.fakes[number])
+        if is_a(value, *(torch_type(name) for name in ("dtype", "device", "layout", "memory_format"))):
+            return clean(str(value))
+        return target_text(value) if callable(value) else clean(f"<{type_name(value)}>")
+
+    def _fake(self, value: Any) -> int | None:
+        key = _key(value)
+        number = None if key is None else self._fake_numbers.get(key)
+        if number is None:
+            meta = fake_meta(value)
+            if meta is None:
+                return None
+            number = len(self._dispatched_data.fakes)
+            self._dispatched_data.fakes.append(meta)
+            if key is not None:
+                self._fake_numbers[key] = number
+        return number
+
+    def _dispatcher(self) -> schema.Dispatcher:
+        self.captured.clear()
+        self.examples.clear()
+        while self._open:
+            self.on_dispatch_exit(None, None)
+        return self._dispatched_data
+
+
+def _key(value: Any) -> Any:
+    """Return what the metadata of a plain or fake tensor consists of; None where a size is a symbol, or for values of
+    other types."""
+    if type(value) not in (torch_type("Tensor"), torch_type("_subclasses.fake_tensor.FakeTensor")):
+        return None
+    shape = value.shape
+    for size in shape:
+        if type(size) is not int:
+            return None
+    if value.layout is not _strided():
+        return None
+    stride = value.stride()
+    for size in stride:
+        if type(size) is not int:
+            return None
+    return shape, stride, value.dtype, value.device, value.requires_grad
+
+
+def _strided() -> Any:
+    import torch
+
+    return torch.strided
